@@ -4,16 +4,16 @@ import { Id, Instant } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
 import { NewPassword, staffEmail } from './person-fields.ts';
 
-// What the admin API takes and gives about access: links with which people choose a password, and the second factor.
+// Access in the admin API: links to choose a password, and the second factor.
 
 // --- links ---
 
 const newLink = {
   link: z.string().nullable().meta({
-    description: 'Works once. It is shown this once, and `null` where the person was given a password.',
+    description: 'Works once; shown only in this response. `null` if the person was given a password.',
   }),
   linkExpiresAt: Instant.nullable(),
-  mailed: z.boolean().meta({ description: 'Whether it is also sent to them by e-mail.' }),
+  mailed: z.boolean().meta({ description: 'Whether the link is also sent to the person by e-mail.' }),
 };
 
 export const CreatedUser = User.extend(newLink).meta({ id: 'CreatedUser' });
@@ -24,7 +24,7 @@ export const NewLink = z
   .meta({ id: 'NewLink' });
 export type NewLink = z.infer<typeof NewLink>;
 
-const token = () => text(LENGTH.reference, { description: 'What stands behind the `#` of the link.' });
+const token = () => text(LENGTH.reference, { description: 'The part of the link after the `#`.' });
 
 export const GivenLink = z.strictObject({ token: token() }).meta({ id: 'GivenLink' });
 
@@ -32,9 +32,9 @@ export const LinkTarget = z
   .object({
     shop: z.object({ name: z.string() }),
     user: z.object({ email: z.string(), name: z.string().nullable() }),
-    secondFactor: z.boolean().meta({ description: 'Whether a code is needed as well.' }),
+    secondFactor: z.boolean().meta({ description: 'Whether a code of the second factor is needed too.' }),
   })
-  .meta({ id: 'LinkTarget', description: 'Whose link it is.' });
+  .meta({ id: 'LinkTarget', description: 'The shop and the user that the link belongs to.' });
 export type LinkTarget = z.infer<typeof LinkTarget>;
 
 export const UseLink = z
@@ -48,11 +48,11 @@ export const AskForLink = z
 
 export const LinkAsked = z
   .object({ accepted: z.literal(true) })
-  .meta({ id: 'LinkAsked', description: 'The same for every address, known or not.' });
+  .meta({ id: 'LinkAsked', description: 'The same response for every address, known or not.' });
 
 export const SignInOptions = z
   .object({
-    passwordLinks: z.boolean().meta({ description: 'Whether a forgotten password is helped by e-mail.' }),
+    passwordLinks: z.boolean().meta({ description: 'Whether a forgotten password can be reset by e-mail.' }),
   })
   .meta({ id: 'SignInOptions' });
 export type SignInOptions = z.infer<typeof SignInOptions>;
@@ -70,8 +70,8 @@ export type SecondFactor = z.infer<typeof SecondFactor>;
 
 export const NewSecondFactor = z
   .object({
-    secret: z.string().meta({ description: 'For an authenticator app, in Base32.' }),
-    uri: z.string().meta({ description: 'The same as an `otpauth:` address, to be shown as a QR code.' }),
+    secret: z.string().meta({ description: 'The secret for an authenticator app, in Base32.' }),
+    uri: z.string().meta({ description: 'The secret as an `otpauth:` URI, to be shown as a QR code.' }),
   })
   .meta({ id: 'NewSecondFactor' });
 export type NewSecondFactor = z.infer<typeof NewSecondFactor>;
@@ -82,7 +82,7 @@ export const ConfirmSecondFactor = z
 
 export const RecoveryCodes = z
   .object({ recoveryCodes: z.array(z.string()) })
-  .meta({ id: 'RecoveryCodes', description: 'Each is good once. They are shown this once.' });
+  .meta({ id: 'RecoveryCodes', description: 'Each works once. They are shown only in this response.' });
 export type RecoveryCodes = z.infer<typeof RecoveryCodes>;
 
 // --- one's own account ---
@@ -107,24 +107,24 @@ const OwnSession = z
       .string()
       .nullable()
       .meta({ examples: ['Firefox on Windows'] }),
-    address: z.string().meta({ description: 'Where its last use came from; an IPv6 address as its /64.' }),
+    address: z.string().meta({ description: 'The address of its last use; for IPv6 the /64 network.' }),
     createdAt: Instant,
     lastUsedAt: Instant.meta({ description: 'Exact to the minute.' }),
-    isCurrent: z.boolean().meta({ description: 'Whether this request belongs to it.' }),
+    isCurrent: z.boolean().meta({ description: 'Whether it is the session of this request.' }),
   })
   .meta({ id: 'OwnSession' });
 export type OwnSession = z.infer<typeof OwnSession>;
 
 export const OwnSessions = z
   .object({ items: z.array(OwnSession) })
-  .meta({ id: 'OwnSessions', description: 'The one used last first.' });
+  .meta({ id: 'OwnSessions', description: 'Most recently used first.' });
 export type OwnSessions = z.infer<typeof OwnSessions>;
 
 export const SignInRules = z
   .strictObject({
     secondFactorRequired: z.boolean().meta({
       description:
-        'Whoever has no second factor sets one up after signing in, and can do nothing else before.',
+        'Whether every user needs a second factor. A user without one can only set one up after signing in.',
     }),
   })
   .meta({ id: 'SignInRules' });

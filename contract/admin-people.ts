@@ -4,7 +4,7 @@ import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
 import { LENGTH, optionalText, text, verbatimText } from './fields.ts';
 import { GivenPassword, isName, NAME, NewPassword, PersonName, staffEmail } from './person-fields.ts';
 
-// What the admin API takes and gives about people: who is signed in, the team, the audit log, the shop's rules.
+// People in the admin API: the session, the team, the audit log, the shop's rules.
 
 export { PLANS, PLANS_WITH_API, type Plan, SUBSCRIPTIONS } from './admin-plans.ts';
 
@@ -15,14 +15,14 @@ export type UserRole = (typeof USER_ROLES)[number];
 
 // --- session ---
 
-/** Here `""` takes the name away, and `null` leaves it. */
+/** `""` removes the name, and `null` leaves it. */
 const changedName = verbatimText(LENGTH.name, NAME)
   .refine(...isName)
   .transform((value) => value?.trim() ?? null);
 
 /** Six digits, or a recovery code; spaces and hyphens do not matter. */
 export const CodeText = optionalText(LENGTH.reference, {
-  description: 'From the authenticator app, or a recovery code. Only where a second factor is on.',
+  description: 'A code of the authenticator app, or a recovery code. Only if a second factor is on.',
   examples: ['492039'],
 });
 
@@ -38,10 +38,10 @@ export const SignedIn = z
       email: z.string(),
       name: z.string().nullable(),
       role: z.enum(USER_ROLES),
-      secondFactor: z.boolean().meta({ description: 'Whether they have a second factor.' }),
+      secondFactor: z.boolean().meta({ description: 'Whether the user has a second factor.' }),
       passwordExposedAt: Instant.nullable().meta({
         description:
-          'When someone entered the right password and then too many wrong codes; `null` again with a new password.',
+          'When someone entered the right password and then too many wrong codes; `null` after a new password.',
       }),
     }),
     shop: z.object({
@@ -55,7 +55,7 @@ export const SignedIn = z
   .meta({ id: 'SignedIn' });
 export type SignedIn = z.infer<typeof SignedIn>;
 
-/** For what an open session is not enough: the body has a password, in this field, or a code. */
+/** For calls that need more than an open session: the body has a password, in this field, or a code. */
 export const isProvedBy = (
   field: string,
 ): [(body: Record<string, unknown>) => boolean, { path: string[]; error: string; params: object }] => [
@@ -64,7 +64,7 @@ export const isProvedBy = (
 ];
 export const PasswordOrCode = GivenPassword.nullable()
   .default(null)
-  .meta({ description: 'This, or `code`.' });
+  .meta({ description: 'The current password; either this or `code`.' });
 
 export const ChangePassword = z
   .strictObject({ currentPassword: PasswordOrCode, code: CodeText, newPassword: NewPassword })
@@ -90,7 +90,7 @@ export const User = z
     name: z.string().nullable(),
     role: z.enum(USER_ROLES),
     createdAt: Instant,
-    lastSignInAt: Instant.nullable().meta({ description: '`null`: never.' }),
+    lastSignInAt: Instant.nullable().meta({ description: 'When the user last signed in; `null` if never.' }),
     secondFactor: z.boolean(),
   })
   .meta({ id: 'User' });
@@ -107,7 +107,7 @@ export const CreateUser = z
     name: PersonName,
     role: z.enum(USER_ROLES),
     password: NewPassword.nullable().default(null).meta({
-      description: 'Without one the answer has a link with which the person chooses their own.',
+      description: 'Without a password the response has a link for the person to choose one.',
     }),
   })
   .meta({ id: 'CreateUser' });
@@ -122,7 +122,7 @@ export const ChangeUser = z
   })
   .meta({
     id: 'ChangeUser',
-    description: 'What is absent or `null` stays as it is; a `name` of `""` is taken away.',
+    description: 'Absent and `null` fields are unchanged; a `name` of `""` removes the name.',
   });
 export type ChangeUser = z.infer<typeof ChangeUser>;
 
@@ -189,14 +189,14 @@ const AuditEntry = z
     subject: z.object({
       type: z.enum(AUDIT_SUBJECTS),
       id: Id,
-      name: z.string().meta({ description: 'As it was then.' }),
+      name: z.string().meta({ description: 'The name at that time.' }),
     }),
     data: z.record(z.string(), z.unknown()).meta({
-      description: 'What was set or changed: `{ "role": { "from": "STAFF", "to": "ADMIN" } }` for example.',
+      description: 'What was set or changed, for example `{ "role": { "from": "STAFF", "to": "ADMIN" } }`.',
     }),
     address: z.string().nullable().meta({
       description:
-        'Where the request came from: an IPv4 address, or an IPv6 network (/64). `null`: from the command line.',
+        'The address of the request: an IPv4 address, or an IPv6 network (/64). `null` for the command line.',
     }),
   })
   .meta({ id: 'AuditEntry' });

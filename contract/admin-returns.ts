@@ -7,20 +7,20 @@ import { OfflineRepair } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturn } from './trade-return.ts';
 
-// Returns as the shop's staff see them: who works on one, until when, and what a list may be narrowed by.
+// Returns as the shop's staff see them: assignee, due time, filters of lists.
 
 const Assignee = z
   .object({
     id: Id,
-    name: z.string().meta({ description: 'Where there is no name, what their e-mail begins with.' }),
+    name: z.string().meta({ description: 'Without a name, the part of the e-mail before the `@`.' }),
   })
   .meta({ id: 'Assignee' });
 export type Assignee = z.infer<typeof Assignee>;
 
 const staffFields = {
-  assignee: Assignee.nullable().meta({ description: 'Who of the team works on it.' }),
+  assignee: Assignee.nullable().meta({ description: 'The person of the team who works on it.' }),
   dueAt: Instant.nullable().meta({
-    description: 'When it is overdue in its present status; `null` where the shop has no target days for it.',
+    description: 'When it becomes overdue in its current status; `null` if the status has no target days.',
   }),
 };
 export const AdminOfflineRepair = OfflineRepair.extend(staffFields).meta({
@@ -37,21 +37,21 @@ export type AdminTradeReturn = z.infer<typeof AdminTradeReturn>;
 export const AdminTradeReturnList = listOf(AdminTradeReturn).meta({ id: 'AdminTradeReturnList' });
 
 export const Assign = z
-  .strictObject({ assigneeId: Id.nullable().meta({ description: '`null`: nobody.' }) })
+  .strictObject({ assigneeId: Id.nullable().meta({ description: '`null` for unassigned.' }) })
   .meta({ id: 'Assign' });
 
 export const PeopleList = z
   .object({
     items: z.array(z.object({ id: Id, name: z.string(), email: z.string(), role: z.enum(USER_ROLES) })),
   })
-  .meta({ id: 'PeopleList', description: 'By name.' });
+  .meta({ id: 'PeopleList', description: 'Ordered by name.' });
 
 export const StoreList = z
   .object({ items: z.array(z.object({ storeId: z.string(), open: z.int().min(0) })) })
-  .meta({ id: 'StoreList', description: 'Those with the most open repairs first, 500 at most.' });
+  .meta({ id: 'StoreList', description: 'Stores with the most open repairs first, at most 500.' });
 export type StoreList = z.infer<typeof StoreList>;
 
-// --- what a list may be narrowed and ordered by ---
+// --- filters and order of lists ---
 
 const flag = (description: string) =>
   z
@@ -67,17 +67,17 @@ const isoTime = (description: string, meta: { examples?: string[] } = {}) =>
     .optional()
     .meta({ override: { type: 'string', format: 'date-time' }, description, ...meta });
 
-/** What staff may narrow and order a list by beyond what programs may. */
+/** Filters and order for staff, beyond those for API clients. */
 export const staffQuery = {
   q: text(LENGTH.name, {
     description:
-      'Free text: every word of it must be found in number, order, reference, customer, phone, company, product, sku, serial or tracking number. A phone number is found however it is written.',
+      'Free text: every word must occur in number, order, reference, customer, phone, company, product, sku, serial or tracking number. A phone number is found in any format.',
   }).optional(),
   origin: z
     .enum(['API', 'STAFF'])
     .optional()
-    .meta({ description: 'Made by a program of the shop, or by its staff.' }),
-  open: flag('Only what has not come to an end, or only what has.'),
+    .meta({ description: 'Created by an API client of the shop, or by its staff.' }),
+  open: flag('`true` for open returns only, `false` for ended ones only.'),
   assignee: z
     .string()
     .refine((value) => value === 'me' || value === 'none' || isId(value), {
@@ -91,12 +91,12 @@ export const staffQuery = {
     .optional()
     .meta({
       override: { type: 'boolean', const: true },
-      description: 'Only what is longer in its status than the target days allow.',
+      description: 'Only returns that have been in their status for longer than the target days.',
     }),
   createdFrom: isoTime('Created at or after this ISO 8601 time.'),
   createdTo: isoTime('Created before this ISO 8601 time.'),
   sort: z.enum(RETURN_SORTS).default(DEFAULT_ORDER.sort).meta({
-    description: 'What the list is ordered by; among equals by number. `status`: in the order of the work.',
+    description: 'Sort key; ties are ordered by number. `status` sorts in the order of the work.',
   }),
   order: z.enum(SORT_ORDERS).default(DEFAULT_ORDER.order),
 };
@@ -104,7 +104,7 @@ export const staffQuery = {
 const part = (description: string) => text(LENGTH.name, { description }).optional();
 
 export const staffRepairQuery = {
-  isDangerous: flag('Only dangerous goods, or only others.'),
+  isDangerous: flag('`true` for dangerous goods only, `false` for all others.'),
   disposition: z.enum(DISPOSITIONS).optional(),
   store: part("A part of the store's id, in upper or lower case."),
 };
@@ -112,11 +112,11 @@ export const staffTradeQuery = {
   company: part("A part of the company's name or id, in upper or lower case."),
 };
 
-// --- what staff do with one return, beyond what programs do ---
+// --- calls on one return that only staff have ---
 
-/** Given by people, who decide by what is on their screen; programs never send it. */
+/** Sent by the admin app, where people decide by what is on their screen; API clients never send it. */
 const seen = isoTime(
-  'The `updatedAt` that the person saw. If someone else changed the return in between, the answer is a 409 `EDIT_CONFLICT` and nothing changes.',
+  'The `updatedAt` that the person saw. If the return was moved since (for a correction: corrected), the response is a 409 `EDIT_CONFLICT` and nothing changes.',
   { examples: ['2026-11-15T09:30:00.000Z'] },
 );
 export const MoveQuery = z.strictObject({ seen });
@@ -127,7 +127,7 @@ const correctable = {
   customerPhone: optionalText(LENGTH.name).unwrap().optional(),
   seen,
 };
-const CORRECTION = 'What is absent stays as it is; `null` or `""` takes away a phone or serial number.';
+const CORRECTION = 'Absent fields are unchanged; `null` or `""` removes a phone or serial number.';
 export const CorrectOfflineRepair = z
   .strictObject({
     ...correctable,
@@ -147,8 +147,7 @@ const RelatedReturn = z.object({
   id: Id,
   rmaNumber: z.string(),
   status: z.string(),
-  /** What was handed in, or by which company. */
-  title: z.string().meta({ description: 'The product of a repair, the company of a trade return.' }),
+  title: z.string().meta({ description: 'The product of a repair, or the company of a trade return.' }),
   customerName: z.string(),
   createdAt: Instant,
 });
@@ -157,10 +156,10 @@ export type RelatedReturn = z.infer<typeof RelatedReturn>;
 const related = z.object({ items: z.array(RelatedReturn), total: z.int().min(0) });
 export const RelatedReturns = z
   .object({
-    sameSerial: related.meta({ description: 'Earlier repairs of the same serial number.' }),
+    sameSerial: related.meta({ description: 'Earlier repairs with the same serial number.' }),
     sameCustomer: related.meta({
       description:
-        'Earlier returns of either kind with the same e-mail address, whatever its case, or of the same company.',
+        'Earlier returns of either kind with the same e-mail address, in any case, or of the same company.',
     }),
   })
   .meta({ id: 'RelatedReturns', description: 'Newest first, at most five of each; `total` counts all.' });

@@ -7,11 +7,11 @@ import { LENGTH, text } from './fields.ts';
 export const SearchQuery = z.strictObject({
   q: text(LENGTH.name, {
     description:
-      'A number, serial, tracking number, reference or order, to the letter; or free text, every word of which must be found in what the lists search.',
+      'An exact number, serial, tracking number, reference or order; or free text, as in `q` of the lists.',
   }),
 });
 
-/** What a return may be found by to the letter. */
+/** Fields in which a return is found by an exact match. */
 const EXACT_MATCHES = ['number', 'serial', 'tracking', 'reference', 'order'] as const;
 export type ExactMatch = (typeof EXACT_MATCHES)[number];
 
@@ -22,12 +22,12 @@ export const FoundReturn = z
     rmaNumber: z.string(),
     status: z.string(),
     customerName: z.string(),
-    about: z.string().meta({ description: 'The product of a repair, the company of a trade return.' }),
+    about: z.string().meta({ description: 'The product of a repair, or the company of a trade return.' }),
     orderNumber: z.string(),
     match: z
       .enum(EXACT_MATCHES)
       .nullable()
-      .meta({ description: 'What of it is exactly the text that was searched for; `null` for free text.' }),
+      .meta({ description: 'The field that matches exactly; `null` for a free-text match.' }),
     updatedAt: Instant,
   })
   .meta({ id: 'FoundReturn' });

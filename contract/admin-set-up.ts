@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { LENGTH, text } from './fields.ts';
 import { NewPassword, PersonName, staffEmail } from './person-fields.ts';
 
-// The first start: what makes the first shop and its Admin.
+// The first start: creating the first shop and its Admin.
 
 const setUpToken = () =>
-  text(LENGTH.reference, { description: 'From the link that the service printed at its latest start.' });
+  text(LENGTH.reference, { description: 'The token of the setup link that the latest start printed.' });
 
 export const GivenSetUp = z.strictObject({ token: setUpToken() }).meta({ id: 'GivenSetUp' });
 

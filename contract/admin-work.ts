@@ -4,12 +4,12 @@ import { type FieldError, Id } from './common.ts';
 import { text } from './fields.ts';
 import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 
-// How a shop works on its returns: target days, and lists that are saved under a name.
+// How a shop works on its returns: target days and saved views.
 
 // --- target days ---
 
 const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
-/** Where work is waiting: a return in one of these can be overdue. */
+/** Statuses in which a return can be overdue. */
 const TARGET_STATUSES = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES].filter(
   (status) => !ENDED.includes(status),
 );
@@ -33,7 +33,7 @@ export const TargetDays = z
         error: 'must name each status once',
         params: { rule: 'unique' },
       })
-      .meta({ description: 'A status that is missing has no target: nothing is overdue in it.' }),
+      .meta({ description: 'A status that is not listed has no target: nothing is overdue in it.' }),
   })
   .meta({ id: 'TargetDays' });
 export type TargetDays = z.infer<typeof TargetDays>;
@@ -48,13 +48,13 @@ const FILTERS = {
   TRADE_RETURN: AdminTradeReturnQuery.omit({ page: true, limit: true }),
 };
 
-/** Filters and order as they stand in a list's address. */
+/** Filters and order as in the list's address. */
 const search = z.record(z.string(), z.string()).meta({
   description: "The list's filters and order, by name, as in its address.",
   examples: [{ assignee: 'me' }] as never,
 });
 
-/** What is wrong with the filters of a list of this kind, as errors of the field `search`. */
+/** Errors in the filters of a list of this kind, as errors of the field `search`. */
 export const searchErrors = (kind: SavedView['kind'], given: Record<string, string>): FieldError[] =>
   (FILTERS[kind].safeParse(given).error?.issues ?? []).flatMap((issue) => {
     const isUnknown = issue.code === 'unrecognized_keys';
@@ -71,7 +71,7 @@ export const SavedView = z
     kind: z.enum(RETURN_KINDS),
     name: z.string(),
     search,
-    shared: z.boolean().meta({ description: 'Everybody of the shop sees it; only Admins change it.' }),
+    shared: z.boolean().meta({ description: 'Every user of the shop sees it; only Admins can change it.' }),
   })
   .meta({ id: 'SavedView' });
 export type SavedView = z.infer<typeof SavedView>;
@@ -94,5 +94,5 @@ export const ChangeSavedView = z
     search: search.nullable().default(null),
     shared: z.boolean().nullable().default(null),
   })
-  .meta({ id: 'ChangeSavedView', description: 'What is absent or `null` stays as it is.' });
+  .meta({ id: 'ChangeSavedView', description: 'Absent and `null` fields are unchanged.' });
 export type ChangeSavedView = z.infer<typeof ChangeSavedView>;

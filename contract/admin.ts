@@ -8,7 +8,7 @@ import { OfflineRepairQuery } from './offline-repair.ts';
 import { TradeReturnQuery } from './trade-return.ts';
 import { BILLING_KINDS } from './usage.ts';
 
-// What the admin API takes and gives, beyond the schemas it shares with the external one. People are in admin-people.ts.
+// Schemas of the admin API, beyond those that it shares with the external one. People are in admin-people.ts.
 
 // --- returns ---
 
@@ -21,7 +21,7 @@ export const TradeMove = z.strictObject({ note: optionalText(LENGTH.freeText) })
 // --- API clients and their deliveries ---
 
 const webhookUrl = optionalText(2000, {
-  description: 'Where events go: https, a public address, no user name or password.',
+  description: 'The URL that events are sent to: https, a public address, no user name or password.',
   examples: ['https://erp.example.com/hooks/handback'],
 });
 
@@ -30,10 +30,10 @@ export const ApiClientView = z
     id: Id,
     name: z.string(),
     webhookUrl: z.string().nullable(),
-    lastUsedAt: Instant.nullable().meta({ description: 'Exact to a minute.' }),
+    lastUsedAt: Instant.nullable().meta({ description: 'When its key was last used, exact to the minute.' }),
     revokedAt: Instant.nullable(),
     replacedBy: Id.nullable().meta({
-      description: 'The client that took its place and gets its events; `null` unless it was replaced.',
+      description: 'The client that replaced it and receives its events; `null` unless it was replaced.',
     }),
     createdAt: Instant,
   })
@@ -41,8 +41,8 @@ export const ApiClientView = z
 export type ApiClientView = z.infer<typeof ApiClientView>;
 export const ApiClientList = z.object({ items: z.array(ApiClientView) }).meta({ id: 'ApiClientList' });
 export const NewApiClientView = ApiClientView.extend({
-  apiKey: z.string().meta({ description: 'Shown this once.' }),
-  webhookSecret: z.string().meta({ description: 'Shown this once.' }),
+  apiKey: z.string().meta({ description: 'The API key, shown only in this response.' }),
+  webhookSecret: z.string().meta({ description: 'The webhook secret, shown only in this response.' }),
 }).meta({ id: 'NewApiClient' });
 
 export const CreateApiClient = z
@@ -53,12 +53,12 @@ export const ChangeApiClient = z
   .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
   .meta({ id: 'ChangeApiClient' });
 export type ChangeApiClient = z.infer<typeof ChangeApiClient>;
-/** What is absent is taken over from the old client; a `webhookUrl` of `null` means none. */
+/** Absent fields are copied from the old client; a `webhookUrl` of `null` means none. */
 export const ReplaceApiClient = z
   .strictObject({
-    name: optionalText(LENGTH.name, { description: 'Taken over from the old client when absent.' }),
+    name: optionalText(LENGTH.name, { description: 'Copied from the old client when absent.' }),
     webhookUrl: webhookUrl.unwrap().optional().meta({
-      description: 'Taken over from the old client when absent; `null` for none.',
+      description: 'Copied from the old client when absent; `null` for none.',
     }),
   })
   .meta({ id: 'ReplaceApiClient' });
@@ -66,7 +66,7 @@ export type ReplaceApiClient = z.infer<typeof ReplaceApiClient>;
 
 export const Delivery = WebhookDelivery.extend({
   finishedAt: Instant.nullable(),
-  payload: z.unknown().meta({ description: 'The body, as it is sent.' }),
+  payload: z.unknown().meta({ description: 'The body as it is sent.' }),
 }).meta({ id: 'Delivery' });
 export type Delivery = z.infer<typeof Delivery>;
 export const DeliveryList = listOf(Delivery).meta({ id: 'DeliveryList', description: 'Newest first.' });
@@ -83,23 +83,23 @@ const isTimeZone = (value: string): boolean => {
   }
 };
 
-/** How old what is open is, in days: the upper end of each step, the last without one. */
+/** Age groups of open returns, in days: the upper end of each, the last without one. */
 export const AGE_STEPS_DAYS = [1, 3, 7, 30] as const;
 
 const span = {
   createdFrom: Instant.nullable().meta({
-    description: 'For the list of the same rows; `null`: from the first.',
+    description: 'Filter for the list of the same rows; `null` for no lower bound.',
   }),
-  createdTo: Instant.nullable().meta({ description: 'The end, not included; `null`: to the last.' }),
+  createdTo: Instant.nullable().meta({ description: 'Exclusive; `null` for no upper bound.' }),
 };
 
 const counts = <Status extends readonly [string, ...string[]]>(statuses: Status) =>
   z.object({
     byStatus: z.array(z.object({ status: z.enum(statuses), count: z.int() })),
     open: z.int(),
-    mine: z.int().meta({ description: 'Open and assigned to whoever asks.' }),
-    unassigned: z.int().meta({ description: 'Open and assigned to nobody.' }),
-    overdue: z.int().meta({ description: 'Longer in its status than the target days allow.' }),
+    mine: z.int().meta({ description: 'Open returns assigned to the caller.' }),
+    unassigned: z.int().meta({ description: 'Open returns without an assignee.' }),
+    overdue: z.int().meta({ description: 'In their status for longer than the target days.' }),
     openByAge: z.array(z.object({ upToDays: z.int().nullable(), count: z.int(), ...span })),
   });
 
@@ -110,7 +110,7 @@ export const OverviewQuery = z.strictObject({
       params: { rule: 'timeZone' },
     })
     .default('UTC')
-    .meta({ description: "The reader's time zone (IANA): `createdPerDay` counts its days.", default: 'UTC' }),
+    .meta({ description: "The reader's time zone (IANA), for the days of `createdPerDay`.", default: 'UTC' }),
 });
 
 export const Overview = z
@@ -128,13 +128,12 @@ export const Overview = z
     }),
     webhooks: z
       .object({ delivered: z.int(), dropped: z.int(), waiting: z.int() })
-      .meta({ description: 'Of the last 24 hours.' }),
+      .meta({ description: 'Webhook deliveries of the last 24 hours.' }),
     droppedByClient: z
       .array(z.object({ clientId: Id, name: z.string(), dropped: z.int() }))
       .nullable()
       .meta({
-        description:
-          'Webhooks of the last 24 hours that were given up; `null` for staff, who see no clients.',
+        description: 'Webhook deliveries dropped in the last 24 hours; `null` for staff, who see no clients.',
       }),
     openLongest: z.array(
       z.object({

@@ -21,9 +21,9 @@ export const Instant = z.string().meta({
   examples: ['2026-11-15T09:30:00.000Z'],
 });
 
-/** The fields both kinds of RMA end with. */
+/** The last fields of both kinds of RMA. */
 export const stamps = {
-  statusSince: Instant.meta({ description: 'When it entered its present status.' }),
+  statusSince: Instant.meta({ description: 'When it entered its current status.' }),
   createdAt: Instant,
   updatedAt: Instant,
 };
@@ -32,7 +32,7 @@ export const stamps = {
 
 const PAGE_SIZE = { default: 20, most: 100 } as const;
 const TIMELINE_PAGE_SIZE = { default: 500, most: 500 } as const;
-/** The last page whose offset every engine can still count. */
+/** The last page whose offset both engines can represent. */
 const LAST_PAGE = 1_000_000_000;
 
 /** Query values arrive as text, so a whole number is read from its digits. */
@@ -46,27 +46,27 @@ export const wholeNumber = (least: number, most: number, fallback: number, descr
     .meta({ override: { type: 'integer', minimum: least, maximum: most, default: fallback }, description });
 
 const pageQueryOf = (size: { default: number; most: number }) => ({
-  page: wholeNumber(1, LAST_PAGE, 1, 'Page to read, from 1. A page past the end has no items.'),
-  limit: wholeNumber(1, size.most, size.default, 'Items on a page.'),
+  page: wholeNumber(1, LAST_PAGE, 1, 'Page number, from 1. A page past the end has no items.'),
+  limit: wholeNumber(1, size.most, size.default, 'Items per page.'),
 });
 
 export const pageQuery = pageQueryOf(PAGE_SIZE);
 
-/** As it is told, without the sign, and the digits alone: all say the same. Fifteen digits are still exact. */
-const TOLD_NUMBER = new RegExp(`^(?:#?RMA-)?(?:\\d{${RMA_DIGITS}}|[1-9]\\d{${RMA_DIGITS},14})$`);
+/** With `#RMA-`, with `RMA-` or digits only: all mean the same. Fifteen digits are still exact. */
+const RMA_NUMBER = new RegExp(`^(?:#?RMA-)?(?:\\d{${RMA_DIGITS}}|[1-9]\\d{${RMA_DIGITS},14})$`);
 
-export const isRmaNumber = (value: string): boolean => TOLD_NUMBER.test(value);
+export const isRmaNumber = (value: string): boolean => RMA_NUMBER.test(value);
 
 export const rmaNumberFilter = z
   .string()
   .trim()
-  .regex(TOLD_NUMBER, { error: `must be an RMA number: ${rmaNumber(123)}, RMA-000123 or 000123` })
-  .transform((told) => Number(told.replace(/^\D+/, '')))
+  .regex(RMA_NUMBER, { error: `must be an RMA number: ${rmaNumber(123)}, RMA-000123 or 000123` })
+  .transform((value) => Number(value.replace(/^\D+/, '')))
   .optional()
   .meta({
-    override: { type: 'string', pattern: TOLD_NUMBER.source },
+    override: { type: 'string', pattern: RMA_NUMBER.source },
     description:
-      'The RMA with this number. `#RMA-000123`, `RMA-000123` and `000123` mean the same; in an address `#` is written `%23`.',
+      'The RMA with this number. `#RMA-000123`, `RMA-000123` and `000123` mean the same; in a URL write `#` as `%23`.',
     examples: [rmaNumber(123)],
   });
 
@@ -77,7 +77,7 @@ export const updatedSince = z.iso
   .meta({
     override: { type: 'string', format: 'date-time' },
     description:
-      'Only what changed at or after this ISO 8601 time; in an address `+` is written `%2B`. To catch up with what you missed, `GET /events` is better: a list shows only the last state and may miss what changes meanwhile.',
+      'Only returns that changed at or after this ISO 8601 time; in a URL write `+` as `%2B`. To catch up on events use `GET /events`: a list shows only the last state and may miss what changes while you page through it.',
     examples: ['2026-11-15T09:30:00.000Z'],
   });
 
@@ -110,7 +110,7 @@ export const Actor = z.object({
   id: Id.nullable(),
   name: z.string().meta({
     description:
-      'What they were called then. Programs read the name of a person, or `Staff` where there is none, never an e-mail address.',
+      'The name at that time. API clients see the name of a person, or `Staff` if there is none, never an e-mail address.',
   }),
 });
 export type Actor = z.infer<typeof Actor>;
@@ -126,7 +126,7 @@ export const TimelineEntry = z
     note: z.string().nullable(),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        'What else this entry recorded; keys depend on `type`. A correction names its `fields`, not their values.',
+        'Further data of the entry; the keys depend on `type`. A correction has the names of its `fields`, not their values.',
     }),
   })
   .meta({ id: 'TimelineEntry' });
@@ -139,26 +139,26 @@ export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 
 export const FieldError = z
   .object({
-    field: z.string().meta({ description: 'Path of the field, `faultyItem.sku` for example.' }),
+    field: z.string().meta({ description: 'Path of the field, for example `faultyItem.sku`.' }),
     rule: z.string().meta({
       description:
-        'Which rule was broken: `required`, `type`, `unknown`, `maxLength` …; the page on errors has them all.',
+        'The rule that failed: `required`, `type`, `unknown`, `maxLength` …; the page on errors lists them all.',
     }),
     message: z.string(),
   })
   .meta({ id: 'FieldError' });
 export type FieldError = z.infer<typeof FieldError>;
 
-/** The document of each API lists the codes that it can answer with. */
+/** The document of each API lists the codes that it can return. */
 const ErrorCode = z.string().meta({
   id: 'ErrorCode',
-  description: 'The name of this error, for programs. More may come within v1.',
+  description: 'The name of this error, for programs. More may be added within v1.',
 });
 
 export const ErrorBody = z
   .object({
     statusCode: z.int(),
-    error: z.string().meta({ description: 'The status phrase.' }),
+    error: z.string().meta({ description: 'The reason phrase of the status.' }),
     message: z.union([z.string(), z.array(z.string())]).meta({
       description:
         'A sentence; for a validation failure an array of sentences, each beginning with the path of its field.',
@@ -167,9 +167,9 @@ export const ErrorBody = z
     errors: z
       .array(FieldError)
       .optional()
-      .meta({ description: 'Validation failures only: the same errors, in parts.' }),
+      .meta({ description: 'Validation failures only: the same errors as objects.' }),
     docs: z.string().meta({
-      description: 'The address of its explanation in the documentation.',
+      description: 'The URL of its explanation in the documentation.',
       examples: ['https://returns.example.com/docs/errors#LIMIT_EXCEEDED'],
     }),
     requestId: z
@@ -179,7 +179,7 @@ export const ErrorBody = z
   .meta({ id: 'ApiError' });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** A key a caller makes up so that a creation can be sent twice and happen once. */
+/** Chosen by the caller, so that a creation can be sent twice and happens once. */
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })
@@ -187,6 +187,6 @@ export const IdempotencyKey = z
   .meta({
     override: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
     description:
-      'Makes a retry safe: within 24 hours the same key with the same body answers with the first result and creates nothing. A key belongs to one client and counts for both kinds of creation together.',
+      'Makes a retry safe: within 24 hours the same key with the same body returns the first result and creates nothing. A key belongs to one API client, and both kinds of creation share their keys.',
     examples: ['till-4-receipt-88213-line-1'],
   });

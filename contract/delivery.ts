@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { Id, Instant, isId, listOf, pageQuery } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
-// Webhook deliveries, as the program that receives them sees its own.
+// Webhook deliveries, as the API client that receives them sees its own.
 
 const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
 const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({
   id: 'DeliveryStatus',
-  description: 'Still to be sent, acknowledged with a 2xx, or given up.',
+  description: 'Pending, acknowledged with a 2xx, or dropped.',
 });
 const EventName = z
   .enum(Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]])
@@ -26,9 +26,9 @@ const EXAMPLE = {
 
 export const WebhookDelivery = z
   .object({
-    id: Id.meta({ description: 'The same as in `X-Webhook-Id`, and as the id of the event in the feed.' }),
+    id: Id.meta({ description: 'The `X-Webhook-Id` of the delivery, and the id of the event in the feed.' }),
     event: z.string(),
-    rmaId: Id.nullable().meta({ description: '`null` for a test event.' }),
+    rmaId: Id.nullable().meta({ description: 'The repair or trade return; `null` for a test event.' }),
     status: DeliveryStatus,
     createdAt: Instant,
     nextAttemptAt: Instant.nullable().meta({ description: '`null` once it is delivered or dropped.' }),
@@ -40,8 +40,8 @@ export const WebhookDelivery = z
       z.object({
         at: Instant,
         durationMs: z.number(),
-        statusCode: z.int().nullable().meta({ description: '`null` where no answer came.' }),
-        error: z.string().nullable().meta({ description: 'What went wrong where no answer came.' }),
+        statusCode: z.int().nullable().meta({ description: '`null` if there was no response.' }),
+        error: z.string().nullable().meta({ description: 'What went wrong if there was no response.' }),
       }),
     ),
   })
@@ -56,7 +56,7 @@ export const WebhookDeliveryList = listOf(WebhookDelivery).meta({
 export const WebhookDeliveryWithBody = WebhookDelivery.extend({
   body: z.string().nullable().meta({
     description:
-      'The exact bytes of the request as text: what the signature is made of. `null` where its event cannot be read any more.',
+      'The exact bytes of the request as text, over which the signature is computed. `null` if its event can no longer be read.',
   }),
 }).meta({
   id: 'WebhookDeliveryWithBody',
@@ -77,6 +77,6 @@ export const WebhookDeliveryQuery = z.strictObject({
     .string()
     .refine(isId, { error: 'must be the id of an RMA', params: { rule: 'format' } })
     .optional()
-    .meta({ format: 'uuid', description: 'Only what tells of this repair or trade return.' }),
+    .meta({ format: 'uuid', description: 'Only deliveries of this repair or trade return.' }),
 });
 export type WebhookDeliveryQuery = z.infer<typeof WebhookDeliveryQuery>;

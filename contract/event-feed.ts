@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Instant, wholeNumber } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
-type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 
 /** Events that are about an RMA; the feed has no others. */
 export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
@@ -18,19 +18,19 @@ export const LONGEST_WAIT_SECONDS = 25;
 export const EventQuery = z.strictObject({
   after: z.string().max(100).optional().meta({
     description:
-      'The `cursor` of the page before. Without it the feed begins with the oldest event kept; `latest` answers no events, only the newest cursor.',
+      'The `cursor` of the previous page. Without it the feed begins with the oldest stored event; `latest` returns no events, only the newest cursor.',
   }),
   limit: wholeNumber(
     1,
     100,
     20,
-    'Most events on a page. There may be fewer although more follow: see `hasMore`.',
+    'Maximum number of events per page. A page may have fewer although more follow: see `hasMore`.',
   ),
   wait: wholeNumber(
     0,
     LONGEST_WAIT_SECONDS,
     0,
-    'When there is nothing new, hold the answer back for up to so many seconds, until there is.',
+    'Seconds to wait for the next event if there is nothing new.',
   ),
 });
 export type EventQuery = z.infer<typeof EventQuery>;
@@ -42,7 +42,7 @@ const schemaName = (event: string): string =>
 const feedEvent = (event: RmaEventName) =>
   z
     .object({
-      id: Id.meta({ description: 'The same as in `X-Webhook-Id` of its delivery.' }),
+      id: Id.meta({ description: 'The `X-Webhook-Id` of its delivery.' }),
       event: z.literal(event),
       timestamp: Instant,
       data: WEBHOOK_EVENT_DATA[event],
@@ -67,7 +67,7 @@ const FeedEvent = z
 export const EventPage = z
   .object({
     items: z.array(FeedEvent),
-    cursor: z.string().meta({ description: 'Pass it as `after` next time. Opaque: do not take it apart.' }),
-    hasMore: z.boolean().meta({ description: 'Whether more events are there already.' }),
+    cursor: z.string().meta({ description: 'Pass it as `after` in the next call. Opaque: do not parse it.' }),
+    hasMore: z.boolean().meta({ description: 'Whether more events are available now.' }),
   })
   .meta({ id: 'EventPage', description: 'Oldest first.' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LENGTH } from './lengths.ts';
 
-// The building blocks of every request body. What may be in a field is decided here and nowhere else.
+// The building blocks of every request body. The only place that defines what a field may contain.
 
 export { LENGTH };
 
@@ -32,18 +32,18 @@ const reporting =
   };
 const checked = (errorsOf: (value: string) => TextError[]) => z.string().trim().check(reporting(errorsOf));
 
-/** For the OpenAPI document, in a form that every regex engine understands: no NUL, and where it is required not only spaces. */
+/** For the OpenAPI document, in a form that every regex engine understands: no NUL, and if required not only spaces. */
 const NO_NUL = '^[^\\x00]*$';
 const NOT_BLANK = '^\\s*[^\\s\\x00][^\\x00]*$';
 
 interface About {
   description?: string;
   examples?: string[];
-  /** Instead of the one that follows from the kind of text. */
+  /** Overrides the pattern that follows from the kind of text. */
   pattern?: string;
 }
 
-/** A text that must be there and not be empty once trimmed. */
+/** A required text that is not empty after trimming. */
 export const text = (max: number, about: About = {}) =>
   checked((value) => (value === '' ? [EMPTY] : textErrors(value, max))).meta({
     minLength: 1,
@@ -52,7 +52,7 @@ export const text = (max: number, about: About = {}) =>
     ...about,
   });
 
-/** A text that is kept to the letter, spaces and all; it may be left out. */
+/** An optional text that is stored unchanged, including spaces. */
 export const verbatimText = (max: number, about: About = {}) =>
   z
     .string()
@@ -61,7 +61,7 @@ export const verbatimText = (max: number, about: About = {}) =>
     .nullable()
     .default(null);
 
-/** A text that may be left out; `null`, `""` and absence all mean the same. */
+/** An optional text; `null`, `""` and absent all mean the same. */
 export const optionalText = (max: number, about: About = {}) =>
   checked((value) => textErrors(value, max))
     .meta({ maxLength: max, pattern: NO_NUL, ...about })
@@ -70,9 +70,9 @@ export const optionalText = (max: number, about: About = {}) =>
     .default(null);
 
 /**
- * Looser than most: an address a customer really has must not be refused at a counter. Any script, no spaces or
- * quoting, and a dot in the domain, since "ada@gmail" is a slip of the finger. Every bracket is escaped: the pattern is in the
- * OpenAPI document, and Java takes a bare one inside a class for a class of its own.
+ * Looser than most: a customer's real address must not be rejected at a counter. Any script, no spaces or
+ * quoting, and a dot in the domain, since "ada@gmail" is a typing error. Every bracket is escaped: the pattern is in the
+ * OpenAPI document, and Java reads an unescaped bracket inside a class as a nested class.
  */
 const NOT_IN_EMAIL = String.raw`\s\x00@"(),:;<>\[\\\]`;
 const EMAIL = new RegExp(
@@ -84,10 +84,10 @@ export const email = (about: About = {}) =>
     .regex(EMAIL, { error: 'must be an e-mail address' })
     .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 
-/** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: a few of the last bits are no error. */
+/** Sums computed in binary (0.1 + 0.2) stand for decimals: a difference in the last few bits is no error. */
 const inLastDecimal = (value: number): number => Number(value.toFixed(DECIMALS));
 const BITS_OF_NOISE = 8 * Number.EPSILON;
-/** In large numbers a few bits are as much as a decimal; there this bounds them well below the last one kept. */
+/** In large numbers a few bits can amount to a decimal; this bounds the difference well below the last stored one. */
 const MOST_NOISE = 10 ** -(DECIMALS + 2);
 const isDecimal = (value: number): boolean =>
   Math.abs(value - inLastDecimal(value)) <= Math.min(BITS_OF_NOISE * Math.abs(value), MOST_NOISE);

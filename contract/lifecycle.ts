@@ -13,7 +13,7 @@ export const START_STATUSES = [
   'COUNTER_SWAPPED',
   'OFFLINE_DIAGNOSTICS',
 ] as const satisfies OfflineRepairStatus[];
-/** Where a repair begins when the caller names no `startStatus`. */
+/** The first status of a repair without a `startStatus`. */
 export const DEFAULT_START_STATUS: OfflineRepairStatus = 'OFFLINE_DIAGNOSTICS';
 
 export const DISPOSITIONS = ['RESTOCK_MASTER', 'RESTOCK_CHILD', 'WRITE_OFF', 'RETURN_TO_SUPPLIER'] as const;
@@ -32,7 +32,7 @@ export const TIMELINE_TYPES = [
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
-/** One lifecycle action: `to` is null where the status stays; `entry` is what the timeline calls it; `event` is what it fires. */
+/** One lifecycle action: `to` is null if the status stays; `entry` is the type of its timeline entry; `event` is what it fires. */
 interface Move<Status extends string> {
   to: Status | null;
   entry: TimelineType;
@@ -69,7 +69,7 @@ interface GuardedMove extends Move<TradeReturnStatus> {
   to: TradeReturnStatus;
 }
 
-/** Made by the shop's staff, each from certain statuses only. */
+/** Moves by the shop's staff, each allowed from certain statuses only. */
 export const TRADE_RETURN_MOVES = {
   approve: {
     from: ['TRADE_SUBMITTED'],
@@ -104,20 +104,20 @@ export const TRADE_RETURN_MOVES = {
 } as const satisfies Record<string, GuardedMove>;
 export type TradeReturnAction = keyof typeof TRADE_RETURN_MOVES;
 
-/** The moves that are open from a status, in the order of the table. */
+/** The moves that are allowed from a status, in the order of the table. */
 export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =>
   (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).filter((action) =>
     (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
   );
 
-/** What the timeline calls moves of either kind: entries of these types tell of another status, disposition or tracking. */
+/** Timeline types of moves of either kind: such an entry changes status, disposition or tracking. */
 export const MOVE_ENTRIES: readonly TimelineType[] = [
   ...new Set(
     [...Object.values(OFFLINE_REPAIR_MOVES), ...Object.values(TRADE_RETURN_MOVES)].map(({ entry }) => entry),
   ),
 ];
 
-/** Where nothing more is expected to happen. */
+/** Final statuses. */
 export const ENDED_STATUSES = {
   offline_repairs: ['OFFLINE_CLOSED'],
   trade_returns: ['TRADE_REJECTED', 'TRADE_RESOLVED'],

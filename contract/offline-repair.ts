@@ -33,24 +33,26 @@ export const CreateOfflineRepair = z
     faultyItem: FaultyItem,
     faultDescription: text(LENGTH.freeText, { examples: ['Does not heat up any more'] }),
     storeId: text(LENGTH.reference, {
-      description: 'The store the item was handed in at.',
+      description: 'The store where the item was handed in.',
       examples: ['store-7'],
     }),
     externalRef: optionalText(LENGTH.reference, {
-      description: 'Your own identifier; echoed in answers and webhooks.',
+      description: 'Your own identifier; echoed in responses and webhooks.',
       examples: ['POS-88213'],
     }),
     externalSource: optionalText(LENGTH.reference, {
-      description: 'Your own label of where this came from; echoed in answers and webhooks.',
+      description: 'Your own label for the source; echoed in responses and webhooks.',
       examples: ['till-4'],
     }),
     startStatus: StartStatus.nullable().default(null).meta({
-      description: 'Where the repair begins; `OFFLINE_DIAGNOSTICS` when absent.',
+      description: 'The first status of the repair; `OFFLINE_DIAGNOSTICS` when absent.',
     }),
-    replacementSku: optionalText(LENGTH.reference, { description: 'What was handed over instead.' }),
+    replacementSku: optionalText(LENGTH.reference, {
+      description: 'The sku of the replacement that the customer received.',
+    }),
     notes: optionalText(LENGTH.freeText),
     tracking: z.strictObject(tracking).nullable().default(null).meta({
-      description: 'The parcel the item travels in, when it is known already.',
+      description: 'The parcel in which the item is shipped, if already known.',
     }),
   })
   .meta({
@@ -73,13 +75,13 @@ export type CreateOfflineRepair = z.infer<typeof CreateOfflineRepair>;
 export const OfflineRepairActionBody = {
   tracking: z.strictObject(tracking).meta({ id: 'Tracking' }),
   'begin-diagnostics': z
-    .strictObject({ notes: optionalText(LENGTH.freeText, { description: 'Kept with the timeline entry.' }) })
+    .strictObject({ notes: optionalText(LENGTH.freeText, { description: 'Stored in the timeline entry.' }) })
     .meta({ id: 'BeginDiagnostics' }),
   'begin-repair': z
     .strictObject({
       repairNotes: optionalText(LENGTH.freeText, { examples: ['Heating element replaced under warranty'] }),
       assignedToId: optionalText(LENGTH.reference, {
-        description: 'Your own identifier of the technician.',
+        description: 'Your own identifier for the technician.',
         examples: ['tech-12'],
       }),
     })
@@ -87,7 +89,7 @@ export const OfflineRepairActionBody = {
   resolve: z
     .strictObject({
       offlineDisposition: OfflineDisposition,
-      notes: optionalText(LENGTH.freeText, { description: 'Kept with the timeline entry.' }),
+      notes: optionalText(LENGTH.freeText, { description: 'Stored in the timeline entry.' }),
     })
     .meta({ id: 'Resolve' }),
   close: z.strictObject({}).meta({ id: 'Close' }),
@@ -105,7 +107,7 @@ export const OfflineRepair = z
     customerName: z.string(),
     faultDescription: z.string(),
     offlineDisposition: OfflineDisposition.nullable().meta({
-      description: '`null` until `resolve` sets it.',
+      description: 'What happens to the item; `null` until `resolve` sets it.',
     }),
     isDangerous: z
       .boolean()
@@ -183,7 +185,7 @@ export const OfflineRepairQuery = z.strictObject({
   externalSource: reference(),
   orderNumber: reference(),
   storeId: reference(),
-  serialNumber: reference().meta({ description: "The faulty item's serial number, to the letter." }),
+  serialNumber: reference().meta({ description: "The faulty item's exact serial number." }),
   updatedSince,
 });
 export type OfflineRepairQuery = z.infer<typeof OfflineRepairQuery>;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { email, LENGTH, optionalText } from './fields.ts';
 
-// What is asked of a person: e-mail, name, password. Apart from the rest, so that the first pages load little.
+// Fields of a person: e-mail, name, password. In a separate file, so that the first pages load little.
 
 export const PASSWORD_LENGTH = { least: 8, most: 200 } as const;
 
-/** Taken as typed, spaces and all. Long ones are refused here, before they are hashed, since hashing is what costs. */
+/** Used as typed, including spaces. Long ones are rejected here, before they are hashed, since hashing is expensive. */
 const password = (least: number) =>
   z
     .string()
@@ -19,14 +19,14 @@ const password = (least: number) =>
     })
     .meta({ format: 'password', minLength: least, maxLength: PASSWORD_LENGTH.most });
 export const NewPassword = password(PASSWORD_LENGTH.least);
-/** One that is only compared: a short one is wrong, not malformed. */
+/** A password that is only compared: a short one is wrong, not malformed. */
 export const GivenPassword = password(1);
 
 export const staffEmail = () => email({ examples: ['grace@example.com'] });
 
-/** What people are called. Programs read it in timelines, so it must not be an e-mail address (docs/contract.md). */
+/** API clients see it in timelines, so it must not be an e-mail address (docs/contract.md). */
 export const NAME = {
-  description: 'What timelines call them. To programs, a person without a name is `Staff`.',
+  description: 'The name in timelines. API clients see `Staff` for a person without a name.',
   examples: ['Grace Muller'],
   pattern: '^[^@\\x00]*$',
 };

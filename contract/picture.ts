@@ -1,4 +1,4 @@
-// What the bytes of a picture say about it. This draws nothing; it finds what is cut off, damaged or of another type.
+// Reads the size of a picture from its bytes, without decoding it; finds pictures that are truncated, damaged or of another type.
 
 interface Size {
   width: number;
@@ -33,11 +33,11 @@ const sizeOfPng = (view: DataView): Size | null => {
   }
 };
 
-/** The markers that begin a frame; three of that range mean something else. */
+/** The markers that begin a frame; three in that range have another meaning. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
-/** JPEG: segments that begin with a marker. The frame has the size; the end of the picture is somewhere behind it. */
+/** JPEG: segments that begin with a marker. The frame has the size; the end of the picture comes after it. */
 const sizeOfJpeg = (view: DataView): Size | null => {
   if (view.getUint16(0) !== 0xffd8) return null;
   for (let at = 2; ; ) {
@@ -81,12 +81,12 @@ const READERS = { 'image/png': sizeOfPng, 'image/jpeg': sizeOfJpeg, 'image/webp'
 export type PictureType = keyof typeof READERS;
 export const PICTURE_TYPES = Object.keys(READERS) as PictureType[];
 
-/** How large a picture is; null where the bytes are not a whole picture of that type. */
+/** The size of a picture; null if the bytes are not a complete picture of that type. */
 export const pictureSize = (bytes: Uint8Array, type: PictureType): Size | null => {
   try {
     return READERS[type](new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch {
-    // It ends before its end.
+    // The data is truncated.
     return null;
   }
 };

@@ -1,11 +1,11 @@
-// What staff may order a list of returns by. Plain data, so that an address is read without loading a schema.
+// Sort keys of staff's lists. Plain data, so that a URL can be parsed without loading a schema.
 
 export const RETURN_SORTS = ['number', 'updatedAt', 'status', 'statusSince'] as const;
 export type ReturnSort = (typeof RETURN_SORTS)[number];
 export const SORT_ORDERS = ['asc', 'desc'] as const;
 export type SortOrder = (typeof SORT_ORDERS)[number];
 
-/** The newest first. */
+/** Newest first. */
 export const DEFAULT_ORDER = { sort: 'number', order: 'desc' } as const satisfies {
   sort: ReturnSort;
   order: SortOrder;

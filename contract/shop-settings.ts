@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { email, LENGTH, optionalText, text } from './fields.ts';
 import { PICTURE_TYPES, type PictureType, pictureSize } from './picture.ts';
 
-// What a shop prints on its slips and shows in its pages.
+// What a shop prints on its slips and shows on its pages.
 
 const MOST_LINES = 8;
-/** Of the picture itself; as a data URL it takes a third more. */
+/** The size of the picture itself; as a data URL it is a third larger. */
 export const LOGO_BYTES = 200_000;
-/** Four characters of base64 are three bytes. */
+/** Four base64 characters are three bytes. */
 const LOGO_CHARACTERS = Math.ceil(LOGO_BYTES / 3) * 4 + 'data:image/jpeg;base64,'.length;
 const bytesOf = (base64: string): number => (base64.length / 4) * 3 - (base64.match(/=*$/)?.[0].length ?? 0);
 
 const isCurrency = (code: string): boolean => Intl.supportedValuesOf('currency').includes(code);
 
 const isTimeZone = (name: string): boolean => {
-  // Offsets are no names: they know no summer time.
+  // Offsets are not accepted: they have no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -25,7 +25,7 @@ const isTimeZone = (name: string): boolean => {
 };
 
 export const LOGO_TYPES = PICTURE_TYPES;
-/** In pixels, either way: a small file may hold a picture that fills the memory of whoever opens it. */
+/** In pixels, on each side: a small file may contain a picture that fills the memory of the browser that opens it. */
 const LOGO_SIDE = 5_000;
 
 const DATA_URL = /^data:(image\/(?:png|jpeg|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
@@ -57,20 +57,20 @@ const logo = z
   })
   .meta({
     maxLength: LOGO_CHARACTERS,
-    description: `A whole PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB and ${LOGO_SIDE} pixels either way, as a data URL.`,
+    description: `A complete PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB and ${LOGO_SIDE} pixels on each side, as a data URL.`,
     examples: [`data:image/png;base64,${ONE_PIXEL}`],
   });
 
 const settings = {
   name: optionalText(LENGTH.name, {
-    description: "What stands on slips; the shop's own name where it is empty.",
+    description: "The name on slips; the shop's own name if it is empty.",
   }),
   address: z
     .array(text(LENGTH.name))
     .max(MOST_LINES)
     .default([])
     .meta({
-      description: 'Lines of the letterhead.',
+      description: 'Address lines of the letterhead.',
       examples: [['12 Harbour Road', '3207 Port Melbourne']],
     }),
   phone: optionalText(LENGTH.name),
@@ -80,27 +80,27 @@ const settings = {
     .refine(isCurrency, { error: 'must be an ISO 4217 currency code such as EUR' })
     .nullable()
     .default(null)
-    .meta({ description: 'ISO 4217; prices are shown in it.', examples: ['EUR'] }),
+    .meta({ description: 'ISO 4217 code of the currency in which prices are shown.', examples: ['EUR'] }),
   timeZone: z
     .string()
     .refine(isTimeZone, { error: 'must be an IANA time zone such as Europe/Berlin' })
     .nullable()
     .default(null)
-    .meta({ description: 'IANA name; dates on slips are in it.', examples: ['Europe/Berlin'] }),
+    .meta({ description: 'IANA name of the time zone for dates on slips.', examples: ['Europe/Berlin'] }),
   slipText: optionalText(LENGTH.freeText, {
-    description: 'Stands at the foot of every slip: terms, opening hours.',
+    description: 'Text at the foot of every slip, for example terms or opening hours.',
   }),
   logo: logo.nullable().default(null),
 };
 
 export const ReplaceShopSettings = z
   .strictObject(settings)
-  .meta({ id: 'ReplaceShopSettings', description: 'Replaces all of them: what is absent becomes empty.' });
+  .meta({ id: 'ReplaceShopSettings', description: 'Replaces all settings: absent ones become empty.' });
 export type ReplaceShopSettings = z.infer<typeof ReplaceShopSettings>;
 
 export const ShopSettings = z
   .object({
-    shopName: z.string().meta({ description: "The shop's own name, which the operator gave it." }),
+    shopName: z.string().meta({ description: "The shop's own name, set by the operator." }),
     name: z.string().nullable(),
     address: z.array(z.string()),
     phone: z.string().nullable(),

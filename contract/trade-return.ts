@@ -25,7 +25,7 @@ const TradeItem = z
     variantTitle: optionalText(LENGTH.name),
     weight: optionalWeight(),
     tradeLineItemId: optionalText(LENGTH.reference, {
-      description: 'The line of the trade order.',
+      description: 'The line in the trade order.',
       examples: ['line-3'],
     }),
   })
@@ -38,7 +38,7 @@ const ShippingAddress = z
     state: text(LENGTH.name, { examples: ['VIC'] }),
     postcode: text(LENGTH.reference, { examples: ['3207'] }),
   })
-  .meta({ id: 'ShippingAddress', description: 'Where the goods come from.' });
+  .meta({ id: 'ShippingAddress', description: 'The address that the goods are returned from.' });
 
 export const CreateTradeReturn = z
   .strictObject({
@@ -52,17 +52,17 @@ export const CreateTradeReturn = z
     shippingAddress: ShippingAddress,
     customerPhone: optionalText(LENGTH.name),
     orderDate: verbatimText(LENGTH.name, {
-      description: 'Any text, echoed as given.',
+      description: 'Any text, echoed unchanged.',
       examples: ['2026-10-02'],
     }),
     customerNotes: optionalText(LENGTH.freeText),
     faultDescription: optionalText(LENGTH.freeText),
     additionalComment: optionalText(LENGTH.freeText),
     externalRef: optionalText(LENGTH.reference, {
-      description: 'Your own identifier; echoed in answers and webhooks.',
+      description: 'Your own identifier; echoed in responses and webhooks.',
     }),
     externalSource: optionalText(LENGTH.reference, {
-      description: 'Your own label of where this came from; echoed in answers and webhooks.',
+      description: 'Your own label for the source; echoed in responses and webhooks.',
     }),
   })
   .meta({

@@ -4,28 +4,28 @@ import { Instant } from './common.ts';
 import { OfflineRepairStatus } from './offline-repair.ts';
 import { TradeReturnStatus } from './trade-return.ts';
 
-// Asking before doing: how much of the month is used, and whether a creation would be taken.
+// Usage of the month's allowance, and dry runs of creations.
 
 export const BILLING_KINDS = ['ALLOWANCE', 'USAGE'] as const;
 
 const remaining = z.int().min(0).nullable().meta({
-  description: 'How many more RMAs the shop may create this month; `null` where there is no limit.',
+  description: 'How many more RMAs the shop may create this month; `null` if there is no limit.',
 });
 
 export const Usage = z
   .object({
-    month: z.string().meta({ description: 'The calendar month in UTC that counts now.' }),
+    month: z.string().meta({ description: 'The current calendar month in UTC.' }),
     plan: z.enum(PLANS_WITH_API).meta({ id: 'Plan' }),
     billing: z.enum(BILLING_KINDS).meta({
       id: 'Billing',
-      description: 'By a monthly allowance of RMAs, or by use, where a shop may have set itself a cap.',
+      description: 'By a monthly allowance of RMAs, or by usage, with an optional cap.',
     }),
-    used: z.int().min(0).meta({ description: 'RMAs created this month, by programs and by staff.' }),
+    used: z.int().min(0).meta({ description: 'RMAs created this month, by API clients and by staff.' }),
     limit: z
       .int()
       .min(0)
       .nullable()
-      .meta({ description: 'The allowance or the cap; `null` where there is none.' }),
+      .meta({ description: 'The allowance or the cap; `null` if there is none.' }),
     remaining,
     resetsAt: Instant.meta({ description: 'When the next month begins.' }),
   })
@@ -45,19 +45,19 @@ export const Usage = z
   });
 export type Usage = z.infer<typeof Usage>;
 
-/** A creation that would have been taken. */
+/** A creation that would be accepted. */
 export const DryRun = z
   .object({
     dryRun: z.literal(true),
     status: z
       .union([OfflineRepairStatus, TradeReturnStatus])
-      .meta({ description: 'The status it would begin with.' }),
+      .meta({ description: 'The status that it would start in.' }),
     isDangerous: z.boolean().nullable().meta({
       description: "Whether the shop's dangerous-goods rules apply; `null` for a trade return.",
     }),
     remaining: remaining.meta({
       description:
-        'How many more RMAs the shop may create this month, this one not yet taken off; `null` where there is no limit.',
+        'How many more RMAs the shop may create this month, including this one; `null` if there is no limit.',
     }),
   })
   .meta({

@@ -3,7 +3,7 @@ import { Id } from './common.ts';
 import { OfflineDisposition, OfflineRepair, OfflineRepairStatus } from './offline-repair.ts';
 import { TradeReturn, TradeReturnStatus } from './trade-return.ts';
 
-// Event name → what its `data` holds. The sender builds from these, the reference shows them, receivers rely on them.
+// Event name → schema of its `data`. The sender builds from these, the reference shows them, receivers rely on them.
 
 /** In the data of every event. */
 const common = {
@@ -29,7 +29,7 @@ export const WEBHOOK_EVENT_DATA = {
     .object({
       ...repair,
       previousStatus: OfflineRepairStatus,
-      assignedToId: z.string().nullable().optional().meta({ description: 'When a repair was begun.' }),
+      assignedToId: z.string().nullable().optional().meta({ description: 'Only when a repair begins.' }),
     })
     .meta({ id: 'OfflineRepairStatusChanged' }),
   'offline_repair.disposition_set': z
@@ -54,9 +54,7 @@ export const WEBHOOK_EVENT_DATA = {
     .object({
       ...tradeReturn,
       previousStatus: TradeReturnStatus,
-      creditAmount: z
-        .number()
-        .meta({ description: 'The sum of price × quantity, exact to the last decimal.' }),
+      creditAmount: z.number().meta({ description: 'The exact sum of price × quantity.' }),
     })
     .meta({ id: 'TradeReturnCreditRequested' }),
   'trade_return.resolved': z

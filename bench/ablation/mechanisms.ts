@@ -48,8 +48,8 @@ export const MECHANISMS: Mechanism[] = [
     edits: [
       {
         file: `${POSTGRES}/transaction.ts`,
-        find: '...(writes.length > 0 ? [connection.query(...oneStatement(this.#statements, writes))] : []),',
-        replace: '...writes.map((write) => connection.query(...oneStatement(this.#statements, [write]))),',
+        find: 'writes.length > 0 ? [this.#write(connection, writes)] : [];',
+        replace: 'writes.map((write) => this.#write(connection, [write]));',
       },
     ],
   },
@@ -60,8 +60,8 @@ export const MECHANISMS: Mechanism[] = [
     edits: [
       {
         file: `${POSTGRES}/transaction.ts`,
-        find: '      connection.query(begin),\n',
-        replace: '      await connection.query(begin),\n',
+        find: '        connection.query(begin),\n',
+        replace: '        await connection.query(begin),\n',
       },
     ],
   },
@@ -72,8 +72,8 @@ export const MECHANISMS: Mechanism[] = [
     edits: [
       {
         file: 'src/db/statements.ts',
-        find: 'cached(compiled, key, compile)',
-        replace: 'compile()',
+        find: 'readonly #compiled = new Map<string, CompiledQuery>();',
+        replace: 'get #compiled() { return new Map<string, CompiledQuery>(); }',
       },
     ],
   },
@@ -83,7 +83,7 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 15,
     edits: [
       {
-        file: `${POSTGRES}/connections.ts`,
+        file: `${POSTGRES}/pools.ts`,
         find: 'values.length > 0 ? nameOf(text) : undefined',
         replace: 'undefined',
       },
@@ -95,7 +95,7 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 10,
     edits: [
       {
-        file: `${POSTGRES}/connections.ts`,
+        file: `${POSTGRES}/pools.ts`,
         find: "  plan_cache_mode: 'force_generic_plan',\n",
         replace: '',
       },
@@ -122,7 +122,7 @@ export const MECHANISMS: Mechanism[] = [
     name: 'one packet for what is asked in one turn of the event loop',
     purpose: 'one creation',
     gainPercent: 11,
-    edits: [{ file: `${POSTGRES}/connections.ts`, find: '    stream.cork();\n', replace: '' }],
+    edits: [{ file: `${POSTGRES}/pools.ts`, find: '    stream.cork();\n', replace: '' }],
   },
   {
     name: 'the row of a get is read while its key is checked',
@@ -145,18 +145,6 @@ export const MECHANISMS: Mechanism[] = [
         file: 'src/api/external-gates.ts',
         find: '    const finding = ctx.authenticate(',
         replace: '    await counted;\n    const finding = ctx.authenticate(',
-      },
-    ],
-  },
-  {
-    name: 'short pages of lists on the connections of short reads',
-    purpose: 'list',
-    gainPercent: 5,
-    edits: [
-      {
-        file: 'src/returns/list.ts',
-        find: 'const pages = isShort ? ctx.reads : db;',
-        replace: 'const pages = db;',
       },
     ],
   },

@@ -1,4 +1,4 @@
-/** Shows the address at which the reader found this page instead of the example's. It is right behind any proxy. */
+/** Replaces the example's address with the address of this page, which is correct behind any proxy. */
 export const fillInBaseUrl = (): void => {
   const base = new URL('..', new URL('.', location.href)).href.replace(/\/$/, '');
   for (const place of document.querySelectorAll('[data-base-url]')) place.textContent = base;
@@ -18,7 +18,7 @@ const copy = async (button: HTMLButtonElement, text: string): Promise<void> => {
 };
 
 export const addCopyButtons = (): void => {
-  // Browsers have a clipboard for pages on https and on this machine only.
+  // Browsers allow clipboard access only on https and localhost.
   if (!navigator.clipboard) return;
   for (const block of document.querySelectorAll('.code')) {
     const button = document.createElement('button');
@@ -33,7 +33,7 @@ export const addCopyButtons = (): void => {
   }
 };
 
-/** What can be scrolled sideways can be reached with the keyboard. */
+/** Makes blocks that scroll sideways reachable with the keyboard. */
 export const makeScrollable = (): void => {
   const watch = new ResizeObserver((entries) => {
     for (const { target } of entries) {

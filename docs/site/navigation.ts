@@ -15,7 +15,7 @@ export const setUpMenu = (): void => {
   });
 };
 
-/** Marks in "On this page" the section that is being read. */
+/** Highlights the section in view in "On this page". */
 export const markContents = (): void => {
   const links = new Map(
     [...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [

@@ -1,7 +1,7 @@
-// The build makes the index with these, and the page reads it with the same.
+// The build creates the index with these options, and the page reads it with the same.
 
 export interface SearchEntry {
-  /** The address below /docs/. */
+  /** The path below /docs/. */
   id: string;
   page: string;
   heading: string;

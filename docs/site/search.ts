@@ -5,11 +5,11 @@ const MOST_RESULTS = 12;
 
 const indexUrl = document.currentScript?.dataset['searchIndex'] ?? '';
 
-/** The index is fetched when somebody searches for the first time. */
+/** The index is fetched on the first search. */
 const loadIndex = async (): Promise<MiniSearch<SearchEntry>> => {
-  const answer = await fetch(indexUrl);
-  if (!answer.ok) throw new Error(`the index answered ${answer.status}`);
-  return MiniSearch.loadJSON(await answer.text(), SEARCH_OPTIONS);
+  const response = await fetch(indexUrl);
+  if (!response.ok) throw new Error(`the index returned ${response.status}`);
+  return MiniSearch.loadJSON(await response.text(), SEARCH_OPTIONS);
 };
 
 const textIn = (tag: string, className: string, text: string): HTMLElement => {
@@ -51,7 +51,7 @@ class SearchDialog {
     this.input.addEventListener('keydown', (event) => this.onKey(event));
     this.list.addEventListener('click', ({ target }) => this.go((target as Element).closest('li')));
     part('search-close').addEventListener('click', () => dialog.close());
-    // A click beside the dialog closes it.
+    // A click outside the dialog closes it.
     dialog.addEventListener('click', ({ target }) => {
       if (target === dialog) dialog.close();
     });
@@ -68,7 +68,7 @@ class SearchDialog {
     const index = await this.index.catch(() => null);
     if (!index) {
       this.index = null;
-      this.note.textContent = 'The search index could not be loaded. Type on to try again.';
+      this.note.textContent = 'The search index could not be loaded. Keep typing to try again.';
       return;
     }
     const query = this.input.value.trim();

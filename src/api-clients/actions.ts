@@ -18,9 +18,8 @@ import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
-import { enqueueTest } from '../webhooks/outbox.ts';
-import { takeOverDeliveries } from '../webhooks/replaced-client.ts';
-import { sealWebhookSecret } from '../webhooks/secret.ts';
+import { enqueueTest, sealWebhookSecret } from '../webhooks/outbox.ts';
+import { takeOverDeliveries } from '../webhooks/queue.ts';
 import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
   type ApiClient,
@@ -67,9 +66,9 @@ export const createClient = async (
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl };
   const client = await ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId);
-    const made = await insertClient(trx, row);
-    await recordAudit(trx, { ...about(made), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });
-    return made;
+    const created = await insertClient(trx, row);
+    await recordAudit(trx, { ...about(created), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });
+    return created;
   });
   return { ...client, ...shownOnce };
 };
@@ -87,12 +86,7 @@ const newIdentity = (ctx: Context) => {
   return { identity, shownOnce };
 };
 
-export const changeClient = (
-  ctx: Context,
-  actor: Actor,
-  id: string,
-  { name, webhookUrl }: ChangeApiClient,
-): Promise<ApiClient | null> =>
+export const changeClient = (ctx: Context, actor: Actor, id: string, { name, webhookUrl }: ChangeApiClient) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
     if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');
@@ -118,10 +112,7 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
     return after;
   });
 
-/**
- * Creates a client in the place of another, which is revoked: what waits for the old one, and events of RMAs that it
- * created, go to the new one from now on. What is not given is taken over.
- */
+/** What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied. */
 export const replaceClient = async (
   ctx: Context,
   actor: Actor,
@@ -140,18 +131,18 @@ export const replaceClient = async (
         message: `The client was replaced already: replace the client that took its place, ${old.replacedBy}.`,
       });
     if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
-    const made = await insertClient(trx, {
+    const created = await insertClient(trx, {
       ...identity,
       shop_id: shopId,
       name: name ?? old.name,
       webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
     });
-    await retireClient(trx, old, made.id, at);
-    for (const { statement, values } of takeOverDeliveries(old.id, made.id))
+    await retireClient(trx, old, created.id, at);
+    for (const { statement, values } of takeOverDeliveries(old.id, created.id))
       await trx.executeQuery(ctx.fill(statement, values as never));
-    const data = { replacedBy: made.id, ...changesBetween(old, made, ['name', 'webhookUrl']) };
+    const data = { replacedBy: created.id, ...changesBetween(old, created, ['name', 'webhookUrl']) };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
-    return made;
+    return created;
   };
   // The dispatcher settles deliveries of the old client at the same time, in another order.
   const client = await retryConflicts(() => ctx.db.transaction().execute(replacing));
@@ -164,7 +155,7 @@ export const replaceClient = async (
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-const viewClient = (client: ApiClient): ApiClientView => ({
+export const viewClient = (client: ApiClient): ApiClientView => ({
   id: client.id,
   name: client.name,
   webhookUrl: client.webhookUrl,
@@ -220,7 +211,7 @@ export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string
   return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
 };
 
-/** Each makes up to four signed requests to any public host: not a flood in our name (docs/contract.md). */
+/** Each causes up to four signed requests to any public host: not a flood in our name (docs/contract.md). */
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
 export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {

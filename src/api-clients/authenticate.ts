@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { sql } from 'kysely';
 import { afterFailure } from '../db/database-errors.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
+import { statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Base } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
-import type { Caller } from '../shops/plans.ts';
-import { findByKeyHashes, touchClients } from './store.ts';
+import { type Caller, shopFrom } from '../shops/plans.ts';
 
 const KEY_PREFIX = 'handback_ext_';
 const SECRET_PREFIX = 'whsec_';
@@ -31,13 +33,55 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
   return direct ?? bearer;
 };
 
+const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[] }) =>
+  db
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
+    .select([
+      'client.id as client_id',
+      'client.key_hash',
+      'client.name as client_name',
+      'client.webhook_url',
+      'client.last_used_at',
+    ])
+    .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
+    .where('client.revoked_at', 'is', null),
+);
+
+/** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
+const findByKeyHashes = async ({ reads, fill }: Base, hashes: string[]) => {
+  const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
+  const byHash = new Map(rows.map((row) => [row.key_hash, row]));
+  return hashes.map((hash) => byHash.get(hash) ?? null);
+};
+
+/** Skips rows that another process is writing right now. */
+const writeLastUsed = async ({ background, oneOf, clock }: Base, ids: string[]): Promise<void> => {
+  const now = clock.now();
+  await background
+    .updateTable('api_clients')
+    .set({ last_used_at: now })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('api_clients')
+        .select('id')
+        .where(sql<boolean>`id ${oneOf('id', ids)}`)
+        .where(({ eb: older, or }) =>
+          or([older('last_used_at', 'is', null), older('last_used_at', '<', now - LAST_USED_STEP_MS)]),
+        )
+        .forUpdate()
+        .skipLocked(),
+    )
+    .execute();
+};
+
 /** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
 const lastUseWriter = (base: Base) => {
   const inProgress = new Set<string>();
   const write = batched(
     async (ids: string[]) => {
-      const now = base.clock.now();
-      await touchClients(base, ids, now, now - LAST_USED_STEP_MS);
+      await writeLastUsed(base, ids);
       return ids;
     },
     { most: 200, afterFailure },
@@ -47,7 +91,7 @@ const lastUseWriter = (base: Base) => {
     inProgress.add(clientId);
     write(clientId)
       .catch((error) =>
-        base.log.warn({ clientId, error: describeError(error) }, 'could not note the last use of a client'),
+        base.log.warn({ clientId, error: describeError(error) }, 'could not record the last use of a client'),
       )
       .finally(() => inProgress.delete(clientId));
   };
@@ -67,14 +111,12 @@ export const createAuthenticate = (base: Base): Authenticate => {
     const key = keyIn(headers);
     const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
-    const { client, shop } = found;
-
-    if (client.lastUsedAt === null || client.lastUsedAt < base.clock.now() - LAST_USED_STEP_MS)
-      writeLastUse(client.id);
+    const { client_id: id, client_name: name, last_used_at: lastUsedAt, webhook_url } = found;
+    if (lastUsedAt === null || lastUsedAt < base.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
     return {
-      shop,
-      actor: { type: 'API_CLIENT', id: client.id, name: client.name },
-      hasWebhook: client.webhookUrl !== null,
+      shop: shopFrom(found),
+      actor: { type: 'API_CLIENT', id, name },
+      hasWebhook: webhook_url !== null,
     };
   };
 };

@@ -11,8 +11,7 @@ import {
   NewApiClientView,
   ReplaceApiClient,
 } from '../../contract/admin.ts';
-import { sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import {
   changeOwnClient,
@@ -58,7 +57,7 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'changeClient',
     proof: true,
     summary: "Change a client's name or webhook URL",
-    description: 'What still waits to be sent goes to the new URL. A revoked client cannot be changed.',
+    description: 'Pending deliveries go to the new URL. A revoked client cannot be changed.',
     body: ChangeApiClient,
     answer: ['The client as it is now.', ApiClientView],
     errors: [409],
@@ -68,7 +67,7 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
     at: 'POST /clients/:id/revoke',
     operationId: 'revokeClient',
     summary: 'Revoke a client',
-    description: 'For good: its key fails from the next request on.',
+    description: 'This is permanent: its key fails from the next request on.',
     body: z.strictObject({}).meta({ id: 'RevokeClient' }),
     answer: ['The client, revoked.', ApiClientView],
     handle: ({ caller, params }) => revokeOwnClient(ctx, caller, params.id),
@@ -79,7 +78,7 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Replace a client',
     description:
-      'For a key that was lost or exposed: creates a new client and revokes the old one in one step. Events of RMAs that the old one created go to the new one from now on, what still waits included. Key and webhook secret are in this answer and nowhere else.',
+      'For a key that was lost or exposed: creates a new client and revokes the old one in one step. Events of RMAs that the old one created go to the new one from now on, pending deliveries included. Key and webhook secret are in this answer and nowhere else.',
     body: ReplaceApiClient,
     answer: ['The new client, with its key and secret.', NewApiClientView],
     status: 201,

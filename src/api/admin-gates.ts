@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 import { requireProof } from '../staff/own-account.ts';
-import { deviceOf, findSession, noteUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
+import { deviceOf, findSession, recordUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
 import { deviceId } from '../staff/trusted-devices.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
@@ -44,11 +44,8 @@ const originGate =
 /** Before a session there is little to say: a password, a link. Parsing more is work that any caller could cause. */
 const VISITOR_BODY_BYTES = 8 * 1024;
 
-/**
- * The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
- * pages; then session and its limit, second factor, role, body and query, proof. Everything after that (the id, the business
- * rules) is up to the action.
- */
+// The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
+// pages; then session and its limit, second factor, role, body and query, proof. The id and the business rules are up to the action.
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');
@@ -78,7 +75,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
     await limit('session', sha256(token));
-    noteUse(ctx, token, address, session.lastUsedAt);
+    recordUse(ctx, token, address, session.lastUsedAt);
     const { user, provedAt, caller } = session;
     request.caller = { shop: caller.shop, actor: { ...caller.actor, address } };
     request.user = user;

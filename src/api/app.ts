@@ -6,21 +6,19 @@ import { apiClientRoutes } from '../api-clients/routes.ts';
 import { auditRoutes } from '../audit/routes.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { noRoute } from '../http/error-answers.ts';
-import { refuseOtherMethods } from '../http/method-not-allowed.ts';
+import { noRoute, refuseOtherMethods } from '../http/error-answers.ts';
 import { describeApi, serveDocument } from '../http/openapi.ts';
 import { createServer } from '../http/server.ts';
 import { overviewRoutes } from '../overview/routes.ts';
-import { returnAdminRoutes, returnRoutes } from '../returns/routes.ts';
+import { returnAdminRoutes, returnRoutes, searchRoutes } from '../returns/routes.ts';
 import { savedViewRoutes } from '../saved-views/routes.ts';
-import { searchRoutes } from '../search/routes.ts';
 import type { Context } from '../service/context.ts';
-import { describeError } from '../service/log.ts';
+import { warning } from '../service/log.ts';
 import { ruleRoutes, settingsRoutes, usageRoutes } from '../shops/routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
+import { watchQueue } from '../webhooks/queue.ts';
 import { deliveryRoutes } from '../webhooks/routes.ts';
-import { watchQueue } from '../webhooks/start.ts';
 import { addAdminGates } from './admin-gates.ts';
 import { addExternalGates } from './external-gates.ts';
 import { ADMIN_API } from './openapi/admin-api.ts';
@@ -34,7 +32,7 @@ const callerFields = ({ caller }: FastifyRequest): object =>
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Warns once in the log, and once a day where `doctor` finds it. A proxy before us that is not trusted makes one address of all callers. */
+/** Warns once in the log, and once a day where `doctor` finds it. Behind an untrusted proxy all callers have one address. */
 const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void) => {
   let notedMs = Number.NEGATIVE_INFINITY;
   return () => {
@@ -45,8 +43,8 @@ const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void
         'X-Forwarded-For came with a request, but TRUST_PROXY is off: all callers behind a proxy count as one',
       );
     notedMs = nowMs;
-    saveFact(background, 'untrusted-proxy', String(nowMs)).catch((error) =>
-      log.warn({ error: describeError(error) }, 'noting the untrusted proxy failed'),
+    saveFact(background, 'untrusted-proxy', String(nowMs)).catch(
+      warning(log, 'saving the warning for doctor failed'),
     );
   };
 };

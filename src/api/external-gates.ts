@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { countOf } from '../http/odd-requests.ts';
+import { countOf } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -32,10 +32,8 @@ const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
 const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
   headers.authorization === undefined || countOf('authorization', raw.rawHeaders) === 1;
 
-/**
- * The checks on every request to the external API, in the contract's order: rate limit, key, plan, read-only, then body
- * and query. Everything after that (the id, the allowance) is up to the action.
- */
+// The checks on every request to the external API, in the contract's order: rate limit, key, plan, read-only, then body and query. The
+// id and the allowance are up to the action.
 export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
   const rateLimit = rateLimitGate(ctx);
   app.decorateRequest('caller');

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
-import { baseUrlFor } from '../http/error-answers.ts';
-import { refuseOtherMethodsOn } from '../http/method-not-allowed.ts';
+import { baseUrlFor, refuseOtherMethodsOn } from '../http/error-answers.ts';
 import type { Config } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
 

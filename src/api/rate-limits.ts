@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RateState, RateWindows } from '../db/database.ts';
 import { memoryRateGate } from '../db/rate-windows.ts';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import type { Context } from '../service/context.ts';
 import { rateLimited } from '../service/errors.ts';
 
@@ -14,7 +14,7 @@ export const RATE_LIMITS = {
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
   /** Pages, their files and unknown addresses. The first page loads up to 20 files. docs/contract.md. */
   page: [{ name: 'page-minute', points: 3000, seconds: 60 }],
-  /** The admin API (docs/contract.md). A page of the app makes about ten calls. */
+  /** The admin API (docs/contract.md). A page of the app sends about ten requests. */
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
   adminSignedOut: [{ name: 'admin-signed-out-minute', points: 60, seconds: 60 }],
@@ -42,10 +42,7 @@ export const pageLimitGate = (): ((request: FastifyRequest, reply: FastifyReply)
 };
 export type PageLimit = ReturnType<typeof pageLimitGate>;
 
-/**
- * The two generous limits of the admin API keep one process free for others, so each process counts for itself, without a round
- * trip. Calls without a session are counted in all processes together.
- */
+/** The two generous limits keep one process free for others, so each counts for itself. Calls without a session count in all together. */
 export const adminLimits = ({ rateGate, clock }: Context) => {
   const gates = {
     address: memoryRateGate(RATE_LIMITS.adminAddress),

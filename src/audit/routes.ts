@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.ts';
-import { sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { aboutShop, listAudit, recordAudit } from './store.ts';
 
@@ -23,7 +22,7 @@ export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'recordExport',
     summary: 'Record that returns are exported',
     description:
-      'The admin app makes its CSV files from the lists, and says so here before it saves one: the audit log then has `EXPORTED`.',
+      'The admin app builds its CSV files from the lists, and records that here before it saves one: the audit log then has `EXPORTED`.',
     body: RecordExport,
     answer: ['Recorded.'],
     handle: ({ caller: { shop, actor }, body: data }) =>

@@ -6,7 +6,7 @@ import { rowCount } from '../db/statements.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import { answerPage, type PageAnswer, WHOLE_ROWS } from '../paging/page-answer.ts';
+import { answerPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 
 /** Who acts, and in the admin app from which address: the audit log keeps it. */
@@ -46,7 +46,7 @@ export const aboutShop = ({ id, name }: { id: string; name: string }) => ({
   subject: { type: 'SHOP', id, name } as const,
 });
 
-/** Written in the transaction of the change it tells of: none without the other. */
+/** Written in the transaction of the change: none without the other. */
 export const recordAudit = async (trx: Trx, record: AuditRecord, id?: string): Promise<void> => {
   await trx.insertInto('audit_log').values(auditRow(record, id)).execute();
 };
@@ -101,11 +101,7 @@ const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
   address: row.address,
 });
 
-export const listAudit = async (
-  ctx: Context,
-  shopId: string,
-  page: Page,
-): Promise<PageAnswer<AuditEntry>> => {
+export const listAudit = async (ctx: Context, shopId: string, page: Page) => {
   const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
   // An entry may be long: a list of rules that was replaced stands in it whole, before and after.
   const whole = page.limit <= WHOLE_ROWS;

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
-import { formErrorOf, urlIn } from '../webhooks/webhook-url.ts';
+import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 import { CliFailure } from './command.ts';
 
 /** Checks a value by the schema that the API uses. */
@@ -28,10 +28,16 @@ export const collect =
   <Value>(take: (value: string) => Value) =>
   (value: string, before: Value[] = []): Value[] => [...before, take(value)];
 
-export const wholeNumber = (value: string): number => {
-  if (!/^\d{1,12}$/.test(value)) throw new InvalidArgumentError('It must be a whole number, 0 or more.');
-  return Number(value);
-};
+const numberBy =
+  (pattern: RegExp, otherwise: string) =>
+  (value: string): number => {
+    if (!pattern.test(value)) throw new InvalidArgumentError(otherwise);
+    return Number(value);
+  };
+
+export const wholeNumber = numberBy(/^\d{1,12}$/, 'It must be a whole number, 0 or more.');
+export const httpStatus = numberBy(/^[2-5]\d\d$/, 'It must be a status from 200 to 599.');
+
 /** Stands for `none` on its way through commander, which turns a null into an empty text. */
 const NONE = Symbol('none');
 export const wholeNumberOrNone = (value: string): number | typeof NONE =>
@@ -61,20 +67,11 @@ export const secretOption = (name: keyof typeof SECRETS, description: string): O
   new Option(`${SECRETS[name].option} <${name}>`, description).env(SECRETS[name].variable);
 
 /** Not an argument parser of commander's, which would print the value that it refuses. */
-export const usableSecret = (
-  command: Command,
-  name: keyof typeof SECRETS,
-  value: string | undefined,
-): string => {
+export const usableSecret = (command: Command, name: keyof typeof SECRETS, value?: string): string => {
   if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value;
   const { option, variable } = SECRETS[name];
   const problem = value ? 'must be printable characters without spaces' : 'is needed';
   return command.error(`error: option '${option}' (or ${variable} in the environment) ${problem}`);
-};
-
-export const httpStatus = (value: string): number => {
-  if (!/^[2-5]\d\d$/.test(value)) throw new InvalidArgumentError('It must be a status from 200 to 599.');
-  return Number(value);
 };
 
 const readLine = async (): Promise<string> => {

@@ -7,10 +7,10 @@ export const command = (parent: Command, spelling: string, description: string):
   parent.command(spelling).description(description).option('--json', 'print one line of JSON');
 
 type Fields = Record<string, unknown>;
-export type Result = Fields | Fields[];
+export type CommandResult = Fields | Fields[];
 
 /** With `--json` one line of JSON and nothing else; otherwise something to read. */
-export const print = (result: Result, json: boolean | undefined): void => {
+export const print = (result: CommandResult, json: boolean | undefined): void => {
   const text = json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : fields(result);
   process.stdout.write(`${text}\n`);
 };
@@ -41,27 +41,31 @@ const table = (rows: Fields[]): string => {
 /** Text from outside, for a terminal: without the characters that would move its cursor or change its colours. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
 
-/** Shows on a terminal how far a command is; elsewhere nothing. */
-export interface Progress {
-  at(what: string, rows: number): void;
-  over(): void;
-}
+/** For what is no result: on standard error. */
+export const notice = (message: string): void => void process.stderr.write(`handback: ${message}\n`);
 
 const PROGRESS_EVERY_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-export const progress = (isQuiet: boolean | undefined): Progress => {
-  if (isQuiet || !process.stderr.isTTY) return { at: () => {}, over: () => {} };
-  let next = 0;
-  return {
-    at(what, rows) {
-      // Rows come by the hundred thousand: the clock is not read for each.
-      if (rows % 64 !== 1 && next !== 0) return;
-      const now = performance.now();
-      if (now < next) return;
-      next = now + PROGRESS_EVERY_MS;
-      process.stderr.write(`${ERASE_LINE}${what}: ${rows.toLocaleString('en')} rows`);
-    },
-    over: () => void process.stderr.write(ERASE_LINE),
-  };
-};
+/** Shows on a terminal how far a command is; elsewhere nothing. */
+export class Progress {
+  readonly #isShown: boolean;
+  #next = 0;
+
+  constructor(isQuiet = false) {
+    this.#isShown = !isQuiet && process.stderr.isTTY;
+  }
+
+  show(what: string, rows: number): void {
+    // Rows come by the hundred thousand: the clock is not read for each.
+    if (!this.#isShown || (rows % 64 !== 1 && this.#next !== 0)) return;
+    const now = performance.now();
+    if (now < this.#next) return;
+    this.#next = now + PROGRESS_EVERY_MS;
+    process.stderr.write(`${ERASE_LINE}${what}: ${rows.toLocaleString('en')} rows`);
+  }
+
+  end(): void {
+    if (this.#isShown) process.stderr.write(ERASE_LINE);
+  }
+}

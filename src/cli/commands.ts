@@ -1,4 +1,4 @@
-import type { Plan, UserRole } from '../../contract/admin-people.ts';
+import type { UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
 import {
   changeClient,
@@ -6,26 +6,25 @@ import {
   type NewApiClient,
   replaceClient,
   revokeClient,
+  viewClient,
 } from '../api-clients/actions.ts';
 import { type ApiClient, findClient, listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
 import { resealAll } from '../service/reseal.ts';
-import { type BillingChange, changeDangerousGoods, changeShop, createShop } from '../shops/actions.ts';
+import { changeShop, createShop, type NewShop, type ShopChange } from '../shops/actions.ts';
+import { changeDangerousGoods, type RuleChange } from '../shops/dangerous-goods.ts';
 import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
-import { addPerson, makeLink } from '../staff/links.ts';
+import { addPerson, createLink } from '../staff/links.ts';
 import { resetFactor } from '../staff/second-factor.ts';
 import { findByEmail } from '../staff/store.ts';
 import { createUser } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { CliFailure } from './command.ts';
 
-// What the commands of shop-commands.ts do.
-
-const moment = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
+// What the commands of shop-commands.ts do. run.ts prints the message of a ServiceError.
 
 const shopFields = (shop: Shop) => ({
   id: shop.id,
@@ -38,24 +37,10 @@ const shopFields = (shop: Shop) => ({
   createdAt: toIso(shop.createdAt),
 });
 
-const clientFields = (client: ApiClient) => ({
-  id: client.id,
-  name: client.name,
-  webhookUrl: client.webhookUrl,
-  lastUsedAt: moment(client.lastUsedAt),
-  revokedAt: moment(client.revokedAt),
-  replacedBy: client.replacedBy,
-  createdAt: toIso(client.createdAt),
-});
-
 const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
   const thing = isId(id) ? await find() : null;
   if (!thing) throw new CliFailure(`there is no ${kind} ${id}`);
   return thing;
-};
-
-const orFailure = (error: unknown): never => {
-  throw error instanceof ServiceError ? new CliFailure(error.message) : error;
 };
 
 const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, () => findShop(ctx.db, id));
@@ -71,25 +56,17 @@ const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Pr
   throw new CliFailure(`the webhook URL ${problem}${hint}`);
 };
 
-export const shopCreate = async (ctx: Context, options: { name: string; plan: Plan } & BillingChange) =>
+export const shopCreate = async (ctx: Context, options: NewShop) =>
   shopFields(await createShop(ctx, OPERATOR, options));
 
-export const shopUpdate = async (
-  ctx: Context,
-  id: string,
-  options: { plan?: Plan; subscription?: 'active' | 'inactive' } & BillingChange,
-) => shopFields(await found('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
+export const shopUpdate = async (ctx: Context, id: string, options: ShopChange) =>
+  shopFields(await found('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
 
 export const shopList = async (ctx: Context) => (await listShops(ctx.db)).map(shopFields);
 
-export const shopDangerous = async (
-  ctx: Context,
-  id: string,
-  { add = [], remove = [] }: { add?: string[]; remove?: string[] },
-) => {
-  const shop = await shopById(ctx, id);
-  const rules = await changeDangerousGoods(ctx, OPERATOR, shop.id, { add, remove }).catch(orFailure);
-  return { shopId: shop.id, rules };
+export const shopDangerous = async (ctx: Context, id: string, options: RuleChange) => {
+  const { id: shopId } = await shopById(ctx, id);
+  return { shopId, rules: await changeDangerousGoods(ctx, OPERATOR, shopId, options) };
 };
 
 interface PersonOptions {
@@ -101,21 +78,21 @@ interface PersonOptions {
 
 export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions & { password: string }) => {
   const { id: shopId } = await shopById(ctx, shop);
-  const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user }).catch(orFailure);
+  const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user });
   return { id, email, role };
 };
 
 /** A mail goes out before the process ends; `mailed` says whether the server accepted it. */
 const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
 
-const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
+const linkOptions = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
 
 export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
   const operator = { shop, actor: OPERATOR };
-  const made = await addPerson(ctx, operator, invited, handOver(ctx)).catch(orFailure);
-  const { id, email, role, link, linkExpiresAt } = made;
+  const created = await addPerson(ctx, operator, invited, linkOptions(ctx));
+  const { id, email, role, link, linkExpiresAt } = created;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
@@ -128,7 +105,7 @@ const userByEmail = async (ctx: Context, email: string) => {
 export const userLink = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
   const { id, email } = user;
-  const { link, linkExpiresAt } = await makeLink(ctx, { shop, actor: OPERATOR }, id, handOver(ctx));
+  const { link, linkExpiresAt } = await createLink(ctx, { shop, actor: OPERATOR }, id, linkOptions(ctx));
   return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
@@ -146,38 +123,34 @@ const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApi
   webhookSecret,
 });
 
-export const clientCreate = async (
-  ctx: Context,
-  { shop, name, webhookUrl = null }: { shop: string; name: string; webhookUrl?: string | null },
-) => {
+interface ClientOptions {
+  name?: string;
+  webhookUrl?: string | null;
+}
+type NewClientOptions = ClientOptions & { shop: string; name: string };
+
+export const clientCreate = async (ctx: Context, { shop, name, webhookUrl = null }: NewClientOptions) => {
   await checkWebhookUrl(ctx, webhookUrl);
   const { id: shopId } = await shopById(ctx, shop);
   return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
 };
 
-interface ClientOptions {
-  name?: string;
-  webhookUrl?: string | null;
-}
-
 export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  return clientFields(
-    await found('client', id, () => changeClient(ctx, OPERATOR, id, options).catch(orFailure)),
-  );
+  return viewClient(await found('client', id, () => changeClient(ctx, OPERATOR, id, options)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
-  clientFields(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
+  viewClient(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
 export const clientReplace = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   const old = await clientById(ctx, id);
-  return newClientFields(await replaceClient(ctx, OPERATOR, old, options).catch(orFailure));
+  return newClientFields(await replaceClient(ctx, OPERATOR, old, options));
 };
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
-  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(clientFields);
+  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(viewClient);
 
 /** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {

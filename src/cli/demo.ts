@@ -9,7 +9,8 @@ import { OPERATOR } from '../audit/store.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { offlineRepairs, tradeReturns } from '../returns/actions.ts';
 import type { Context } from '../service/context.ts';
-import { changeDangerousGoods, createShop } from '../shops/actions.ts';
+import { createShop } from '../shops/actions.ts';
+import { changeDangerousGoods } from '../shops/dangerous-goods.ts';
 import type { Caller } from '../shops/plans.ts';
 import { replaceTargets } from '../shops/target-days.ts';
 import { createUser } from '../staff/users.ts';
@@ -125,24 +126,22 @@ const REPAIRS = 40;
 const TRADE_RETURNS = 18;
 const HOUR_MS = 3_600_000;
 
-interface Step {
-  at: number;
-  take(at: Context): Promise<void>;
-}
+type DemoStep = (at: Context, id: string) => Promise<unknown>;
 
-/** The steps of the ith of `count` returns, the last of which is the newest. Each step gets the return's id and returns it. */
+/** A return's steps, three hours apart, each with its time. The first one creates it. */
 const lifeOf = (
   now: number,
-  { i, count, hoursApart }: { i: number; count: number; hoursApart: number },
-  steps: ((at: Context, id: string) => Promise<string>)[],
-): Step[] => {
-  const begunAt = now - (count - i) * hoursApart * HOUR_MS;
+  hoursAgo: number,
+  create: (at: Context) => Promise<{ answer: { id: string } }>,
+  steps: DemoStep[],
+) => {
   let id = '';
-  return steps.map((step, n) => ({
-    at: Math.min(now, begunAt + n * 3 * HOUR_MS),
-    async take(at) {
-      id = await step(at, id);
-    },
+  const begin: DemoStep = async (at) => {
+    id = (await create(at)).answer.id;
+  };
+  return [begin, ...steps].map((step, n) => ({
+    at: Math.min(now, now - (hoursAgo - n * 3) * HOUR_MS),
+    take: (at: Context) => step(at, id),
   }));
 };
 
@@ -156,7 +155,7 @@ const knownAddress = async ({ db, config }: Context): Promise<string> => {
 export const demo = async (ctx: Context) => {
   const tag = randomBytes(3).toString('hex');
   const shop = await createShop(ctx, OPERATOR, { name: `Demo shop ${tag}`, plan: 'SCALE' });
-  await changeDangerousGoods(ctx, OPERATOR, shop.id, { add: ['BATT-*'], remove: [] });
+  await changeDangerousGoods(ctx, OPERATOR, shop.id, { add: ['BATT-*'] });
   const password = randomBytes(9).toString('base64url');
   const email = `admin-${tag}@demo.example`;
   const name = 'Robin Marsh';
@@ -175,25 +174,22 @@ export const demo = async (ctx: Context) => {
   const staff: Caller = { shop, actor: { type: 'USER', id: user.id, name } };
 
   const now = ctx.clock.now();
-  const repairs = Array.from({ length: REPAIRS }, (_, i) =>
-    lifeOf(now, { i, count: REPAIRS, hoursApart: 9 }, [
-      async (at) => (await offlineRepairs.create(at, till, CreateOfflineRepair.parse(repair(i)))).answer.id,
-      async (at, id) => (await offlineRepairs.assign(at, staff, id, pick(assignees, i))).id,
-      ...pick(REPAIR_JOURNEYS, i).map((action) => async (at: Context, id: string) => {
-        const body = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
-        return (await offlineRepairs.move(at, till, id, action, body)).id;
-      }),
-    ]),
-  );
-  const trade = Array.from({ length: TRADE_RETURNS }, (_, i) =>
-    lifeOf(now, { i, count: TRADE_RETURNS, hoursApart: 20 }, [
-      async (at) => (await tradeReturns.create(at, till, CreateTradeReturn.parse(tradeReturn(i)))).answer.id,
-      ...pick(TRADE_JOURNEYS, i).map(
-        (action) => async (at: Context, id: string) =>
-          (await tradeReturns.move(at, staff, id, action, { note: null })).id,
-      ),
-    ]),
-  );
+  const repairs = Array.from({ length: REPAIRS }, (_, i) => {
+    const body = CreateOfflineRepair.parse(repair(i));
+    const moves = pick(REPAIR_JOURNEYS, i).map((action): DemoStep => {
+      const given = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
+      return (at, id) => offlineRepairs.move(at, till, id, action, given);
+    });
+    const assign: DemoStep = (at, id) => offlineRepairs.assign(at, staff, id, pick(assignees, i));
+    return lifeOf(now, (REPAIRS - i) * 9, (at) => offlineRepairs.create(at, till, body), [assign, ...moves]);
+  });
+  const trade = Array.from({ length: TRADE_RETURNS }, (_, i) => {
+    const body = CreateTradeReturn.parse(tradeReturn(i));
+    const moves = pick(TRADE_JOURNEYS, i).map((action): DemoStep => {
+      return (at, id) => tradeReturns.move(at, staff, id, action, { note: null });
+    });
+    return lifeOf(now, (TRADE_RETURNS - i) * 20, (at) => tradeReturns.create(at, till, body), moves);
+  });
   // In the order of time: a shop's changes never go back in it.
   const steps = [...repairs, ...trade].flat().toSorted((one, other) => one.at - other.at);
   for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });

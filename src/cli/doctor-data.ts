@@ -78,7 +78,7 @@ export const checkQueue = async ({ db, server }: Reading): Promise<Finding> => {
       );
 };
 
-interface Counted {
+interface ReturnCounts {
   totals: Map<string, number>;
   months: Map<string, number>;
 }
@@ -88,9 +88,9 @@ const addOne = (counts: Map<string, number>, name: string): void => {
 };
 
 /** Row by row on either engine, since SQLite cannot be interrupted while it counts. */
-const count = async (reading: Reading): Promise<Counted> => {
+const count = async (reading: Reading): Promise<ReturnCounts> => {
   const inTime = deadline();
-  const counted: Counted = { totals: new Map(), months: new Map() };
+  const counted: ReturnCounts = { totals: new Map(), months: new Map() };
   for (const kind of KINDS) {
     let seen = 0;
     for await (const row of reading.rows(kind, ['shop_id', 'client_id', 'status', 'created_at'])) {

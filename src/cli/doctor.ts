@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { isUnavailable } from '../db/database-errors.ts';
 import { findFact } from '../db/installation-facts.ts';
-import { MIGRATIONS, SCHEMA_WORDS, unknownMigration, wrongSchema } from '../db/migrate.ts';
-import { betweenUsAnd, snapshotOf } from '../db/open.ts';
-import type { Between, Reading, ServerFacts } from '../db/transfer.ts';
+import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
+import { detectPooler, snapshotOf } from '../db/open.ts';
+import type { PoolerMode, Reading, ServerFacts } from '../db/transfer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { isAhead } from '../shops/allowance.ts';
+import { print } from './command.ts';
 import {
   checkCounters,
   checkQueue,
@@ -21,17 +22,31 @@ import {
   wrong,
 } from './doctor-data.ts';
 
-export type Checked = Finding & { check: string };
+type Checked = Finding & { check: string };
 type Report = (checked: Checked) => void;
 
-export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<void> => {
-  const config = settingsIn(env, report);
-  if (!config) return;
+/** Prints findings as they come; with `--json` all of them at the end. */
+export const doctor = async (json: boolean | undefined): Promise<void> => {
+  const checks: Checked[] = [];
+  await examine((checked) => {
+    checks.push(checked);
+    if (!json)
+      process.stdout.write(`${checked.state.padEnd(5)}  ${checked.check.padEnd(10)}  ${checked.message}\n`);
+  });
+  const isOk = checks.every(({ state }) => state !== 'wrong');
+  if (json) print({ ok: isOk, checks }, true);
+  if (!isOk) process.exitCode = 1;
+};
+
+const examine = async (report: Report): Promise<void> => {
   const look = async (check: string, work: () => Promise<Finding | null>): Promise<Finding | null> => {
     const finding = await work().catch(failed);
     if (finding) report({ check, ...finding });
     return finding;
   };
+  const settings = await look('settings', async () => checkSettings(readConfig(process.env)));
+  if (settings?.state === 'wrong') return;
+  const config = readConfig(process.env);
   const read = snapshotOf(config, STATEMENT_MS);
   const server = await look('database', () => read(async (reading) => checkServer(await reading.server())));
   if (server?.state === 'ok') {
@@ -43,18 +58,6 @@ export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<v
     else report({ check: 'data', ...warn('not checked: its schema is not that of this release') });
   }
   await look('disk', () => checkDisk(config));
-};
-
-const settingsIn = (env: NodeJS.ProcessEnv, report: Report): Config | null => {
-  try {
-    const config = readConfig(env);
-    report({ check: 'settings', ...checkSettings(config) });
-    return config;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    report({ check: 'settings', ...wrong(error.message) });
-    return null;
-  }
 };
 
 const failed = (error: unknown): Finding => {
@@ -75,18 +78,15 @@ const safe = (error: unknown, words: string): string => {
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 const checkSettings = (config: Config): Finding => {
-  const doubts = [
-    ...(config.allowPrivateWebhooks
-      ? ['WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only']
-      : []),
-    ...(!LOOPBACK.test(config.host) && !config.publicUrlIsSet
-      ? ['PUBLIC_URL is not set: links lead to the address the service listens on']
-      : []),
-    ...(config.mail && !config.mail.requireTls && needsStartTls(config.mail.smtpUrl)
-      ? ['SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted']
-      : []),
-  ];
-  const where = config.databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${config.dataDir}`;
+  const { allowPrivateWebhooks, host, publicUrlIsSet, mail, databaseUrl, dataDir } = config;
+  const doubts: string[] = [];
+  if (allowPrivateWebhooks)
+    doubts.push('WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only');
+  if (!LOOPBACK.test(host) && !publicUrlIsSet)
+    doubts.push('PUBLIC_URL is not set: links lead to the address the service listens on');
+  if (mail && !mail.requireTls && needsStartTls(mail.smtpUrl))
+    doubts.push('SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted');
+  const where = databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${dataDir}`;
   return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
 };
 
@@ -108,15 +108,15 @@ const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
 
 const checkMigrations = async (reading: Reading): Promise<Finding> => {
-  const made = await reading.migrations();
-  const unknown = unknownMigration(made);
+  const applied = await reading.migrations();
+  const unknown = unknownMigration(applied);
   if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
-  const waiting = MIGRATIONS.filter((name) => !made.includes(name));
+  const waiting = MIGRATIONS.filter((name) => !applied.includes(name));
   if (waiting.length > 0)
     return warn(
-      `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
+      `${waiting.length} wait, from ${waiting[0]} on: the next start applies them, or handback migrate`,
     );
-  const problem = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
+  const problem = await wrongSchema(reading.db, SCHEMA_DIALECTS[reading.engine]);
   return problem ? wrong(problem) : ok(`up to date (${MIGRATIONS.at(-1)})`);
 };
 
@@ -151,7 +151,7 @@ const checkClock = async (reading: Reading): Promise<Finding> => {
 
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-const BETWEEN: Record<Between, Finding> = {
+const BETWEEN: Record<PoolerMode, Finding> = {
   nothing: ok('none: connections lead to PostgreSQL itself'),
   sessions: ok('one that keeps a session for each connection, as far as can be seen'),
   'shared sessions': wrong(
@@ -160,7 +160,7 @@ const BETWEEN: Record<Between, Finding> = {
 };
 
 const checkPooler = async (config: Config): Promise<Finding | null> => {
-  const found = await betweenUsAnd(config);
+  const found = await detectPooler(config);
   return found && BETWEEN[found];
 };
 
@@ -183,6 +183,6 @@ const checkDisk = async (config: Config): Promise<Finding | null> => {
   const { bavail, bsize } = await statfs(config.dataDir);
   const free = bavail * bsize;
   const words = `${(free / 1e9).toFixed(1)} GB are free in ${config.dataDir}`;
-  if (free < TOO_LITTLE_BYTES) return wrong(`${words}: make room, or writes will soon be refused`);
-  return free < LITTLE_BYTES ? warn(`${words}: make room in time`) : ok(words);
+  if (free < TOO_LITTLE_BYTES) return wrong(`${words}: free some space, or writes will soon fail`);
+  return free < LITTLE_BYTES ? warn(`${words}: free some space soon`) : ok(words);
 };

@@ -24,7 +24,7 @@ const addListen = (handback: Command): void => {
     )
     .option('--hang', 'never answer')
     .action(async (options) => {
-      const { listen } = await import('./webhook-listener.ts');
+      const { listen } = await import('./webhook-tools.ts');
       // It never ends by itself, and is of no use once its reader has gone.
       process.stdout.on('error', () => process.exit());
       await listen(options, (line) => process.stdout.write(`${line}\n`));
@@ -38,7 +38,7 @@ const addTrigger = (handback: Command): void => {
     .addOption(secretOption('secret', 'what the receiver checks signatures with'))
     .action(async (event, options, self) => {
       const secret = usableSecret(self, 'secret', options.secret);
-      const { trigger } = await import('./trigger.ts');
+      const { trigger } = await import('./webhook-tools.ts');
       await trigger(event, { ...options, secret });
     });
 };

@@ -25,23 +25,20 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
   const end = () => stopping.abort();
   // A second Ctrl-C ends it at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
-  const around: Surroundings = {
-    say: (line) => void process.stderr.write(`${line}\n`),
-    stop: stopping.signal,
-  };
+  const stop = stopping.signal;
   const feed = { url: feedUrl(url), key };
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
-  around.say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
+  say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
 
   const show = eventPrinter(json, end);
-  const forwarder = forward && createForwarder(forward.to, forward.secret, around);
+  const forwarder = forward && createForwarder(forward, stop);
   let cursor = start;
   try {
-    for await (const page of pagesOf(feed, start, around)) {
+    for await (const page of pagesOf(feed, start, stop)) {
       for (const event of page.items) {
-        if (around.stop.aborted) return;
+        if (stop.aborted) return;
         const forwarded = await forwarder?.send(event);
         if (forwarded === null) return;
         await show(event, forwarded);
@@ -49,15 +46,12 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
       cursor = page.cursor;
     }
   } finally {
-    if (cursor !== start) around.say(`To go on from here, pass --after ${cursor}`);
+    if (cursor !== start) say(`To go on from here, pass --after ${cursor}`);
     await forwarder?.close();
   }
 };
 
-interface Surroundings {
-  say: (line: string) => void;
-  stop: AbortSignal;
-}
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const describeStart = (cursor: string | null): string => {
   if (cursor === null) return 'with the oldest event that is kept (--after latest: only new ones)';
@@ -75,29 +69,28 @@ const pause = async (ms: number, stop: AbortSignal): Promise<void> => {
 };
 
 class BackOff {
-  readonly #around: Surroundings;
+  readonly #stop: AbortSignal;
   readonly #isBack: string;
   #failures = 0;
   #said = '';
 
-  constructor(around: Surroundings, isBack: string) {
-    this.#around = around;
+  constructor(stop: AbortSignal, isBack: string) {
+    this.#stop = stop;
     this.#isBack = isBack;
   }
 
   /** Waits longer after each failure in a row, or as long as the other side asks, and says so once for each reason. */
   async failed(why: string, waitMs: number | null = null): Promise<void> {
-    const { say, stop } = this.#around;
     const ms = waitMs ?? Math.min(FIRST_WAIT_MS * 2 ** this.#failures, LONGEST_WAIT_MS);
     this.#failures += 1;
     if (why !== this.#said) say(`${why}; trying again in ${Math.ceil(ms / 1000)} s`);
     this.#said = why;
     // Spread out, so that callers that failed together do not return together.
-    await pause(ms * (1 + Math.random() / 10), stop);
+    await pause(ms * (1 + Math.random() / 10), this.#stop);
   }
 
   worked(): void {
-    if (this.#failures > 0) this.#around.say(this.#isBack);
+    if (this.#failures > 0) say(this.#isBack);
     this.#failures = 0;
     this.#said = '';
   }
@@ -105,7 +98,7 @@ class BackOff {
 
 // --- reading ---
 
-const FeedPage = z.object({
+const EventsPage = z.object({
   items: z.array(
     z.object({
       id: z.string(),
@@ -117,8 +110,8 @@ const FeedPage = z.object({
   cursor: z.string(),
   hasMore: z.boolean(),
 });
-type FeedPage = z.infer<typeof FeedPage>;
-type FeedEvent = FeedPage['items'][number];
+type EventsPage = z.infer<typeof EventsPage>;
+type FeedEvent = EventsPage['items'][number];
 
 interface Feed {
   url: string;
@@ -133,9 +126,8 @@ const feedUrl = (base: string): string => {
 /** A service that has nothing and does not wait either is not asked again at once. */
 const LEAST_BETWEEN_EMPTY_MS = 1_000;
 
-async function* pagesOf(feed: Feed, start: string | null, around: Surroundings): AsyncGenerator<FeedPage> {
-  const { stop } = around;
-  const backOff = new BackOff(around, 'the service answers again');
+async function* pagesOf(feed: Feed, start: string | null, stop: AbortSignal): AsyncGenerator<EventsPage> {
+  const backOff = new BackOff(stop, 'the service answers again');
   let cursor = start;
   while (!stop.aborted) {
     const askedAt = performance.now();
@@ -154,7 +146,7 @@ async function* pagesOf(feed: Feed, start: string | null, around: Surroundings):
   }
 }
 
-type PageAnswer = { page: FeedPage } | { page: null; why: string; waitMs: number | null };
+type FeedAnswer = { page: EventsPage } | { page: null; why: string; waitMs: number | null };
 
 const PAGE_SIZE = 100;
 /** The wait, and time for an answer that is large or comes a long way. */
@@ -162,7 +154,7 @@ const ANSWER_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const LONGEST_MESSAGE = 300;
 
-const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Promise<PageAnswer> => {
+const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Promise<FeedAnswer> => {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
   // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
   if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
@@ -188,31 +180,30 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Pr
 const EXPIRED =
   'the cursor is older than the 30 days that the feed keeps. Read the lists once (GET /offline-repairs and /trade-returns), ' +
   'then go on with --after latest; --after oldest begins with the oldest event that is kept';
-const moved = (url: string): string => `${url} has moved: pass its new address as --url`;
 
 /** What to say where asking again would not help. */
-const FINAL: Record<number, (url: string, message: string) => string> = {
-  301: moved,
-  302: moved,
-  307: moved,
-  308: moved,
-  401: (_, message) => `the service does not accept the key: ${message}`,
-  404: (url) => `there is no event feed at ${url}: is --url the address of the service?`,
-  410: () => EXPIRED,
+const explainFinal = (url: string, status: number, message: string): string => {
+  if (status >= 300 && status < 400) return `${url} has moved: pass its new address as --url`;
+  if (status === 401) return `the service does not accept the key: ${message}`;
+  if (status === 404) return `there is no event feed at ${url}: is --url the address of the service?`;
+  return status === 410 ? EXPIRED : answered(status, message);
 };
 
-const answerOf = ({ url, key }: Feed, response: Response, text: string): PageAnswer => {
+const answered = (status: number, message: string): string =>
+  `the service answered ${status}${message ? `: ${message}` : ''}`;
+
+const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAnswer => {
   const { status } = response;
   if (status === 200) {
-    const page = FeedPage.safeParse(parsed(text, withExactNumbers));
+    const page = EventsPage.safeParse(parsed(text, withExactNumbers));
     if (page.success) return { page: page.data };
     throw new CliFailure(`${url} does not answer as an event feed: is --url the address of the service?`);
   }
   const message = messageIn(text).replaceAll(key, '(the key)');
-  const why = `the service answered ${status}${message ? `: ${message}` : ''}`;
   if (status !== 429 && status !== 408 && status < 500)
-    throw new CliFailure(FINAL[status]?.(url, message) ?? why);
-  return { page: null, why, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+    throw new CliFailure(explainFinal(url, status, message));
+  const waitMs = retryAfterMs(response.headers.get('retry-after'));
+  return { page: null, why: answered(status, message), waitMs };
 };
 
 /** Numbers keep their digits, so that a forwarded event has the bytes of its webhook. */
@@ -251,10 +242,9 @@ interface Forwarded {
 const FINISH_WITHIN_MS = 2_000;
 
 /** Sends events as the dispatcher would, but in order, one at a time, and each until the receiver accepts it. */
-const createForwarder = (url: string, secret: string, around: Surroundings) => {
-  const { stop } = around;
+const createForwarder = ({ to: url, secret }: { to: string; secret: string }, stop: AbortSignal) => {
   const sender = createSender(addressGuard({ allowPrivate: true }));
-  const backOff = new BackOff(around, 'the receiver accepts events again');
+  const backOff = new BackOff(stop, 'the receiver accepts events again');
   let cutOff: NodeJS.Timeout | undefined;
   stop.addEventListener('abort', () => {
     cutOff = setTimeout(() => sender.close(), FINISH_WITHIN_MS);

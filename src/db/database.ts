@@ -27,8 +27,8 @@ export interface RateState {
 
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
-/** Rows for a table, all with the same columns, rows that change, or any other statement. */
 export type Write = Insertion | Update | Change;
+/** Rows for a table, all with the same columns. */
 export type Insertion = {
   [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
 }[keyof Tables];
@@ -41,10 +41,12 @@ export interface Update {
   rows: { id: string; set: object; after: object }[];
 }
 
+export type Decide<Result> = (answers: object[][]) => { writes: Write[]; result: Result };
+
 /** `begin` and all reads in one packet, then all writes and the commit. The writes must not depend on each other's effects. */
 export type ReadThenWrite = <Result>(
   reads: readonly CompiledQuery[],
-  decide: (answers: object[][]) => { writes: Write[]; result: Result },
+  decide: Decide<Result>,
   sent?: () => void,
 ) => Promise<Result>;
 
@@ -68,7 +70,7 @@ export interface Observer {
 export interface Database extends Dialect {
   clock: Clock;
   db: Db;
-  /** For pages of lists. Statements here have one plan, whatever their values are: it is made once and kept. */
+  /** For pages of lists. Statements here have one plan, whatever their values are. */
   lists: Db;
   /** The same for short reads, which share a few connections. */
   reads: Db;
@@ -81,7 +83,7 @@ export interface Database extends Dialect {
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
-  /** Brings the planner's statistics up to date for tables that have about ten times the rows they were made from. */
+  /** Updates the planner's statistics of tables that grew about tenfold since the last time. */
   analyze(): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   changeTransactions: ChangeTransactions;

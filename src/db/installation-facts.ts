@@ -6,7 +6,7 @@ type Fact =
   | 'address'
   /** When readiness was last asked for. */
   | 'ready-check'
-  /** A sealed text that tells whether the keys are those that the data was sealed with. */
+  /** A sealed text: it opens with the keys that the data was sealed with. */
   | 'secret-key-check'
   /** The hash of the one-time token that creates the first shop, and when it ends. */
   | 'set-up'

@@ -3,10 +3,7 @@ import type { Database } from './database.ts';
 import { PLANNED_ANEW } from './postgres/pools.ts';
 import type { Tables } from './schema.ts';
 
-/**
- * How many rows one step of the clean-up deletes. SQLite deletes inside the event loop: a hundred rows of the largest
- * kind take it about 10 ms (ADR 0017).
- */
+/** SQLite deletes inside the event loop: a hundred rows of the largest kind take it about 10 ms (ADR 0017). */
 export const PRUNED_AT_ONCE = 100;
 
 interface Past<Table extends keyof Tables> {
@@ -15,15 +12,11 @@ interface Past<Table extends keyof Tables> {
   by: keyof Tables[Table] & string;
   /** Rows up to this age or id are deleted. */
   upTo: number | string;
-  /** But only those for which this is true. */
   only?: RawBuilder<boolean>;
 }
 
-/**
- * Deletes the oldest rows, about a hundred, so that no request waits long. Returns true when more may be left. It finds the age of
- * the hundredth row and deletes up to that, both by the index. By a plan that PostgreSQL made while the table was empty, each step
- * would sort all rows that are due (ADR 0021). A row that gets a new time meanwhile stays.
- */
+// Deletes the oldest rows, about a hundred; true: more may be left. It finds the age of the hundredth row and deletes up to that, both
+// by the index. By a plan that PostgreSQL made while the table was empty, each step would sort all rows that are due (ADR 0021).
 export const prune = async <Table extends keyof Tables>(
   { background }: Pick<Database, 'background'>,
   { table, by, upTo, only = sql<boolean>`true` }: Past<Table>,

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, RateGate, RateState, RateWindow, RateWindows } from './database.ts';
 
-// Exact limits: the times of a key's last calls are kept, so that no window of a limit's length holds more, wherever it begins
-// (docs/contract.md). An engine of many processes keeps them in a table, see postgres/rate-limits.ts.
+// Exact limits: the times of a key's last calls are kept, so that no window holds more, wherever it begins (docs/contract.md).
 
 export const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
 
@@ -38,11 +37,8 @@ export const judge = (windows: RateWindows, times: number[], nowMs: number): Rat
 /** So many of the newest are kept at least and twice as many at most, so that no flood of addresses fills the memory. */
 export const NEWEST_KEYS = 100_000;
 
-/**
- * Counts in this process, for an engine that serves only one; by a clock that cannot be set, so that a jump of the time changes
- * nothing. Two maps: a call puts its key into the newer one, and after a window's length, or when it is full, that becomes the older
- * one. By then every time in the older one is past its window, unless it filled up. Nothing is ever searched, however many keys there are.
- */
+// Counts in this process, by a clock that cannot be set. A call puts its key into the newer of two maps, which becomes the older one
+// after a window's length, or when it is full: by then every time in the older one is past its window. Nothing is ever searched.
 export const memoryRateGate = (windows: RateWindows): RateGate => {
   let newer = new Map<string, number[]>();
   let older = new Map<string, number[]>();

@@ -17,15 +17,19 @@ import type { WebhookEventName } from '../../contract/webhook-event.ts';
 interface Column<Type> {
   readonly holds?: Type;
 }
-const column = <Type>(): Column<Type> => ({});
+/** Some columns of one type. */
+const columns =
+  <Type>() =>
+  <Name extends string>(...names: Name[]) =>
+    Object.fromEntries(names.map((name) => [name, {}])) as Record<Name, Column<Type>>;
 /** Set when the row is inserted, never updated. */
-const fixed = <Value>() => column<ColumnType<Value, Value, never>>();
+const fixed = <Value>() => columns<ColumnType<Value, Value, never>>();
 
-const text = column<string>();
-const textOrNull = column<string | null>();
-const number = column<number>();
-const numberOrNull = column<number | null>();
-const zero = column<Generated<number>>();
+const text = columns<string>();
+const textOrNull = columns<string | null>();
+const number = columns<number>();
+const numberOrNull = columns<number | null>();
+const zeroAtFirst = columns<Generated<number>>();
 const fixedText = fixed<string>();
 const fixedTextOrNull = fixed<string | null>();
 const fixedNumber = fixed<number>();
@@ -33,252 +37,176 @@ const fixedNumber = fixed<number>();
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 
 const rmaColumns = <Status extends string>() => ({
-  id: fixedText,
-  shop_id: fixedText,
-  /** null: the shop's staff created it. */
-  client_id: fixedTextOrNull,
-  number: fixedNumber,
-  status: column<Status>(),
-  external_ref: fixedTextOrNull,
-  external_source: fixedTextOrNull,
-  customer_email: text,
-  customer_name: text,
-  customer_phone: textOrNull,
-  search_text: text,
-  created_at: fixedNumber,
-  /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
-  updated_at: number,
-  status_since: number,
-  /** The member of staff who works on it. API clients name technicians in `assigned_to_id`. */
-  assignee_id: textOrNull,
+  ...fixedText('id', 'shop_id'),
+  // The client: null where the shop's staff created it.
+  ...fixedTextOrNull('client_id', 'external_ref', 'external_source'),
+  ...fixedNumber('number', 'created_at'),
+  ...columns<Status>()('status'),
+  ...text('customer_email', 'customer_name', 'search_text'),
+  // The assignee is the member of staff who works on it. API clients name technicians in `assigned_to_id`.
+  ...textOrNull('customer_phone', 'assignee_id'),
+  // The first rises by a millisecond at least with every change: it is also the time of the change's event.
+  ...number('updated_at', 'status_since'),
 });
 
+/** In an order in which rows can be restored: tables that others refer to come first. */
 const SCHEMA = {
   shops: {
-    id: fixedText,
-    name: text,
-    plan: text,
-    subscription: text,
-    /** null: as the plan says. */
-    billing: textOrNull,
-    allowance: numberOrNull,
-    usage_cap: numberOrNull,
-    factor_required: zero,
-    created_at: fixedNumber,
-    updated_at: number,
+    ...fixedText('id'),
+    ...text('name', 'plan', 'subscription'),
+    // null: as the plan says.
+    ...textOrNull('billing'),
+    ...numberOrNull('allowance', 'usage_cap'),
+    ...zeroAtFirst('factor_required'),
+    ...fixedNumber('created_at'),
+    ...number('updated_at'),
   },
   /** The shop's hot row, which every change locks until its commit: it hands out numbers, places, positions and times. */
   shop_counters: {
-    shop_id: fixedText,
-    last_number: number,
-    /** `2026-11`, UTC. */
-    month: text,
-    month_used: number,
-    last_position: zero,
-    /** When the shop's newest change was made: no later one gets an earlier time. */
-    last_at: zero,
+    ...fixedText('shop_id'),
+    // `2026-11`, UTC.
+    ...text('month'),
+    ...number('last_number', 'month_used'),
+    // The time of the shop's newest change: no later one gets an earlier time.
+    ...zeroAtFirst('last_position', 'last_at'),
   },
   /** What the shop prints and shows. Apart from the shop's own row, which is read with every request. */
   shop_settings: {
-    shop_id: fixedText,
-    /** null: the shop's own name. */
-    name: textOrNull,
-    /** Lines, as JSON. */
-    address: text,
-    phone: textOrNull,
-    email: textOrNull,
-    currency: textOrNull,
-    time_zone: textOrNull,
-    slip_text: textOrNull,
-    logo: textOrNull,
-    updated_at: number,
+    ...fixedText('shop_id'),
+    // Lines, as JSON.
+    ...text('address'),
+    // The name: null where it is the shop's own.
+    ...textOrNull('name', 'phone', 'email', 'currency', 'time_zone', 'slip_text', 'logo'),
+    ...number('updated_at'),
   },
-  dangerous_goods: { shop_id: fixedText, pattern: fixedText },
+  dangerous_goods: fixedText('shop_id', 'pattern'),
   api_clients: {
-    id: fixedText,
-    shop_id: fixedText,
-    name: text,
-    key_hash: fixedText,
-    webhook_url: textOrNull,
-    webhook_secret: text,
-    last_used_at: numberOrNull,
-    revoked_at: numberOrNull,
-    replaced_by: textOrNull,
-    created_at: fixedNumber,
+    ...fixedText('id', 'shop_id', 'key_hash'),
+    ...text('name', 'webhook_secret'),
+    ...textOrNull('webhook_url', 'replaced_by'),
+    ...numberOrNull('last_used_at', 'revoked_at'),
+    ...fixedNumber('created_at'),
   },
   users: {
-    id: fixedText,
-    shop_id: fixedText,
-    email: text,
-    name: textOrNull,
-    role: column<UserRole>(),
-    password_hash: text,
-    last_sign_in_at: numberOrNull,
-    /** Sealed for this row (`staff/second-factor.ts`); set before `factor_since`, during set-up. */
-    factor_secret: textOrNull,
-    /** Since when a code is asked for at sign-in; null: it is not. */
-    factor_since: numberOrNull,
-    /** The 30 seconds of the newest code that was used: no code up to it is taken again. */
-    factor_step: zero,
-    /** How often a second factor was removed: browsers trusted before that are not trusted any more. */
-    factor_removals: zero,
-    /** When wrong codes after the right password reached the limit; null again with a new password. */
-    password_exposed_at: numberOrNull,
-    created_at: fixedNumber,
+    ...fixedText('id', 'shop_id'),
+    ...text('email', 'password_hash'),
+    ...textOrNull('name'),
+    ...columns<UserRole>()('role'),
+    ...numberOrNull('last_sign_in_at'),
+    // Sealed for this row (`staff/second-factor.ts`); set before `factor_since`, during set-up.
+    ...textOrNull('factor_secret'),
+    // Since when a code is asked for at sign-in; null: it is not.
+    ...numberOrNull('factor_since'),
+    // The 30 seconds of the newest code that was used: no code up to it is taken again.
+    ...zeroAtFirst('factor_step'),
+    // How often a second factor was removed: browsers trusted before that are not trusted any more.
+    ...zeroAtFirst('factor_removals'),
+    // When wrong codes after the right password reached the limit; null again with a new password.
+    ...numberOrNull('password_exposed_at'),
+    ...fixedNumber('created_at'),
   },
   sessions: {
-    token_hash: fixedText,
-    id: fixedText,
-    user_id: fixedText,
-    created_at: fixedNumber,
-    expires_at: fixedNumber,
-    /** Wrong passwords and codes since the last proof. */
-    wrong_passwords: zero,
-    proved_at: number,
-    /** In words; null where the request did not say. */
-    browser: fixedTextOrNull,
-    address: text,
-    /** Exact to the minute. */
-    last_used_at: number,
+    ...fixedText('token_hash', 'id', 'user_id'),
+    ...fixedNumber('created_at', 'expires_at'),
+    // Wrong passwords and codes since the last proof.
+    ...zeroAtFirst('wrong_passwords'),
+    // The browser in words; null where the request did not say.
+    ...fixedTextOrNull('browser'),
+    ...text('address'),
+    // The last use is exact to the minute.
+    ...number('proved_at', 'last_used_at'),
   },
   /** Wrong passwords for an e-mail, from an address, or both. */
-  sign_in_failures: {
-    key: fixedText,
-    failures: number,
-    expires_at: number,
-    audit_id: textOrNull,
-  },
+  sign_in_failures: { ...fixedText('key'), ...number('failures', 'expires_at'), ...textOrNull('audit_id') },
   /** An address from which a person signed in before, signed. */
-  sign_in_addresses: { user_id: fixedText, address: fixedText, seen_at: number },
-  access_links: { token_hash: fixedText, user_id: fixedText, expires_at: fixedNumber },
+  sign_in_addresses: { ...fixedText('user_id', 'address'), ...number('seen_at') },
+  access_links: { ...fixedText('token_hash', 'user_id'), ...fixedNumber('expires_at') },
   /** Codes that take the place of the second factor, each once. */
-  recovery_codes: { user_id: fixedText, code_hash: fixedText },
+  recovery_codes: fixedText('user_id', 'code_hash'),
   /** Names are kept as they were then: the entry outlives its subject. */
   audit_log: {
-    id: fixedText,
-    shop_id: fixedText,
-    at: fixedNumber,
-    actor_type: fixed<Actor['type']>(),
-    actor_id: fixedTextOrNull,
-    actor_name: fixedText,
-    action: fixed<AuditAction>(),
-    subject_type: fixed<AuditSubjectType>(),
-    subject_id: fixedText,
-    subject_name: fixedText,
-    data: text,
-    /** Where the request came from: an IPv4 address, or an IPv6 network (/64). */
-    address: textOrNull,
+    ...fixedText('id', 'shop_id', 'actor_name', 'subject_id', 'subject_name'),
+    ...fixedTextOrNull('actor_id'),
+    ...fixedNumber('at'),
+    ...fixed<Actor['type']>()('actor_type'),
+    ...fixed<AuditAction>()('action'),
+    ...fixed<AuditSubjectType>()('subject_type'),
+    ...text('data'),
+    // Where the request came from: an IPv4 address, or an IPv6 network (/64).
+    ...textOrNull('address'),
   },
   offline_repairs: {
     ...rmaColumns<OfflineRepairStatus>(),
-    order_number: fixedText,
-    faulty_item: text,
-    serial_number: textOrNull,
-    fault_description: fixedText,
-    store_id: fixedText,
-    replacement_sku: fixedTextOrNull,
-    notes: fixedTextOrNull,
-    is_dangerous: fixedNumber,
-    tracking_number: textOrNull,
-    carrier_name: textOrNull,
-    offline_disposition: column<(typeof DISPOSITIONS)[number] | null>(),
-    assigned_to_id: textOrNull,
-    repair_notes: textOrNull,
+    ...fixedText('order_number', 'fault_description', 'store_id'),
+    ...fixedTextOrNull('replacement_sku', 'notes'),
+    ...fixedNumber('is_dangerous'),
+    ...text('faulty_item'),
+    ...textOrNull('serial_number', 'tracking_number', 'carrier_name', 'assigned_to_id', 'repair_notes'),
+    ...columns<(typeof DISPOSITIONS)[number] | null>()('offline_disposition'),
   },
   trade_returns: {
     ...rmaColumns<TradeReturnStatus>(),
-    trade_order_number: fixedText,
-    company_name: text,
-    company_id: fixedText,
-    reason: fixedText,
-    items: fixedText,
-    shipping_address: fixedText,
-    order_date: fixedTextOrNull,
-    customer_notes: fixedTextOrNull,
-    fault_description: fixedTextOrNull,
-    additional_comment: fixedTextOrNull,
+    ...fixedText('trade_order_number', 'company_id', 'reason', 'items', 'shipping_address'),
+    ...fixedTextOrNull('order_date', 'customer_notes', 'fault_description', 'additional_comment'),
+    ...text('company_name'),
   },
-  /** How many RMAs there are of each sort, kept with every change. */
+  /** How many RMAs there are, updated with every change. */
   rma_totals: {
-    shop_id: fixedText,
-    kind: fixed<'offline_repairs' | 'trade_returns'>(),
-    origin: fixed<'API' | 'STAFF'>(),
-    status: fixedText,
-    count: number,
+    ...fixedText('shop_id', 'status'),
+    ...fixed<'offline_repairs' | 'trade_returns'>()('kind'),
+    ...fixed<'API' | 'STAFF'>()('origin'),
+    ...number('count'),
   },
   timeline: {
-    rma_id: fixedText,
-    at: fixedNumber,
-    id: fixedText,
-    type: fixed<TimelineType>(),
-    actor_type: fixed<Actor['type']>(),
-    actor_id: fixedTextOrNull,
-    actor_name: fixedText,
-    from_status: fixedTextOrNull,
-    to_status: fixedTextOrNull,
-    note: fixedTextOrNull,
-    data: fixedText,
+    ...fixedText('rma_id', 'id', 'actor_name', 'data'),
+    ...fixedTextOrNull('actor_id', 'from_status', 'to_status', 'note'),
+    ...fixedNumber('at'),
+    ...fixed<TimelineType>()('type'),
+    ...fixed<Actor['type']>()('actor_type'),
   },
   /** After so many days in a status a return is overdue. */
-  target_days: { shop_id: fixedText, status: fixedText, days: number },
+  target_days: { ...fixedText('shop_id', 'status'), ...number('days') },
   /** Removed users: what is assigned to them becomes unassigned. */
-  departed_people: { user_id: fixedText, shop_id: fixedText, left_at: fixedNumber },
+  departed_people: { ...fixedText('user_id', 'shop_id'), ...fixedNumber('left_at') },
   saved_views: {
-    id: fixedText,
-    shop_id: fixedText,
-    /** null: all staff of the shop see it. */
-    user_id: textOrNull,
-    kind: fixed<'OFFLINE_REPAIR' | 'TRADE_RETURN'>(),
-    name: text,
-    search: text,
-    created_at: fixedNumber,
+    ...fixedText('id', 'shop_id'),
+    // null: all staff of the shop see it.
+    ...textOrNull('user_id'),
+    ...fixed<'OFFLINE_REPAIR' | 'TRADE_RETURN'>()('kind'),
+    ...text('name', 'search'),
+    ...fixedNumber('created_at'),
   },
-  idempotency_keys: {
-    client_id: fixedText,
-    key: fixedText,
-    body_hash: fixedText,
-    answer: fixedText,
-    created_at: fixedNumber,
-  },
+  idempotency_keys: { ...fixedText('client_id', 'key', 'body_hash', 'answer'), ...fixedNumber('created_at') },
   /** A shop's events in the order in which their changes were committed, without gaps. */
   events: {
-    shop_id: fixedText,
-    position: fixedNumber,
-    /** Also the id of its delivery, if there is one. */
-    id: fixedText,
-    rma_id: fixedText,
-    event: fixed<WebhookEventName>(),
-    at: fixedNumber,
-    /** The bytes that a receiver gets. */
-    body: fixedText,
+    // The id is also that of its delivery, if there is one; the body is the bytes that a receiver gets.
+    ...fixedText('shop_id', 'id', 'rma_id', 'body'),
+    ...fixedNumber('position', 'at'),
+    ...fixed<WebhookEventName>()('event'),
   },
   /** The outbox: the delivery of one event to one client. */
   webhook_deliveries: {
-    id: fixedText,
-    client_id: text,
-    rma_id: fixedTextOrNull,
-    event: fixed<WebhookEventName>(),
-    /** Empty where the event log has it. */
-    body: fixedText,
-    status: column<DeliveryStatus>(),
-    attempts: number,
-    /** What each attempt came to, as JSON: `Attempt[]`. */
-    attempt_log: text,
-    /** When it may be tried again; a first attempt is always due. */
-    due_at: number,
-    created_at: fixedNumber,
-    finished_at: numberOrNull,
-    reason: textOrNull,
+    // The body is empty where the event log has it.
+    ...fixedText('id', 'body'),
+    ...fixedTextOrNull('rma_id'),
+    ...fixed<WebhookEventName>()('event'),
+    ...columns<DeliveryStatus>()('status'),
+    // What each attempt came to, as JSON: `Attempt[]`.
+    ...text('client_id', 'attempt_log'),
+    // When it may be tried again; a first attempt is always due.
+    ...number('attempts', 'due_at'),
+    ...fixedNumber('created_at'),
+    ...numberOrNull('finished_at'),
+    ...textOrNull('reason'),
   },
-  webhook_leases: { client_id: fixedText, holder: text, held_until: number },
+  webhook_leases: { ...fixedText('client_id'), ...text('holder'), ...number('held_until') },
   rate_limits: {
-    key: fixedText,
-    /** When the calls came that count, oldest first. */
-    times: column<number[]>(),
-    taken: number,
-    expire: number,
+    ...fixedText('key'),
+    // When the calls came that count, oldest first.
+    ...columns<number[]>()('times'),
+    ...number('taken', 'expire'),
   },
-  installation: { name: fixedText, value: text },
+  installation: { ...fixedText('name'), ...text('value') },
 };
 
 type Schema = typeof SCHEMA;

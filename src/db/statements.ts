@@ -18,7 +18,7 @@ export interface Dialect {
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
   oneOf(kind: ColumnKind, values: (string | number)[]): RawBuilder<boolean>;
-  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan that was made for an empty table. */
+  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan for an empty table. */
   among(query: Expression<unknown>): RawBuilder<boolean>;
   /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
   forEachRow(alias: string, query: Expression<unknown>): RawBuilder<unknown>;
@@ -27,7 +27,7 @@ export interface Dialect {
   containsAnyCase(column: string, part: string): RawBuilder<boolean>;
 }
 
-/** A pattern for a text in upper and lower case: a class of both for each letter, and for the rest what `escaped` makes of it. */
+/** A pattern for a text in upper and lower case: a class of both for each letter, the rest as `escaped` returns it. */
 export const anyCase = (text: string, escaped: (character: string) => string): string =>
   [...text]
     .map((character) => {
@@ -55,7 +55,7 @@ export interface Change {
   values: object;
 }
 
-/** Stands in a statement for a value. In a statement made of several, `part` says whose. */
+/** Stands in a statement for a value. In a statement of several parts, `part` says whose. */
 class Param {
   readonly part: number;
   readonly name: string;
@@ -83,13 +83,13 @@ export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(
 
 /** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
 const MOST_KEPT = 1_000;
-const cached = <Value>(cache: Map<string, Value>, key: string, make: () => Value): Value => {
+const cached = <Value>(cache: Map<string, Value>, key: string, create: () => Value): Value => {
   const known = cache.get(key);
   if (known !== undefined) return known;
   if (cache.size >= MOST_KEPT) cache.clear();
-  const made = make();
-  cache.set(key, made);
-  return made;
+  const created = create();
+  cache.set(key, created);
+  return created;
 };
 
 let statements = 0;
@@ -120,43 +120,43 @@ export type Fill = <Values, Result>(what: Statement<Values, Result>, values: Val
 const paramsOf = <Values>(part: number): Values =>
   new Proxy({}, { get: (_, name) => new Param(part, String(name), (value) => value) }) as Values;
 
-export const compiledStatements = (engine: Engine) => {
-  const compiled = new Map<string, CompiledQuery>();
+/** Compiles each statement once for an engine. */
+export class CompiledStatements {
+  readonly #engine: Engine;
+  readonly #compiled = new Map<string, CompiledQuery>();
 
-  const once = (key: string, compile: () => CompiledQuery): CompiledQuery => cached(compiled, key, compile);
-  const withValues = (query: CompiledQuery, values: readonly object[]): CompiledQuery => ({
-    ...query,
-    parameters: query.parameters.map((each) =>
-      each instanceof Param ? each.encode(Reflect.get(values[each.part] ?? {}, each.name)) : each,
-    ),
-  });
-  const compileOne = (what: Statement<never, unknown>): CompiledQuery => {
-    const built = what.build(engine, paramsOf<never>(0));
-    return 'isRawBuilder' in built ? built.compile(engine.db) : built.compile();
-  };
-  const compileAll = (parts: Statement<never, unknown>[]): CompiledQuery => {
-    const bodies = parts.map(
-      (part, i) => sql`${sql.id(`change${i}`)} as (${part.build(engine, paramsOf<never>(i))})`,
-    );
-    return sql`with ${sql.join(bodies)} select`.compile(engine.db);
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** A statement with its values, ready to run. */
+  readonly fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) => {
+    const compiled = cached(this.#compiled, String(what.id), () => {
+      const built = what.build(this.#engine, paramsOf<Values>(0));
+      return 'isRawBuilder' in built ? built.compile(this.#engine.db) : built.compile();
+    });
+    return withValues(compiled, [values as object]) as CompiledQuery<Result>;
   };
 
-  const fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) =>
-    withValues(
-      once(String(what.id), () => compileOne(what as Statement<never, unknown>)),
-      [values as object],
-    ) as CompiledQuery<Result>;
-
-  return {
-    /** A statement with its values, ready to run. */
-    fill,
-    /** Several changes as one statement. They must not look at each other's effects. */
-    together(changes: Change[]): CompiledQuery {
-      const parts = changes.map((each) => each.statement);
-      return withValues(
-        once(parts.map(({ id }) => id).join('+'), () => compileAll(parts)),
-        changes.map(({ values }) => values),
+  /** Several changes as one statement. They must not look at each other's effects. */
+  readonly together = (changes: Change[]): CompiledQuery => {
+    const compiled = cached(this.#compiled, changes.map((each) => each.statement.id).join('+'), () => {
+      const bodies = changes.map(
+        (each, i) =>
+          sql`${sql.id(`change${i}`)} as (${each.statement.build(this.#engine, paramsOf<never>(i))})`,
       );
-    },
+      return sql`with ${sql.join(bodies)} select`.compile(this.#engine.db);
+    });
+    return withValues(
+      compiled,
+      changes.map(({ values }) => values),
+    );
   };
-};
+}
+
+const withValues = (query: CompiledQuery, values: readonly object[]): CompiledQuery => ({
+  ...query,
+  parameters: query.parameters.map((each) =>
+    each instanceof Param ? each.encode(Reflect.get(values[each.part] ?? {}, each.name)) : each,
+  ),
+});

@@ -1,10 +1,23 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
+import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
+import { TABLE_NAMES } from './schema.ts';
 
 // How a backup reads a database, and how a restore fills one. Values are the same on both engines: texts, and integers of 64
 // bits. Anything else can only be a damaged row of SQLite, which takes any value anywhere; it goes through as it is.
 
+/** A session that ended and a link that was used must not come back to life. The others count for a day at most. */
+const NOT_BACKED_UP = ['sessions', 'access_links', 'sign_in_failures', 'webhook_leases', 'rate_limits'];
+
+/** In the order in which they are restored: tables that others refer to come first. */
+export const BACKED_UP_TABLES: readonly string[] = TABLE_NAMES.filter(
+  (name) => !NOT_BACKED_UP.includes(name),
+);
+
+/** Every start writes here, so its rows do not mean that the database is in use. */
+export const WRITTEN_BY_A_START = 'installation';
+
 export type Value = null | string | bigint | number | Uint8Array;
-type EngineName = 'sqlite' | 'postgres';
 
 export interface ServerFacts {
   version: string;
@@ -14,10 +27,10 @@ export interface ServerFacts {
 }
 
 /** What is between this process and PostgreSQL: a pooler may give each client a session, or each transaction any of them. */
-export type Between = 'nothing' | 'sessions' | 'shared sessions';
+export type PoolerMode = 'nothing' | 'sessions' | 'shared sessions';
 
 export interface Reading {
-  engine: EngineName;
+  engine: keyof typeof SCHEMA_DIALECTS;
   server(): Promise<ServerFacts>;
   db: Db;
   /** The names of those that were run, in order; empty where the database has not been set up. */
@@ -42,18 +55,34 @@ export type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>)
 
 export type FillAtOnce = <Result>(work: (filling: Filling) => Promise<Result>) => Promise<Result>;
 
-export const tablesFrom = (columns: { table: string; column: string }[]): Map<string, string[]> => {
-  const tables = Map.groupBy(columns, ({ table }) => table);
-  return new Map([...tables].map(([table, of]) => [table, of.map(({ column }) => column)]));
+/** What an engine does its own way. `columns` finds those of every table, in order. */
+interface EngineReading extends Pick<Reading, 'engine' | 'server' | 'rows'> {
+  columns: RawBuilder<{ table: string; column: string }>;
+}
+
+export const readingOf = (db: Db, { columns, ...own }: EngineReading): Reading => {
+  const tables = async () => {
+    const byTable = Map.groupBy((await columns.execute(db)).rows, ({ table }) => table);
+    return new Map([...byTable].map(([table, of]) => [table, of.map(({ column }) => column)]));
+  };
+  const migrations = async () => ((await tables()).has('kysely_migration') ? executedMigrations(db) : []);
+  return { ...own, db, tables, migrations };
 };
 
-export const madeMigrations = async (db: Db, tables: ReadonlyMap<string, unknown>): Promise<string[]> => {
-  if (!tables.has('kysely_migration')) return [];
-  const rows = await db
-    .withTables<{ kysely_migration: { name: string } }>()
-    .selectFrom('kysely_migration')
-    .select('name')
-    .orderBy('name')
-    .execute();
-  return rows.map(({ name }) => name);
+export const fillingFrom = (
+  reading: Reading,
+  notice: Notice,
+  own: Pick<Filling, 'lock' | 'insert'>,
+): Filling => {
+  const { db, engine } = reading;
+  return {
+    ...reading,
+    ...own,
+    async hasRows(table) {
+      const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
+      return rows.length > 0;
+    },
+    clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(db)),
+    migrateTo: (name) => migrateTo(db, { ...SCHEMA_DIALECTS[engine], notice }, name),
+  };
 };

@@ -1,24 +1,20 @@
 import { rmaNumber } from '../../contract/common.ts';
+import type { RmaEventName } from '../../contract/event-feed.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Row } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import { type Counter, nextPosition } from '../shops/counters.ts';
 
-/** What an event tells of an RMA, of either kind. */
-export interface EventSubject {
-  id: string;
-  client_id: string | null;
-  number: number;
-  external_ref: string | null;
-  external_source: string | null;
-  status: string;
-}
+/** What an event holds of an RMA, of either kind. */
+type EventSubject = Pick<
+  Row<'offline_repairs'>,
+  'id' | 'client_id' | 'number' | 'external_ref' | 'external_source'
+> & { status: string };
 
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
-export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 export type LoggedEvent = Row<'events'>;

@@ -51,13 +51,14 @@ const eventsAfter = statement(
 );
 
 /** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
-const lastBefore = statement(
-  (_engine, { shop, since }: { shop: string; since: number }) => sql<{ before: number }>`
+const lastBefore = async ({ lists }: Base, shop: string, since: number): Promise<number> => {
+  const { rows } = await sql<{ before: number }>`
     select coalesce(
       (select position from events where shop_id = ${shop} and at >= ${since} order by position limit 1) - 1, last_position
     ) as before
-    from shop_counters where shop_id = ${shop}`,
-);
+    from shop_counters where shop_id = ${shop}`.execute(lists);
+  return rows[0]?.before ?? 0;
+};
 
 // A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
 // shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
@@ -76,12 +77,7 @@ export const positionOf = (shopId: string, cursor: string): number | null => {
   return cursorOf(shopId, known) === cursor ? known : null;
 };
 
-interface FoundPage {
-  events: FoundEvent[];
-  newest: number;
-}
-
-const readAfter = async (ctx: Base, shop: string, after: number, limit: number): Promise<FoundPage> => {
+const readAfter = async (ctx: Base, shop: string, after: number, limit: number) => {
   const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter, { shop, after, limit }));
   return {
     events: rows.filter((row): row is { last_position: number } & FoundEvent => row.position !== null),
@@ -96,11 +92,7 @@ export const startOf = async (
   after: EventQuery['after'],
 ): Promise<number | typeof LATEST> => {
   if (after === LATEST) return LATEST;
-  if (after === undefined) {
-    const values = { shop: shopId, since: ctx.clock.now() - KEPT_MS + MARGIN_MS };
-    const { rows } = await ctx.lists.executeQuery(ctx.fill(lastBefore, values));
-    return rows[0]?.before ?? 0;
-  }
+  if (after === undefined) return lastBefore(ctx, shopId, ctx.clock.now() - KEPT_MS + MARGIN_MS);
   const position = positionOf(shopId, after);
   if (position === null) throw unknownCursor();
   return position;
@@ -162,7 +154,7 @@ const itemText =
     } catch (error) {
       log.error(
         { list: 'events', key: position, error: describeError(error) },
-        'left out a row that cannot be read',
+        'skipped a row that cannot be read',
       );
       return [];
     }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
-import { statement } from '../db/statements.ts';
 import type { Base, Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
@@ -11,9 +10,9 @@ import { type FeedPage, readFeed, startOf } from './feed.ts';
 /** Beyond so many a request does not wait: the answer comes at once, as without `wait`. */
 const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 /** A wake-up call is lost where a process dies right after its commit. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
-interface Waiting {
+interface FeedRequest {
   signal: AbortSignal;
   /** Throws where the caller may not read any more: a key may be revoked while its request waits. */
   checkAgain(): Promise<void>;
@@ -24,7 +23,7 @@ export const followFeed = async (
   ctx: Context,
   shopId: string,
   { after, limit, wait }: EventQuery,
-  { signal, checkAgain }: Waiting,
+  { signal, checkAgain }: FeedRequest,
 ): Promise<string> => {
   const endsAt = performance.now() + wait * 1000;
   const start = await startOf(ctx, shopId, after);
@@ -60,14 +59,6 @@ interface Waiter {
   resume(): void;
 }
 
-const newestPositions = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
-  db
-    .selectFrom('shop_counters')
-    .select(['shop_id', 'last_position'])
-    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
-);
-
-/** The waiting requests of this process, by shop. */
 export class FeedWatches {
   readonly #base: Base;
   readonly #waiters = new Map<string, Set<Waiter>>();
@@ -80,7 +71,6 @@ export class FeedWatches {
     this.#base = base;
   }
 
-  /** How many wait. */
   get size(): number {
     return this.#total;
   }
@@ -91,9 +81,9 @@ export class FeedWatches {
     const isFull = this.#total >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
     if (this.#isStopped || isFull) return null;
     this.#listening ??= this.#base.onWake('events', (id) =>
-      id === null ? void this.#look() : this.#callAll(id, () => true),
+      id === null ? void this.#poll() : this.#callAll(id, () => true),
     );
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#poll(), POLL_EVERY_MS).unref();
     const waiter: Waiter = { position, call: null, resume() {} };
     this.#waiters.set(shopId, own.add(waiter));
     this.#total += 1;
@@ -103,7 +93,7 @@ export class FeedWatches {
   /** null: the time is over, the caller has left, or the service stops. */
   async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
     if (!waiter.call && !signal.aborted && !this.#isStopped) {
-      this.#base.metrics.pauseRequest();
+      this.#base.metrics.endRequest();
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         waiter.resume = () => {
@@ -112,7 +102,7 @@ export class FeedWatches {
         };
         signal.addEventListener('abort', waiter.resume, { once: true });
       });
-      this.#base.metrics.resumeRequest();
+      this.#base.metrics.beginRequest();
     }
     const { call } = waiter;
     waiter.call = null;
@@ -148,18 +138,22 @@ export class FeedWatches {
   }
 
   /** One statement for all shops and their waiters; without it each waiter would read again, 400 reads a second of 2,000. */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const shopIds = [...this.#waiters.keys()];
     if (shopIds.length === 0) return;
     try {
-      const { lists, fill } = this.#base;
-      const { rows } = await lists.executeQuery(fill(newestPositions, { shopIds }));
-      for (const { shop_id, last_position } of rows)
+      const { lists, oneOf } = this.#base;
+      const newest = await lists
+        .selectFrom('shop_counters')
+        .select(['shop_id', 'last_position'])
+        .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+        .execute();
+      for (const { shop_id, last_position } of newest)
         this.#callAll(shop_id, ({ position }) => position !== last_position);
     } catch (error) {
       this.#base.log.warn(
         { error: describeError(error) },
-        'looking for new events failed; it will be tried again',
+        'polling for new events failed; it will be tried again',
       );
     }
   }

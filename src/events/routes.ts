@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { EventPage, EventQuery, LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
 import { DEADLINE_MS } from '../http/deadline.ts';
-import { hangUpOf, sendJson } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { hangUpOf, routesOf, sendJson } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { mustHaveApi } from '../shops/plans.ts';
 import { followFeed } from './follow.ts';

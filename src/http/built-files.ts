@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
@@ -51,12 +51,10 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
       .filter(([, ending]) => existsSync(join(root, `${found}${ending}`)))
       .map(([encoding, ending]) => [encoding, readFileSync(join(root, `${found}${ending}`))] as const);
     const name = found.split(sep).join('/');
-    const hash = createHash('sha256')
-      .update(readFileSync(join(root, found)))
-      .digest('base64url');
+    const digest = hash('sha256', readFileSync(join(root, found)), 'base64url');
     files.set(name, {
       type,
-      etag: `W/"${hash.slice(0, 20)}"`,
+      etag: `W/"${digest.slice(0, 20)}"`,
       // Built assets carry a hash of their content in their name.
       cacheControl: name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       encodings: new Map(encodings),

@@ -1,7 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { addressKey } from './caller-address.ts';
+import { ServiceError } from '../service/errors.ts';
+import { addressKey } from './requests.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    drain: Drain;
+  }
+}
 
 /** Time limits of a connection, as server options: docs/contract.md. */
 export const CONNECTION_LIMITS = {
@@ -25,10 +32,7 @@ const MAX_CONNECTIONS = 5_000;
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 512 * 1024;
 
-/**
- * Closes a connection after its last answer. If we destroyed the socket while bytes still arrive, the caller's system would
- * discard the answer, so we read a little more first.
- */
+/** Closes a connection after its last answer. Destroyed while bytes still arrive, the caller's system would discard the answer. */
 export const closeSoon = (socket: Socket): void => {
   let received = 0;
   socket.end();
@@ -43,78 +47,118 @@ export const closeSoon = (socket: Socket): void => {
 const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** Connections of one address, or of all; those between requests, longest idle first. */
-interface Held {
+/** ConnectionTable of one address, or of all; those between requests, longest idle first. */
+interface HeldSockets {
   open: Set<Socket>;
   idle: Set<Socket>;
 }
-const noneHeld = (): Held => ({ open: new Set(), idle: new Set() });
+const noneHeld = (): HeldSockets => ({ open: new Set(), idle: new Set() });
 
-/**
- * A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
- * address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
- */
-const limitNumber = (server: Server, perAddress: number | null): void => {
-  const all = noneHeld();
-  const byAddress = new Map<string, Held>();
-  /** What each connection counts in, and how many of its requests have no answer yet. */
-  const known = new WeakMap<Socket, { counts: Held[]; requests: number }>();
+interface Known {
+  /** What the connection counts in. */
+  counts: HeldSockets[];
+  unanswered: number;
+  /** Without a request so far. Node does not count it as idle. */
+  isSilent: boolean;
+}
 
-  const heldBy = (address: string): Held => {
-    const held = byAddress.get(address) ?? noneHeld();
-    byAddress.set(address, held);
-    return held;
-  };
-  const forget = (socket: Socket): void => {
-    for (const { open, idle } of known.get(socket)?.counts ?? []) {
-      open.delete(socket);
-      idle.delete(socket);
-    }
-  };
-  const makeRoom = ({ open, idle }: Held, limit: number): boolean => {
-    if (open.size < limit) return true;
-    const [longestIdle] = idle;
-    if (!longestIdle) return false;
-    // At once, not when it has closed: others may connect before that.
-    forget(longestIdle);
-    longestIdle.destroy();
-    return true;
-  };
+// A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
+// address that holds idle connections keeps no other out.
+class ConnectionTable {
+  readonly #server: Server;
+  readonly #perAddress: number;
+  readonly #all = noneHeld();
+  readonly #byAddress = new Map<string, HeldSockets>();
+  readonly #known = new WeakMap<Socket, Known>();
 
-  server.on('connection', (socket: Socket) => {
+  constructor(server: Server, perAddress: number) {
+    this.#server = server;
+    this.#perAddress = perAddress;
+    server.on('connection', (socket) => this.#add(socket));
+    server.on('request', ({ socket }, response) => this.#begin(socket, response));
+  }
+
+  closeIdle(): void {
+    this.#server.closeIdleConnections();
+    for (const socket of this.#all.idle) if (this.#known.get(socket)?.isSilent) socket.destroy();
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#all.open) socket.destroy();
+  }
+
+  #add(socket: Socket): void {
     const address = addressKey(socket.remoteAddress ?? '');
-    const own = perAddress === null ? null : heldBy(address);
+    const own = this.#heldBy(address);
     socket.once('close', () => {
-      forget(socket);
-      if (byAddress.get(address)?.open.size === 0) byAddress.delete(address);
+      this.#forget(socket);
+      if (this.#byAddress.get(address)?.open.size === 0) this.#byAddress.delete(address);
     });
-    if ((own && !makeRoom(own, perAddress ?? 0)) || !makeRoom(all, MAX_CONNECTIONS)) {
-      socket.destroy();
-      return;
-    }
-    const counts = own ? [own, all] : [all];
-    known.set(socket, { counts, requests: 0 });
+    const hasRoom = this.#makeRoom(own, this.#perAddress) && this.#makeRoom(this.#all, MAX_CONNECTIONS);
+    if (!hasRoom) return void socket.destroy();
+    const counts = [own, this.#all];
+    this.#known.set(socket, { counts, unanswered: 0, isSilent: true });
     for (const { open, idle } of counts) {
       open.add(socket);
       idle.add(socket);
     }
-  });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const state = known.get(socket);
-    if (!state) return;
-    state.requests += 1;
-    for (const { idle } of state.counts) idle.delete(socket);
-    response.once('close', () => {
-      state.requests -= 1;
-      if (state.requests === 0 && !socket.destroyed) for (const { idle } of state.counts) idle.add(socket);
-    });
-  });
-};
+  }
 
-/** Limits the number of connections, and stops reading a body once the answer is known: a 401 does not read 100 MB first. */
-export const limitConnections = (app: FastifyInstance, perAddress: number | null): void => {
-  limitNumber(app.server, perAddress);
+  #begin(socket: Socket, response: ServerResponse): void {
+    const known = this.#known.get(socket);
+    if (!known) return;
+    known.isSilent = false;
+    known.unanswered += 1;
+    for (const { idle } of known.counts) idle.delete(socket);
+    response.once('close', () => {
+      known.unanswered -= 1;
+      if (known.unanswered === 0 && !socket.destroyed) for (const { idle } of known.counts) idle.add(socket);
+    });
+  }
+
+  #heldBy(address: string): HeldSockets {
+    const held = this.#byAddress.get(address) ?? noneHeld();
+    this.#byAddress.set(address, held);
+    return held;
+  }
+
+  #makeRoom({ open, idle }: HeldSockets, limit: number): boolean {
+    if (open.size < limit) return true;
+    const [longestIdle] = idle;
+    if (!longestIdle) return false;
+    // At once, not when it has closed: others may connect before that.
+    this.#forget(longestIdle);
+    longestIdle.destroy();
+    return true;
+  }
+
+  #forget(socket: Socket): void {
+    for (const { open, idle } of this.#known.get(socket)?.counts ?? []) {
+      open.delete(socket);
+      idle.delete(socket);
+    }
+  }
+}
+
+/** How the server stops: first it reports that it is not ready but answers every request, then it closes. */
+interface Drain {
+  /** From now on `/readyz` answers 503 and every answer closes its connection, so that callers go elsewhere. */
+  begin(): void;
+  refuse(request: unknown, reply: unknown, done: (refusal?: Error) => void): void;
+  /** Stops listening and closes idle connections; destroys the others after `withinMs`. Resolves when all are closed. */
+  finish(withinMs: number): Promise<void>;
+}
+
+const SWEEP_MS = 100;
+const STOPPING = { message: 'The service is stopping.', quiet: true };
+
+/** Limits their number, stops reading a body once the answer is known (a 401 does not read 100 MB first), and drains them at a stop. */
+export const manageConnections = (app: FastifyInstance, perAddress: number): void => {
+  const connections = new ConnectionTable(app.server, perAddress);
+  let isDraining = false;
+
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
+    if (isDraining) reply.header('connection', 'close');
     if (!hasUnreadBody(raw)) return void done();
     // The answer may be known before Node has parsed the rest of the packet, which may hold a short body.
     setImmediate(() => {
@@ -128,5 +172,26 @@ export const limitConnections = (app: FastifyInstance, perAddress: number | null
       }
       done();
     });
+  });
+  app.addHook('preClose', (done) => {
+    isDraining = true;
+    connections.closeIdle();
+    // Repeatedly: an answer that began before the stop said keep-alive, and leaves an idle connection behind.
+    const sweep = setInterval(() => connections.closeIdle(), SWEEP_MS).unref();
+    app.server.once('close', () => clearInterval(sweep));
+    done();
+  });
+  app.decorate('drain', {
+    begin() {
+      isDraining = true;
+    },
+    refuse(_request, _reply, done) {
+      done(isDraining ? new ServiceError('SERVICE_UNAVAILABLE', STOPPING) : undefined);
+    },
+    async finish(withinMs) {
+      const cut = setTimeout(() => connections.destroyAll(), withinMs);
+      await app.close();
+      clearTimeout(cut);
+    },
   });
 };

@@ -6,9 +6,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     deadline: Deadline;
   }
-  interface FastifyContextConfig {
-    deadlineMs?: number;
-  }
 }
 
 interface Deadline {

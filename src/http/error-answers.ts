@@ -1,18 +1,20 @@
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ErrorBody } from '../../contract/common.ts';
 import { isUnavailable } from '../db/database-errors.ts';
 import { newId } from '../lib/ids.ts';
+import type { Clock } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { closeSoon } from './connection-limits.ts';
-import { STATUS_CODES } from './node-http.ts';
-import { REQUEST_ID_HEADER } from './observe.ts';
+import { countOf, REQUEST_ID_HEADER, requestIdOf } from './requests.ts';
+
+/** An `import` would read every export of the module, and so load Node's own undici: 7 % of a start. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
@@ -24,12 +26,12 @@ const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
   if (error instanceof ServiceError) return error;
   if (isUnavailable(error)) return new ServiceError('SERVICE_UNAVAILABLE', { cause: error });
   const { code, statusCode } = error as FastifyError;
-  const refusal =
-    FASTIFY_ERRORS[code] ?? (statusCode !== undefined && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL_ERROR');
-  return new ServiceError(
-    refusal,
-    refusal === 'BODY_TOO_LARGE' ? { message: `The body is larger than ${bodyLimit / 1024} KiB.` } : {},
-  );
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new ServiceError('BODY_TOO_LARGE', {
+      message: `The body is larger than ${bodyLimit / 1024} KiB.`,
+    });
+  const isOurs = statusCode === undefined || statusCode >= 500;
+  return new ServiceError(FASTIFY_ERRORS[code] ?? (isOurs ? 'INTERNAL_ERROR' : 'BAD_REQUEST'));
 };
 
 type PublicUrl = Pick<Config, 'publicUrl' | 'publicUrlIsSet'>;
@@ -65,7 +67,7 @@ export const noRoute = (): never => {
 export const errorAnswer =
   (config: PublicUrl) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    // A caller who hung up in the middle of a body gets no answer, and it is not our error: do not log it.
+    // A caller who disconnects in the middle of a body gets no answer, and it is not our error: do not log it.
     const hungUp = request.raw.destroyed && !request.raw.complete;
     const refusal = hungUp
       ? new ServiceError('BAD_REQUEST')
@@ -82,6 +84,19 @@ export const errorAnswer =
       .send(errorBody(refusal, request.id, baseUrlFor(config, request)));
   };
 
+/** For requests that reach no handler. */
+const rawAnswer = (code: ErrorCode, requestId: string, baseUrl: string) => {
+  const body = JSON.stringify(errorBody(new ServiceError(code), requestId, baseUrl));
+  const headers = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'content-length': Buffer.byteLength(body),
+    [REQUEST_ID_HEADER]: requestId,
+    connection: 'close',
+  };
+  return { status: ERRORS[code].status, headers, body };
+};
+
 const PARSER_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
@@ -96,13 +111,65 @@ export const answerParserError = (
 ): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = newId(Date.now());
-  const refusal = new ServiceError(PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST');
-  const body = JSON.stringify(errorBody(refusal, requestId, baseUrl));
-  const { status } = ERRORS[refusal.code];
   log.debug({ requestId, code: error.code }, 'not HTTP');
-  socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `${REQUEST_ID_HEADER}: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const code = PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
+  const { status, headers, body } = rawAnswer(code, requestId, baseUrl);
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
   closeSoon(socket);
+};
+
+/** Requests that Node would answer itself, with an empty body. Here they get the usual error body. */
+export const answerOddRequests = (app: FastifyInstance, clock: Clock, baseUrl: string): void => {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const hosts = countOf('host', raw.rawHeaders);
+    const isMissing = hosts === 0 && raw.httpVersion === '1.1';
+    if (!isMissing && hosts <= 1) return void done();
+    const message = `The Host header is ${isMissing ? 'missing' : 'there more than once'}.`;
+    done(new ServiceError('BAD_REQUEST', { message }));
+  });
+  app.server.on('checkExpectation', (request, response) => {
+    const requestId = requestIdOf(request, clock.now());
+    const { status, headers, body } = rawAnswer('EXPECTATION_FAILED', requestId, baseUrl);
+    response.writeHead(status, headers).end(body);
+  });
+};
+
+const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
+
+/** `/offline-repairs/:id` as a pattern for addresses. */
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:\w+/g, '[^/]*')}$`);
+
+const methodNotAllowed = (taken: Iterable<string>): ServiceError => {
+  const allow = [...taken].join(', ');
+  return new ServiceError('METHOD_NOT_ALLOWED', {
+    message: `This address takes ${allow}.`,
+    headers: { allow },
+  });
+};
+
+/** Pages are read and nothing else: 405 where there is one. */
+export const refuseOtherMethodsOn = (app: FastifyInstance, isPage: (path: string) => boolean): void => {
+  app.addHook('onRequest', async ({ is404, url }) => {
+    if (is404 && isPage(pathOf(url))) throw methodNotAllowed(['GET', 'HEAD']);
+  });
+};
+
+// Runs `register`, then answers 405 where an address that it registered is called with another method, and 404 elsewhere, before
+// anything of the body is read. To register a route for each of those methods would take longer than all the rest of a start.
+export const refuseOtherMethods = (app: FastifyInstance, register: () => void): void => {
+  const methodsByUrl = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ method, url }) => {
+    const methods = methodsByUrl.get(url) ?? new Set();
+    for (const each of [method].flat()) methods.add(each);
+    methodsByUrl.set(url, methods);
+  });
+  register();
+  const known = [...methodsByUrl].map(([url, methods]) => ({ pattern: patternOf(url), methods }));
+  app.addHook('onRequest', async ({ is404, url }) => {
+    if (!is404) return;
+    const found = known.find(({ pattern }) => pattern.test(pathOf(url)));
+    throw found ? methodNotAllowed(found.methods) : new ServiceError('ROUTE_NOT_FOUND');
+  });
 };

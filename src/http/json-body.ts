@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { invalidField, ServiceError } from '../service/errors.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Also removes a byte order mark. */
+const utf8 = new TextDecoder();
 
 /** Where the string that begins at `start` ends: at the first quote after an even number of backslashes. */
 const endOfString = (json: string, start: number): number => {
@@ -17,17 +19,11 @@ const endOfString = (json: string, start: number): number => {
   return end;
 };
 
-/**
- * More than any request of ours has: validating twenty thousand unknown fields, or entries, would hold up all other callers for a
- * tenth of a second.
- */
+/** More than any request has: validating twenty thousand unknown fields, or entries, would delay all other callers by 0.1 s. */
 const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
-/**
- * The first key that occurs twice in one object, in a text that is known to be JSON. Parsers disagree on which of the two
- * counts, so we accept neither. Throws where there are more than a request needs.
- */
+/** The first key that occurs twice in one object of a valid JSON text: parsers disagree on which counts. Also checks the two limits. */
 const repeatedKey = (json: string): string | null => {
   const open: (Set<string> | null)[] = [];
   let last = '';
@@ -72,27 +68,21 @@ const withoutUnderflow = (_name: string, value: unknown, context?: { source?: st
   return isTooSmall ? Number.MIN_VALUE * (source.startsWith('-') ? -1 : 1) : value;
 };
 
+const invalidJson = (message: string): ServiceError => new ServiceError('INVALID_JSON', { message });
+
 const parseJson = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined;
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw new ServiceError('INVALID_JSON', { message: 'The body is not valid UTF-8.' });
-  }
+  if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
+  const text = utf8.decode(bytes);
   let value: unknown;
   try {
     value = MAY_BE_TOO_SMALL.test(text) ? JSON.parse(text, withoutUnderflow) : JSON.parse(text);
   } catch (error) {
-    throw new ServiceError('INVALID_JSON', { message: `The body is not valid JSON${placeOf(error)}.` });
+    throw invalidJson(`The body is not valid JSON${placeOf(error)}.`);
   }
   const key = repeatedKey(text);
-  if (key !== null) {
-    throw new ServiceError('INVALID_JSON', {
-      message: `The body has the field ${JSON.stringify(key.slice(0, 64))} twice.`,
-    });
-  }
-  return value;
+  if (key === null) return value;
+  throw invalidJson(`The body has the field ${JSON.stringify(key.slice(0, 64))} twice.`);
 };
 
 const COMPRESSED = { message: 'Send the body uncompressed: no Content-Encoding is taken.' };

@@ -32,9 +32,7 @@ interface Answers {
 export interface ApiDescription {
   basePath: string;
   decorator: 'swagger' | 'adminSwagger';
-  title: string;
-  summary: string;
-  description: string;
+  info: { title: string; summary: string; description: string };
   tags: { name: string; description: string }[];
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
@@ -56,10 +54,7 @@ const asStated = ({ jsonSchema }: Converted): void => {
   Object.assign(jsonSchema, override, description && { description }, examples && { examples });
 };
 
-/**
- * Answers are open, since fields are added within v1 (docs/contract.md); bodies are strict objects and stay closed. Bodies have no
- * defaults: generators would make such fields required.
- */
+/** Answers are open, since v1 adds fields (docs/contract.md). Bodies have no defaults: generators would make such fields required. */
 const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {
   const { def } = zodSchema._zod;
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
@@ -72,25 +67,21 @@ export const describeApi = async (
   publicUrl: string,
   api: ApiDescription,
 ): Promise<void> => {
-  const { basePath, decorator, title, summary, description, tags, securitySchemes, security } = api;
-  const { complete = (document: Json) => document } = api;
+  const { basePath, decorator, info, securitySchemes, answers, complete, ...rest } = api;
   const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
   await app.register(swagger, {
     decorator: decorator as 'swagger',
     openapi: {
       openapi: '3.1.0',
       info: {
-        title,
+        ...info,
         version: VERSION,
-        summary,
-        description,
         contact: { name: 'Handback documentation', url: `${publicUrl}/docs/` },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: `${publicUrl}${basePath}` }],
-      tags,
       components: { securitySchemes },
-      security,
+      ...rest,
     },
     transform: (route) => {
       const inside = route.url.startsWith(`${basePath}/`);
@@ -100,12 +91,14 @@ export const describeApi = async (
         schema['description'] = [schema['description'], NEEDS_PROOF].filter(Boolean).join(' ');
       return { schema, url: route.url.slice(basePath.length) };
     },
-    transformObject: (document) =>
-      complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
+    transformObject(document) {
+      const whole = withAnswers(withNeededSchemas(transformObject(document)), answers);
+      return complete ? complete(whole) : whole;
+    },
   });
 };
 
-/** Serves a document to everybody. It is large and never changes, so it is serialised once. */
+/** It is large and never changes, so it is serialised once. */
 export const serveDocument = (
   app: FastifyInstance,
   read: () => object,
@@ -122,40 +115,34 @@ export const serveDocument = (
 const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });
 
-/**
- * The library lists every schema twice, as `X` for answers and `XInput` for bodies. This keeps only the schemas that the
- * paths use, and renames `XInput` to `X` where `X` itself is not used or says the same.
- */
+const SCHEMA_REF = /"#\/components\/schemas\/(\w+)"/g;
+
+/** The library lists every schema twice, as `X` for answers and `XInput` for bodies. Keeps those in use, as `X` where both are the same. */
 const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;
   const needed = new Set<string>();
   const follow = (part: unknown): void => {
-    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    for (const [, name] of JSON.stringify(part).matchAll(SCHEMA_REF)) {
       if (!name || needed.has(name)) continue;
       needed.add(name);
       follow(schemas[name]);
     }
   };
   follow(document.paths);
-  const kept = new Map<string, Json>();
-  const names = new Map<string, string>();
-  for (const name of Object.keys(schemas).filter((each) => needed.has(each))) {
+  const nameOf = (name: string): string => {
     const plain = name.replace(/Input$/, '');
-    const isOther = needed.has(plain) && !isDeepStrictEqual(schemas[name], schemas[plain]);
-    names.set(name, isOther ? name : plain);
-    kept.set(isOther ? name : plain, schemas[name]);
-  }
-  document.components.schemas = Object.fromEntries(kept);
-  const text = JSON.stringify(document).replaceAll(
-    /"#\/components\/schemas\/(\w+)"/g,
-    (_, name: string) => `"#/components/schemas/${names.get(name)}"`,
-  );
-  return JSON.parse(text);
+    return needed.has(plain) && !isDeepStrictEqual(schemas[name], schemas[plain]) ? name : plain;
+  };
+  const kept = Object.keys(schemas).filter((name) => needed.has(name));
+  document.components.schemas = Object.fromEntries(kept.map((name) => [nameOf(name), schemas[name]]));
+  const renamed = (_: string, name: string) => `"#/components/schemas/${nameOf(name)}"`;
+  return JSON.parse(JSON.stringify(document).replaceAll(SCHEMA_REF, renamed));
 };
 
 const withAnswers = (document: Json, answers: Answers): Json => {
   const { components, paths } = document;
-  components.headers = headersOf(answers);
+  const used = new Set<string>([...answers.always, ...Object.values(answers.byStatus).flat()]);
+  components.headers = Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
   components.schemas.ErrorCode.enum = answers.codes;
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
@@ -196,10 +183,5 @@ const HEADERS = {
   }),
 };
 type HeaderName = keyof typeof HEADERS;
-
-const headersOf = ({ always, byStatus }: Answers) => {
-  const used = new Set<string>([...always, ...Object.values(byStatus).flat()]);
-  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
-};
 
 const EXAMPLE = { requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', baseUrl: 'https://returns.example.com' };

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ErrorBody } from '../../contract/common.ts';
@@ -5,12 +6,15 @@ import { ErrorBody } from '../../contract/common.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     isPublic?: boolean;
-    /** Who may call a route of the admin API; without it, everyone who is signed in. */
+    /** Who may call a route of the admin API; without it, any person who is signed in. */
     role?: 'ADMIN';
     /** Also for people whose shop requires a second factor that they have not set up yet. */
     withoutFactor?: boolean;
     /** Only after a proof of identity in the last ten minutes (docs/contract.md). */
     proof?: true;
+    /** By a name that callers may try though it is not known: what to do instead. */
+    hints?: Record<string, string>;
+    deadlineMs?: number;
   }
 }
 
@@ -133,3 +137,49 @@ export const routesOf =
       },
     });
   };
+
+interface SentPage<Item> {
+  items: Item[];
+  total: number;
+  page: number;
+  limit: number;
+  totalPages: number;
+}
+
+/** Sends a page of a list, which is JSON already: a text, or a stream where it is large. */
+export const sendPage = async <Item>(
+  reply: FastifyReply,
+  page: Promise<{ body: string | Readable; items?: Item[] }>,
+): Promise<SentPage<Item>> => {
+  const { body } = await page;
+  reply.type('application/json; charset=utf-8');
+  // A HEAD gets no body, nor does a request that was answered at its deadline: nothing more is read for them.
+  if (body instanceof Readable && (reply.request.method === 'HEAD' || reply.sent)) body.destroy();
+  return body as object as SentPage<Item>;
+};
+
+export const sendJson = async <Body>(reply: FastifyReply, text: Promise<string>): Promise<Body> => {
+  const body: unknown = await text;
+  reply.type('application/json; charset=utf-8');
+  return body as Body;
+};
+
+/** Aborts when the caller hangs up before the answer was sent. */
+export const hangUpOf = ({ raw }: FastifyReply): AbortSignal => {
+  const leaving = new AbortController();
+  raw.once('close', () => leaving.abort());
+  return leaving.signal;
+};
+
+export const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined =>
+  headers['idempotency-key'] as string | undefined;
+
+/** The answer of a creation. A header says when it is that of an earlier request with the same key. */
+export const sendCreated = async (
+  reply: FastifyReply,
+  created: Promise<{ answer: unknown; replayed: boolean }>,
+): Promise<unknown> => {
+  const { answer, replayed } = await created;
+  if (replayed) reply.header('idempotency-replayed', 'true');
+  return answer;
+};

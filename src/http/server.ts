@@ -1,19 +1,24 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Clock } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
-import { readForwardedFor } from './caller-address.ts';
-import { CONNECTION_LIMITS, limitConnections } from './connection-limits.ts';
+import type { Metrics } from '../service/metrics.ts';
+import { CONNECTION_LIMITS, manageConnections } from './connection-limits.ts';
 import { keepDeadlines } from './deadline.ts';
-import { prepareDrain } from './drain.ts';
-import { answerParserError, errorAnswer } from './error-answers.ts';
+import { answerOddRequests, answerParserError, errorAnswer } from './error-answers.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
-import { IncomingMessage, ServerResponse } from './node-http.ts';
-import { type Observation, observeRequests, REQUEST_ID_HEADER, requestIdOf } from './observe.ts';
-import { answerOddRequests, routable } from './odd-requests.ts';
+import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routable } from './requests.ts';
+
+/** Not imported: that would load Node's own undici (`error-answers.ts`). */
+const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
 /** Longer than any id, so that an over-long id reaches the handler and gets the same 404 as any unknown id. */
 const MAX_PARAM_LENGTH = 16 * 1024;
@@ -22,18 +27,20 @@ const MAX_PARAM_LENGTH = 16 * 1024;
 const trustedProxies = (setting: Config['trustProxy']) =>
   typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
 
-type ServerConfig = Pick<Config, 'trustProxy' | 'publicUrl' | 'publicUrlIsSet' | 'maxConnectionsPerAddress'>;
-
-interface ServerParts extends Observation {
-  config: ServerConfig;
+interface ServerParts {
+  config: Config;
   clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** What the log says of the caller. */
+  callerFields(request: FastifyRequest): object;
+  /** Called for every request that names an address in `X-Forwarded-For`. */
   onForwarded(): void;
 }
 
-const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInstance => {
-  const loggerInstance: FastifyBaseLogger = log;
-  return fastify({
-    loggerInstance,
+const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
+  fastify({
+    loggerInstance: log as FastifyBaseLogger,
     // Our log lines name the request themselves; a child logger per request would cost more than the lines.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -52,18 +59,33 @@ const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInst
     rewriteUrl: ({ url = '/' }) => routable(url),
     ...CONNECTION_LIMITS,
   });
+
+/** Gives every answer its request id, and counts, times and logs it. Logs the route, never the address: that may hold a customer's data. */
+const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: ServerParts): void => {
+  app.addHook('onRequest', (request, reply, done) => {
+    metrics.beginRequest();
+    // Also fires when the caller hangs up.
+    reply.raw.once('close', metrics.endRequest);
+    reply.header(REQUEST_ID_HEADER, request.id);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
+    const status = reply.statusCode;
+    metrics.observeRequest({ method, route, status }, reply.elapsedTime / 1000);
+    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    log.info({ requestId: request.id, method, route, status, ms, ...callerFields(request) }, 'request');
+    done();
+  });
 };
 
 /** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
-const headersOf = (options: HelmetOptions): OutgoingHttpHeaders => {
+const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   helmet(options)(request, response, () => {});
-  return response.getHeaders();
-};
-
-const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
-  const headers = headersOf(options);
+  const headers = response.getHeaders();
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers);
     done();
@@ -72,24 +94,22 @@ const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void 
 
 /** A server without routes: everything that all answers have in common. The hooks run in this order. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
-  const { config, clock, log } = parts;
-  const app = newServer(log, clock, config);
+  const { config, clock } = parts;
+  const app = newServer(parts);
   app.setErrorHandler(errorAnswer(config));
   // Our own gate validates requests and reports all errors at once. Views shape the answers, and the tests check them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
-  prepareDrain(app);
-  limitConnections(app, config.trustProxy === false ? config.maxConnectionsPerAddress : null);
+  // Behind a proxy all connections have its address.
+  manageConnections(app, config.trustProxy === false ? config.maxConnectionsPerAddress : Infinity);
   acceptJsonBodies(app);
   observeRequests(app, parts);
   keepDeadlines(app);
   readForwardedFor(app, parts.onForwarded);
-  answerOddRequests(app, clock.now, config.publicUrl);
+  answerOddRequests(app, clock, config.publicUrl);
+  const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
   setSecurityHeaders(app, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
+    contentSecurityPolicy: { useDefaults: false, directives },
     strictTransportSecurity: config.publicUrl.startsWith('https:'),
   });
   return app;

@@ -3,22 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FieldError } from '../../contract/common.ts';
 import { ServiceError } from '../service/errors.ts';
-import { undecodableParameters } from './odd-requests.ts';
+import { undecodableParameters } from './requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
 /** A hostile body can have tens of thousands. */
 const MAX_ERRORS = 100;
 const MAX_NAME_LENGTH = 64;
-
-/** By a name that callers may try though it is not known: what to do instead. */
-type Hints = Record<string, string>;
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    hints?: Hints;
-  }
-}
 
 interface Schemas {
   body?: z.ZodType;
@@ -27,7 +18,8 @@ interface Schemas {
 }
 
 /** Validates all parts of a request and replaces them with the parsed values, or refuses with all errors at once. */
-const validate = (request: FastifyRequest): void => {
+export const validationGate = async (request: FastifyRequest): Promise<void> => {
+  if (request.is404) return;
   const { body, querystring, headers } = (request.routeOptions.schema ?? {}) as Schemas;
   const { hints = {} } = request.routeOptions.config;
   const errors: FieldError[] = [];
@@ -58,10 +50,6 @@ const cut = (errors: FieldError[], part: string): void => {
   errors.splice(MAX_ERRORS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
 };
 
-export const validationGate = async (request: FastifyRequest): Promise<void> => {
-  if (!request.is404) validate(request);
-};
-
 const encodingErrors = (url: string): FieldError[] =>
   undecodableParameters(url)
     .slice(0, MAX_ERRORS + 1)
@@ -76,11 +64,17 @@ const NO_QUERY = z.strictObject({});
 const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
 
-const errorsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): FieldError[] => {
+const errorsOf = (
+  issue: Issue,
+  root: z.ZodType,
+  part: string,
+  hints: Record<string, string>,
+): FieldError[] => {
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
     const isRepeated = part === 'query' && Array.isArray(issue.input);
-    const { rule, says } = isRepeated ? REPEATED : sentenceOf(issue);
+    if (isRepeated) return [{ field, rule: 'repeated', message: `${field} is there more than once` }];
+    const { rule, says } = sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
   }
   const known = fieldsAt(root, issue.path);
@@ -97,8 +91,6 @@ const errorsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): Fi
     };
   });
 };
-
-const REPEATED = { rule: 'repeated', says: 'is there more than once' };
 
 const TYPE_WORDS: Record<string, string> = {
   string: 'a string',
@@ -149,7 +141,6 @@ const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
 };
 
-/** The schema itself, without "optional", "nullable" and "default" around it. */
 const unwrap = (schema: unknown): unknown =>
   schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
     ? unwrap(schema.unwrap())
@@ -175,10 +166,7 @@ const allFields = (root: unknown, path: string[] = []): string[] => {
   ]);
 };
 
-/**
- * The known name that was probably meant: one that is spelt alike, one of the same name at another level, or one made of the
- * same words.
- */
+/** The known name that was probably meant. */
 const nearest = (name: string, known: string[], allPaths: () => string[]): string | null =>
   nearestBySpelling(name, known) ?? sameElsewhere(name, allPaths()) ?? nearestByWords(name, known);
 

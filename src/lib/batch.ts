@@ -10,7 +10,7 @@ export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[
 /** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
 type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
 
-interface Options<Item> {
+interface BatchOptions<Item> {
   most: number;
   atOnce?: number;
   /** Beyond this many the next caller is refused: a queue that long cannot be answered in time. */
@@ -43,13 +43,13 @@ const AGAIN_AFTER_MS = 50;
 /** Batches calls: what is requested in one turn of the event loop, or while earlier batches run, shares the next batch. */
 class Batcher<Item, Result> {
   readonly #work: Work<Item, Result>;
-  readonly #options: Required<Options<Item>>;
+  readonly #options: Required<BatchOptions<Item>>;
   #waiting: Pending<Item, Result>[] = [];
   #isStarting = false;
   /** Batches that have neither called `sent` nor ended. */
   readonly #unsent = new Set<Pending<Item, Result>[]>();
 
-  constructor(work: Work<Item, Result>, options: Required<Options<Item>>) {
+  constructor(work: Work<Item, Result>, options: Required<BatchOptions<Item>>) {
     this.#work = work;
     this.#options = options;
   }
@@ -123,17 +123,18 @@ class Batcher<Item, Result> {
   /** So that one item that cannot succeed fails by itself. */
   #toRunAlone(batch: Pending<Item, Result>[], error: unknown): Pending<Item, Result>[] {
     const next = this.#options.afterFailure(error);
-    const tries = next === 'retry' ? MOST_TRIES : batch.length > 1 && next === 'split' ? Infinity : 0;
+    const isSplit = next === 'split' && batch.length > 1;
     const again = batch.map((each) => ({ ...each, alone: true, tries: each.tries + 1 }));
-    for (const each of again) if (each.tries >= tries) each.reject(error);
-    return again.filter((each) => each.tries < tries);
+    const mayTry = ({ tries }: Pending<Item, Result>) => isSplit || (next === 'retry' && tries < MOST_TRIES);
+    for (const each of again) if (!mayTry(each)) each.reject(error);
+    return again.filter(mayTry);
   }
 }
 
-/** Makes a function for one item from work on many. Adds no delay when idle. */
+/** Turns work on many items into a function for one. Adds no delay when idle. */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
-  { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: Options<Item>,
+  { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: BatchOptions<Item>,
 ): ((item: Item) => Promise<Result>) => {
   const batcher = new Batcher(work, {
     atOnce: 1,

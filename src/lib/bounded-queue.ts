@@ -1,4 +1,4 @@
-interface Limits {
+interface QueueLimits {
   atOnce: number;
   waiting: number;
   withinMs: number;
@@ -10,11 +10,11 @@ type Release = () => void;
 
 /** First come, first served, with a bound on the number that waits and a deadline for each. */
 export class BoundedQueue {
-  readonly #limits: Limits;
+  readonly #limits: QueueLimits;
   #running = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(limits: Limits) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits;
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/time.ts';
 import type { MailSettings } from '../service/config.ts';
 import type { Base } from '../service/context.ts';
 
@@ -17,7 +17,7 @@ export interface Mailer {
   /** Whether the operator set up a mail server. Without one `send` does nothing. */
   isOn: boolean;
   send(mail: Mail): void;
-  /** Waits for what is being sent, and retries nothing any more. Says whether every mail so far was taken by the server. */
+  /** Waits for what is being sent, and retries nothing any more. Says whether the server accepted every mail so far. */
   finish(): Promise<boolean>;
 }
 

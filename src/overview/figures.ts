@@ -1,19 +1,15 @@
 import { sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
 import { rmaNumber } from '../../contract/common.ts';
-import { statement, statementsBy } from '../db/statements.ts';
 import { lowestId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
-import { isOpen, STATUSES } from '../returns/open.ts';
-import { dueTimes, isOverdue } from '../returns/overdue.ts';
-import { from } from '../returns/store.ts';
+import { dueTimes, isOpen, isOverdue, STATUSES } from '../returns/open.ts';
+import { from, type RmaTableName } from '../returns/store.ts';
 import { totalOf } from '../returns/totals.ts';
-import type { RmaTableName } from '../returns/visibility.ts';
 import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/allowance.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets, type Targets } from '../shops/target-days.ts';
-import { lastDays } from './days.ts';
 
 // The figures on the admin app's first page. The database computes each from an index, and counts as the list counts its rows.
 
@@ -23,41 +19,68 @@ const LONGEST_SHOWN = 5;
 
 const KINDS = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
 
-type Spans = { from_at: number; to_at: number }[];
+interface Day {
+  day: string;
+  from: number;
+  to: number;
+}
 
-const countingPerDay = statementsBy((table: RmaTableName) =>
-  statement(
-    ({ rows }, { shop, days }: { shop: string; days: Spans }) =>
-      sql<{ from_at: number; count: number }>`
-        select day.from_at, (
-          select count(*) from ${sql.table(table)}
-          where shop_id = ${shop} and created_at >= day.from_at and created_at < day.to_at
-        ) as count
-        from ${rows('day', { from_at: 'integer', to_at: 'integer' }, days)}`,
-  ),
-);
+/** By how much a zone's clocks are ahead at a time. */
+const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
+  const part = Object.fromEntries(zone.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
+};
 
-/** By the beginning of each day. */
-const createdPerDay = async ({ scans, fill }: Context, table: RmaTableName, shop: string, days: Spans) => {
-  const { rows } = await scans.executeQuery(fill(countingPerDay(table), { shop, days }));
-  return new Map(rows.map(({ from_at, count }) => [from_at, count]));
+/** The last so many days there, the present one included, each from its midnight to the next. */
+export const lastDays = (count: number, timeZone: string, nowMs: number): Day[] => {
+  const zone = new Intl.DateTimeFormat('en', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  const today = Math.floor((nowMs + offsetAt(zone, nowMs)) / DAY_MS);
+  // The offset may change between the guess and the midnight itself.
+  const midnight = (day: number): number => {
+    const guess = day * DAY_MS - offsetAt(zone, day * DAY_MS);
+    return day * DAY_MS - offsetAt(zone, guess);
+  };
+  return Array.from({ length: count }, (_, i) => {
+    const day = today - count + 1 + i;
+    return {
+      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+      from: midnight(day),
+      to: midnight(day + 1),
+    };
+  });
+};
+
+const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, days: Day[]) => {
+  const day = ctx.rows('day', { from: 'integer', to: 'integer' }, days);
+  const { rows } = await sql<{ from: number; count: number }>`
+    select day."from", (
+      select count(*) from ${sql.table(table)}
+      where shop_id = ${shop} and created_at >= day."from" and created_at < day."to"
+    ) as count
+    from ${day}`.execute(ctx.scans);
+  return new Map(rows.map(({ from, count }) => [from, count]));
 };
 
 /** Found in the index of open returns, which has this order, and nothing else of the table is read for that. */
-const oldestOpen = statementsBy((table: RmaTableName) =>
-  statement(({ db }, { shop }: { shop: string }) => {
-    const oldest = from(db, table)
-      .where('shop_id', '=', shop)
-      .orderBy('number')
-      .limit(sql.lit(LONGEST_SHOWN));
-    return oldest
-      .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
-      .where('number', 'in', oldest.select('number').where(isOpen(table)));
-  }),
-);
-
-const openLongest = async ({ scans, fill }: Context, table: RmaTableName, shop: string) => {
-  const { rows } = await scans.executeQuery(fill(oldestOpen(table), { shop }));
+const openLongest = async ({ scans }: Context, table: RmaTableName, shop: string) => {
+  const oldest = from(scans, table)
+    .where('shop_id', '=', shop)
+    .orderBy('number')
+    .limit(sql.lit(LONGEST_SHOWN));
+  const rows = await oldest
+    .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
+    .where('number', 'in', oldest.select('number').where(isOpen(table)))
+    .execute();
   return rows.map((row) => ({
     kind: KINDS[table],
     id: row.id,
@@ -101,35 +124,28 @@ const stepsAt = (nowMs: number): { upToDays: number | null; from: number | null;
   });
 
 /** By step of age: how many there are, have an assignee, are this person's. In one pass over the index of open returns. */
-const openByAge = statementsBy((table: RmaTableName) =>
-  statement(({ db }, params: { shop: string; person: string | null } & Record<string, unknown>) => {
-    const step = AGE_STEPS_DAYS.reduceRight(
-      (otherwise, _days, i) =>
-        sql<number>`case when created_at >= ${params[`from${i}`]} then ${sql.lit(i)} else ${otherwise} end`,
-      sql<number>`${sql.lit(AGE_STEPS_DAYS.length)}`,
-    );
-    return from(db, table)
-      .select((eb) => [
-        step.as('step'),
-        eb.fn.countAll<number>().as('count'),
-        eb.fn.count<number>('assignee_id').as('assigned'),
-        sql<number>`count(case when assignee_id = ${params.person} then 1 end)`.as('mine'),
-      ])
-      .where('shop_id', '=', params.shop)
-      .where(isOpen(table))
-      .groupBy('step');
-  }),
-);
+const countByAge = (open: OpenReturns, steps: ReturnType<typeof stepsAt>, person: string | null) => {
+  const step = steps.reduceRight(
+    (otherwise, { from: time }, i) =>
+      time === null
+        ? otherwise
+        : sql<number>`case when created_at >= ${time} then ${sql.lit(i)} else ${otherwise} end`,
+    sql<number>`${sql.lit(AGE_STEPS_DAYS.length)}`,
+  );
+  return open
+    .select((eb) => [
+      step.as('step'),
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.count<number>('assignee_id').as('assigned'),
+      sql<number>`count(case when assignee_id = ${person} then 1 end)`.as('mine'),
+    ])
+    .groupBy('step')
+    .execute();
+};
 
-const countingOverdue = statementsBy(({ table, statuses }: { table: RmaTableName; statuses: string[] }) =>
-  statement(({ db }, params: { shop: string } & Record<string, unknown>) =>
-    from(db, table)
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('shop_id', '=', params.shop)
-      .where(isOpen(table))
-      .where(isOverdue(statuses, params)),
-  ),
-);
+const openReturns = ({ scans }: Context, table: RmaTableName, shop: string) =>
+  from(scans, table).where('shop_id', '=', shop).where(isOpen(table));
+type OpenReturns = ReturnType<typeof openReturns>;
 
 const openWorkOf = async (
   ctx: Context,
@@ -139,14 +155,16 @@ const openWorkOf = async (
   nowMs: number,
 ) => {
   const steps = stepsAt(nowMs);
-  const fromTimes = Object.fromEntries(steps.map(({ from: time }, i) => [`from${i}`, time]));
   const { statuses, values } = dueTimes(targets, table, nowMs);
-  const countOverdue = ctx.fill(countingOverdue({ table, statuses }), { ...values, shop: shop.id });
-  const [totals, open, { rows: byAge }, overdue] = await Promise.all([
+  const returns = openReturns(ctx, table, shop.id);
+  const [totals, open, byAge, overdue] = await Promise.all([
     ctx.totalsOf({ shopId: shop.id, kind: table }),
     totalOf(ctx, shop.id, table, { open: true }),
-    ctx.scans.executeQuery(ctx.fill(openByAge(table), { ...fromTimes, shop: shop.id, person: actor.id })),
-    ctx.scans.executeQuery(countOverdue),
+    countByAge(returns, steps, actor.id),
+    returns
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where(isOverdue(statuses, values))
+      .executeTakeFirstOrThrow(),
   ]);
   const sum = (some: number[]) => some.reduce((total, count) => total + count, 0);
   return {
@@ -157,7 +175,7 @@ const openWorkOf = async (
     open,
     mine: sum(byAge.map(({ mine }) => mine)),
     unassigned: sum(byAge.map(({ count, assigned }) => count - assigned)),
-    overdue: overdue.rows[0]?.count ?? 0,
+    overdue: overdue.count,
     openByAge: steps.map(({ upToDays, from: createdFrom, to: createdTo }, i) => ({
       upToDays,
       count: byAge.find(({ step }) => step === i)?.count ?? 0,
@@ -177,12 +195,11 @@ export const overviewOf = async (
   const { shop } = caller;
   const nowMs = ctx.clock.now();
   const days = lastDays(DAYS_SHOWN, timeZone, nowMs);
-  const spans = days.map(({ from, to }) => ({ from_at: from, to_at: to }));
   const targets = await readTargets(ctx, shop.id);
   const figuresOf = (table: RmaTableName) =>
     Promise.all([
       openWorkOf(ctx, caller, table, targets, nowMs),
-      createdPerDay(ctx, table, shop.id, spans),
+      createdPerDay(ctx, table, shop.id, days),
       openLongest(ctx, table, shop.id),
     ]);
   const [[offlineRepairs, repairDays, oldRepairs], [tradeReturns, tradeDays, oldReturns], usage, deliveries] =

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { listEnvelope, type Page } from '../../contract/common.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 
@@ -13,7 +13,6 @@ export const WHOLE_ROWS = 50;
 export const CHUNK_BYTES = 256 * 1024;
 /** How many rows of a long page are read at once: the first time, and where they turn out to be short. */
 const CHUNK_ROWS = { first: 5, most: 100 } as const;
-/** How many large answers may be open at once. */
 const MOST_OPEN = { perShop: 100, total: 400 } as const;
 /** A chunk that waits longer for its turn is refused. Below the deadline of a request, so that the first chunk can be a 503. */
 const QUEUE_TIMEOUT_MS = 3_500;
@@ -57,18 +56,10 @@ export class LargeAnswers {
   }
 }
 
-/** What of the context a page needs. */
-interface Needed extends Pick<Base, 'log'> {
-  largeAnswers: LargeAnswers;
-}
+/** The log names a row by its id. */
+type Listed = { id: string };
 
-/** Every row has an id, by which the log names it. */
-interface Listed {
-  id: string;
-}
-
-/** The rows of a list, and how they are shown. */
-export interface ListSource<Row, Item, Key> {
+interface ListSource<Row, Item, Key> {
   /** The list's name in the log. */
   name: string;
   view(row: Row): Item;
@@ -78,13 +69,13 @@ export interface ListSource<Row, Item, Key> {
 }
 
 /** A page as it was found: its first rows, and the keys of those that are not read yet. */
-export interface FoundPage<Row, Key> {
+interface FoundPage<Row, Key> {
   rows: Row[];
   keys: Key[];
   total: number;
 }
 
-/** The total, where the page is the last one and so tells it. */
+/** The total follows from the last page. */
 export const totalOfLastPage = ({ page, limit }: Page, rows: number): number | null =>
   rows < limit && (rows > 0 || page === 1) ? (page - 1) * limit + rows : null;
 
@@ -96,7 +87,7 @@ export interface PageAnswer<Item> {
 
 /** A row that cannot be shown is skipped and logged; the others are shown. */
 export const viewRow = <Row extends Listed, Item>(
-  { log }: Pick<Base, 'log'>,
+  { log }: Context,
   { name, view }: { name: string; view(row: Row): Item },
   row: Row,
 ): Item | undefined => {
@@ -108,16 +99,15 @@ export const viewRow = <Row extends Listed, Item>(
   }
 };
 
-/** What is left of a page, and how it is read. */
 class Chunks<Row extends Listed, Item, Key> {
-  readonly #ctx: Needed;
+  readonly #ctx: Context;
   readonly #source: ListSource<Row, Item, Key>;
   #rows: Row[];
   #keys: Key[];
   #atOnce: number;
   #separator = '';
 
-  constructor(ctx: Needed, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
+  constructor(ctx: Context, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
     this.#ctx = ctx;
     this.#source = source;
     this.#rows = rows;
@@ -160,15 +150,28 @@ class Chunks<Row extends Listed, Item, Key> {
     const fitting = Math.floor((used * CHUNK_BYTES) / Math.max(1, bytes));
     this.#atOnce = Math.min(Math.max(1, fitting), CHUNK_ROWS.most);
     if (texts.length === 0) return '';
-    const text = this.#separator + texts.join();
+    const separator = this.#separator;
     this.#separator = ',';
-    return text;
+    return separator + texts.join();
+  }
+
+  async *stream(head: string[], tail: string): AsyncGenerator<Buffer> {
+    try {
+      // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
+      yield Buffer.from(head.pop() ?? '');
+      while (!this.isOver) yield Buffer.from(await this.next());
+      yield Buffer.from(tail);
+    } catch (error) {
+      this.#ctx.log.error({ list: this.#source.name, error: describeError(error) }, 'aborted a large answer');
+      // Ends the connection, so that no aborted answer looks complete. Fastify logs the message, which must not quote data.
+      throw new Error('the answer was aborted');
+    }
   }
 }
 
 /** Answers a page: a small one at once, a large one as a stream. The first chunk is read before anything is sent. */
 export const answerPage = async <Row extends Listed, Item, Key>(
-  ctx: Needed,
+  ctx: Context,
   shopId: string,
   source: ListSource<Row, Item, Key>,
   found: FoundPage<Row, Key>,
@@ -181,25 +184,6 @@ export const answerPage = async <Row extends Listed, Item, Key>(
   while (!chunks.isOver && first.length < CHUNK_BYTES) first += await chunks.next();
   if (chunks.isOver) return { body: `{"items":[${first}${tail}` };
   const end = ctx.largeAnswers.begin(shopId);
-  const parts = textOf(ctx, source.name, chunks, [`{"items":[${first}`], tail);
-  return { body: Readable.from(parts, { objectMode: false }).once('close', end) };
+  const stream = chunks.stream([`{"items":[${first}`], tail);
+  return { body: Readable.from(stream, { objectMode: false }).once('close', end) };
 };
-
-async function* textOf<Row extends Listed, Item, Key>(
-  { log }: Needed,
-  list: string,
-  chunks: Chunks<Row, Item, Key>,
-  head: string[],
-  tail: string,
-): AsyncGenerator<Buffer> {
-  try {
-    // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
-    yield Buffer.from(head.pop() ?? '');
-    while (!chunks.isOver) yield Buffer.from(await chunks.next());
-    yield Buffer.from(tail);
-  } catch (error) {
-    log.error({ list, error: describeError(error) }, 'aborted a large answer');
-    // Ends the connection, so that no aborted answer looks complete. Fastify logs the message, which must not quote data.
-    throw new Error('the answer was aborted');
-  }
-}

@@ -9,7 +9,6 @@ import { sha256 } from '../service/secrets.ts';
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
-/** A client's key on one request. */
 export interface KeyUse {
   clientId: string;
   key: string;
@@ -36,7 +35,6 @@ export const keyUse = (clientId: string, key: string, path: string, body: unknow
   bodyHash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
 });
 
-/** Names a key among those of all clients. */
 export const keyName = ({ clientId, key }: Pick<KeyUse, 'clientId' | 'key'>): string => `${clientId}:${key}`;
 
 export type KeptAnswers = ReadonlyMap<string, Row<'idempotency_keys'>>;

@@ -1,53 +1,45 @@
 import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
-import { isId } from '../../contract/common.ts';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import { type Engine, statement } from '../db/statements.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import { invalidField } from '../service/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/target-days.ts';
-import { dueAtOf } from './overdue.ts';
-import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
+import { dueAtOf } from './open.ts';
+import { isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
 
 // Who of the team works on a return, and how staff see it.
 
-type Person = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
+type TeamMember = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 
-const COLUMNS = ['id', 'email', 'name', 'role'] as const;
-
-export const calledName = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
+export const displayName = ({ name, email }: Pick<TeamMember, 'name' | 'email'>): string =>
   name ?? email.split('@', 1)[0] ?? email;
 
-const ofShop = ({ db }: Engine, shop: string) =>
-  db.selectFrom('users').select(COLUMNS).where('shop_id', '=', shop);
-
-const teamOfShop = statement((engine, { shop }: { shop: string }) => ofShop(engine, shop));
-const personOfShop = statement((engine, { shop, id }: { shop: string; id: string }) =>
-  ofShop(engine, shop).where('id', '=', id),
-);
-
-/** The shop's people by name. */
-export const readTeam = async ({ reads, fill }: Context, shopId: string): Promise<Person[]> => {
-  const { rows } = await reads.executeQuery(fill(teamOfShop, { shop: shopId }));
-  return rows.sort((one, other) => calledName(one).localeCompare(calledName(other)));
+export const readTeam = async ({ reads }: Context, shopId: string): Promise<TeamMember[]> => {
+  const users = reads.selectFrom('users').select(['id', 'email', 'name', 'role']);
+  const team = await users.where('shop_id', '=', shopId).execute();
+  return team.sort((one, other) => displayName(one).localeCompare(displayName(other)));
 };
 
-type Worked = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id'>;
-type ForStaff<Item> = Item & { assignee: Assignee | null; dueAt: string | null };
+type Assigned = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id'>;
 
-/** How staff see a return: also who works on it, and until when. A person who was removed works on nothing. */
-export const viewForStaff = async <Row extends Worked, Item>(
+/**
+ * How this caller sees a return. Staff also see who works on it, and until when; a person who was removed works on nothing. API
+ * clients are never shown that.
+ */
+export const viewFor = async <Row extends Assigned, Item>(
   ctx: Context,
-  { shop }: Caller,
+  caller: Caller,
   view: (row: Row) => Item,
-): Promise<(row: Row) => ForStaff<Item>> => {
+): Promise<(row: Row) => Item> => {
+  if (isApiClient(caller)) return view;
+  const { shop } = caller;
   const [team, targets] = await Promise.all([readTeam(ctx, shop.id), readTargets(ctx, shop.id)]);
-  const names = new Map(team.map((person) => [person.id, calledName(person)]));
+  const names = new Map(team.map((person) => [person.id, displayName(person)]));
   return (row) => {
     const { assignee_id: id } = row;
     const name = id === null ? undefined : names.get(id);
@@ -60,43 +52,26 @@ export const viewForStaff = async <Row extends Worked, Item>(
   };
 };
 
-/** How this caller sees a return. API clients are never shown what is for staff. */
-export const viewFor = async <Row extends Worked, Item>(
-  ctx: Context,
-  caller: Caller,
-  view: (row: Row) => Item,
-): Promise<(row: Row) => Item> => (isApiClient(caller) ? view : viewForStaff(ctx, caller, view));
-
-export const findAssignee = async (
-  { reads, fill }: Context,
-  shopId: string,
-  id: string,
-): Promise<Assignee> => {
-  const { rows } = isId(id)
-    ? await reads.executeQuery(fill(personOfShop, { shop: shopId, id }))
-    : { rows: [] };
-  if (rows[0]) return { id, name: calledName(rows[0]) };
-  const message = 'assigneeId must be a person of the shop';
-  throw new ServiceError('VALIDATION_FAILED', { errors: [{ field: 'assigneeId', rule: 'person', message }] });
+export const findAssignee = async (ctx: Context, shopId: string, id: string): Promise<Assignee> => {
+  const person = (await readTeam(ctx, shopId)).find((each) => each.id === id);
+  if (!person) throw invalidField('assigneeId', 'person', 'must be a person of the shop');
+  return { id, name: displayName(person) };
 };
 
 /** In the transaction that removes a person: what is assigned to them is to become unassigned. */
-export const noteDeparture = async (
+export const queueUnassignment = async (
   trx: Trx,
-  person: { id: string; shop_id: string },
+  { id, shop_id }: { id: string; shop_id: string },
   at: number,
 ): Promise<void> => {
-  await trx
-    .insertInto('departed_people')
-    .values({ user_id: person.id, shop_id: person.shop_id, left_at: at })
-    .execute();
+  await trx.insertInto('departed_people').values({ user_id: id, shop_id, left_at: at }).execute();
 };
 
-/** By then every change that was assigning something to them has ended. */
+/** By then every change that assigned something to them has ended. */
 const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
-export const unassignDeparted = async (ctx: Context, nowMs: number): Promise<boolean> => {
+export const unassignRemovedUsers = async (ctx: Context, nowMs: number): Promise<boolean> => {
   const { background: db } = ctx;
   const departed = await db
     .selectFrom('departed_people')

@@ -1,22 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import { rmaNumber } from '../../contract/common.ts';
-import { type Engine, statement, statementsBy } from '../db/statements.ts';
+import type { Db } from '../db/database.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
-import { findRma, from } from './store.ts';
-import type { ReturnRow, RmaTableName } from './visibility.ts';
+import { findRma, from, type ReturnRow, type RmaTableName } from './store.ts';
 
-/** So many of each sort are shown. */
 const MOST = 5;
 
-/** What makes another return related. Each is answered from an index that ends with the number. */
-type By = 'serial' | 'email' | 'company' | 'email of another company';
-
-interface Values {
+interface RelatedValues {
   shop: string;
   /** Only what has a lower number came before. */
   number: number;
@@ -25,88 +20,80 @@ interface Values {
   company: string | null;
 }
 
-const sameEmail = ({ email }: Values) => sql<boolean>`lower(customer_email) = lower(${email})`;
-const MATCHES: Record<By, (values: Values) => RawBuilder<boolean>> = {
-  serial: ({ serial }) => sql`serial_number = ${serial}`,
+const sameEmail = ({ email }: RelatedValues) => sql<boolean>`lower(customer_email) = lower(${email})`;
+/** What makes another return related. Each is answered from an index that ends with the number. */
+const MATCHES = {
+  serial: ({ serial }) => sql<boolean>`serial_number = ${serial}`,
   email: sameEmail,
-  company: ({ company }) => sql`company_id = ${company}`,
-  'email of another company': (values) => sql`${sameEmail(values)} and company_id <> ${values.company}`,
-};
+  company: ({ company }) => sql<boolean>`company_id = ${company}`,
+  'email of another company': (values) =>
+    sql<boolean>`${sameEmail(values)} and company_id <> ${values.company}`,
+} satisfies Record<string, (values: RelatedValues) => RawBuilder<boolean>>;
 
-interface Shape {
+interface Relation {
   table: RmaTableName;
-  by: By;
+  by: keyof typeof MATCHES;
 }
 
-const KINDS: Record<
-  RmaTableName,
-  { kind: RelatedReturn['kind']; titleColumn: string; title(stored: string): string }
-> = {
-  offline_repairs: {
-    kind: 'OFFLINE_REPAIR',
-    titleColumn: 'faulty_item',
-    title: (item) => String(parseJsonColumn('faulty_item', item).productName),
-  },
-  trade_returns: { kind: 'TRADE_RETURN', titleColumn: 'company_name', title: (company) => company },
-};
+/** In which column the title of a related return is found, and as which kind it is shown. */
+const KINDS = {
+  offline_repairs: { name: 'OFFLINE_REPAIR', titleColumn: 'faulty_item' },
+  trade_returns: { name: 'TRADE_RETURN', titleColumn: 'company_name' },
+} as const;
 
-const matching = ({ db }: Engine, { table, by }: Shape, values: Values) =>
-  from(db, table)
+const newest = (db: Db, { table, by }: Relation, values: RelatedValues) => {
+  const matching = from(db, table)
     .where('shop_id', '=', values.shop)
     .where(MATCHES[by](values))
     .where('number', '<', values.number);
-
-const newest = statementsBy((shape: Shape) =>
-  statement((engine, values: Values) =>
-    matching(engine, shape, values)
-      .select(['id', 'number', 'status', 'customer_name', 'created_at'])
-      .select(sql<string>`${sql.ref(KINDS[shape.table].titleColumn)}`.as('title'))
-      .orderBy('number', 'desc')
-      .limit(sql.lit(MOST)),
-  ),
-);
-
-const counted = statementsBy((shape: Shape) =>
-  statement((engine, values: Values) =>
-    matching(engine, shape, values).select((eb) => eb.fn.countAll<number>().as('total')),
-  ),
-);
+  return matching
+    .select(['id', 'number', 'status', 'customer_name', 'created_at'])
+    .select(sql<string>`${sql.ref(KINDS[table].titleColumn)}`.as('title'))
+    .select(matching.select((eb) => eb.fn.countAll<number>().as('total')).as('total'))
+    .orderBy('number', 'desc')
+    .limit(sql.lit(MOST))
+    .$castTo<RelatedRow>()
+    .execute();
+};
 
 type RelatedRow = Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name' | 'created_at'> & {
   title: string;
+  total: number;
 };
 
-const viewOf =
-  (table: RmaTableName) =>
-  (row: RelatedRow): RelatedReturn => ({
-    kind: KINDS[table].kind,
-    id: row.id,
-    rmaNumber: rmaNumber(row.number),
-    status: row.status,
-    title: KINDS[table].title(row.title),
-    customerName: row.customer_name,
-    createdAt: toIso(row.created_at),
-  });
+const viewRelated = (table: RmaTableName, row: RelatedRow): RelatedReturn => ({
+  kind: KINDS[table].name,
+  id: row.id,
+  rmaNumber: rmaNumber(row.number),
+  status: row.status,
+  title:
+    table === 'offline_repairs' ? String(parseJsonColumn('faulty_item', row.title).productName) : row.title,
+  customerName: row.customer_name,
+  createdAt: toIso(row.created_at),
+});
 
 type Found = RelatedReturns['sameSerial'];
 
-const find = async (ctx: Context, shape: Shape, values: Values): Promise<Found> => {
-  const { rows } = await ctx.db.executeQuery<RelatedRow>(ctx.fill(newest(shape), values));
-  const source = { name: 'related returns', view: viewOf(shape.table) };
-  const items = rows.flatMap((row) => viewRow(ctx, source, row) ?? []);
-  if (rows.length < MOST) return { items, total: rows.length };
-  const count = await ctx.db.executeQuery(ctx.fill(counted(shape), values));
-  return { items, total: count.rows[0]?.total ?? items.length };
+const find = async (ctx: Context, values: RelatedValues, relations: Relation[]): Promise<Found> => {
+  const found = await Promise.all(
+    relations.map(async (relation) => {
+      const rows = await newest(ctx.db, relation, values);
+      const view = (row: RelatedRow) => viewRelated(relation.table, row);
+      const items = rows.flatMap((row) => viewRow(ctx, { name: 'related returns', view }, row) ?? []);
+      return { items, total: rows[0]?.total ?? 0 };
+    }),
+  );
+  return {
+    items: found
+      .flatMap(({ items }) => items)
+      .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.rmaNumber.localeCompare(a.rmaNumber))
+      .slice(0, MOST),
+    total: found.reduce((sum, { total }) => sum + total, 0),
+  };
 };
 
-/** Ids and numbers rise together, and ids tell both kinds apart. */
-const together = (found: Found[]): Found => ({
-  items: found
-    .flatMap(({ items }) => items)
-    .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.rmaNumber.localeCompare(a.rmaNumber))
-    .slice(0, MOST),
-  total: found.reduce((sum, { total }) => sum + total, 0),
-});
+/** Each kind lacks a column of the other. */
+type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: string };
 
 /** Earlier repairs of the same serial number, and earlier returns of the same customer or company. */
 export const findRelated = async (
@@ -115,20 +102,16 @@ export const findRelated = async (
   caller: Caller,
   id: string,
 ): Promise<RelatedReturns> => {
-  // Each kind lacks a column of the other.
-  const row = (await findRma(ctx, table, caller, id)) as ReturnRow<'offline_repairs'> & {
-    company_id?: string;
-  };
+  const row: EitherRow = await findRma(ctx, table, caller, id);
   const { serial_number: serial = null, company_id: company = null } = row;
   const values = { shop: caller.shop.id, number: row.number, serial, email: row.customer_email, company };
-  const all = (shapes: Shape[]) => Promise.all(shapes.map((shape) => find(ctx, shape, values)));
-  const tradeBy: By[] = company === null ? ['email'] : ['company', 'email of another company'];
-  const [bySerial, byCustomer] = await Promise.all([
-    all(serial === null ? [] : [{ table: 'offline_repairs', by: 'serial' }]),
-    all([
+  const [sameSerial, sameCustomer] = await Promise.all([
+    find(ctx, values, serial === null ? [] : [{ table: 'offline_repairs', by: 'serial' }]),
+    find(ctx, values, [
       { table: 'offline_repairs', by: 'email' },
-      ...tradeBy.map((by) => ({ table: 'trade_returns' as const, by })),
+      { table: 'trade_returns', by: company === null ? 'email' : 'email of another company' },
+      ...(company === null ? [] : [{ table: 'trade_returns', by: 'company' } as const]),
     ]),
   ]);
-  return { sameSerial: together(bySerial), sameCustomer: together(byCustomer) };
+  return { sameSerial, sameCustomer };
 };

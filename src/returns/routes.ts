@@ -13,13 +13,8 @@ import {
   RelatedReturns,
   StoreList,
 } from '../../contract/admin-returns.ts';
-import {
-  IdempotencyKey,
-  type Page,
-  Timeline,
-  type TimelineEntry,
-  TimelineQuery,
-} from '../../contract/common.ts';
+import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
+import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
@@ -40,71 +35,50 @@ import {
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
-import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
-import type { PageAnswer } from '../paging/page-answer.ts';
+import { idempotencyKeyOf, routesOf, sendCreated, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import type { Caller } from '../shops/plans.ts';
-import { offlineRepairs, tradeReturns } from './actions.ts';
-import { readAhead } from './store.ts';
+import { offlineRepairs, type ReturnActions, type SeenCorrection, tradeReturns } from './actions.ts';
+import type { Action, CreateBody } from './kinds/kind.ts';
+import type { RmaFilters } from './list.ts';
+import { searchReturns } from './search.ts';
+import { type Ahead, type RmaTableName, readAhead } from './store.ts';
 import { listStores } from './totals.ts';
 
 // The routes of both kinds of RMA, in both APIs, from one table per kind.
 
 /** What programs, or the staff, may ask for and are shown. */
-interface Audience<Query> {
-  query: Query;
+interface Audience {
+  query: z.ZodType<RmaFilters>;
   item: z.ZodType;
   list: z.ZodType;
 }
 
-interface Move {
-  action: OfflineRepairAction | TradeReturnAction;
+interface MoveRoute {
+  action: Action;
   operationId: string;
   summary: string;
   description: string;
-  body: z.ZodType;
+  body: z.ZodType<object>;
 }
 
-type Action<Rest extends unknown[], Answer = unknown> = (
-  ctx: Context,
-  caller: Caller,
-  ...rest: Rest
-) => Promise<Answer>;
-
-interface Kind<Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType> {
+interface KindApi {
   path: 'offline-repairs' | 'trade-returns';
-  table: 'offline_repairs' | 'trade_returns';
+  table: RmaTableName;
   tag: string;
   /** As operation ids and texts name it. */
   names: { id: string; one: string; many: string; short: string };
-  create: Create;
-  correct: Correct;
-  programs: Audience<Query>;
-  staff: Audience<Query>;
-  moves: Move[];
+  create: z.ZodType<CreateBody>;
+  correct: z.ZodType<SeenCorrection>;
+  programs: Audience;
+  staff: Audience;
+  moves: MoveRoute[];
   /** Trade returns are moved by staff alone. */
   hasProgramMoves: boolean;
   describe: { create: string; related: string };
-  actions: {
-    create: Action<[z.output<Create>, string?], { answer: unknown; replayed: boolean }>;
-    dryRun: Action<[z.output<Create>, string?], DryRun>;
-    // A method, so that each kind may take the rows of its own table.
-    get(ctx: Context, caller: Caller, id: string, ahead?: Promise<unknown>): Promise<unknown>;
-    list: Action<[z.output<Query>], PageAnswer<unknown>>;
-    timeline: Action<[string, Page], PageAnswer<TimelineEntry>>;
-    move: Action<[string, Move['action'], object, number?]>;
-    note: Action<[string, string]>;
-    assign: Action<[string, string | null]>;
-    correct: Action<[string, z.output<Correct>]>;
-    related: Action<[string], RelatedReturns>;
-  };
+  actions: ReturnActions;
 }
-const defineKind = <Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType>(
-  kind: Kind<Create, Query, Correct>,
-): Kind<Create, Query, Correct> => kind;
 
-const REPAIR_MOVES: Record<OfflineRepairAction, Pick<Move, 'operationId' | 'summary' | 'description'>> = {
+const REPAIR_MOVES: Record<OfflineRepairAction, Omit<MoveRoute, 'action' | 'body'>> = {
   tracking: {
     operationId: 'uploadOfflineRepairTracking',
     summary: 'Lodge return tracking',
@@ -134,7 +108,7 @@ const REPAIR_MOVES: Record<OfflineRepairAction, Pick<Move, 'operationId' | 'summ
   },
 };
 
-const OFFLINE_REPAIRS = defineKind({
+const OFFLINE_REPAIRS: KindApi = {
   path: 'offline-repairs',
   tag: 'Offline repairs',
   table: 'offline_repairs',
@@ -155,7 +129,7 @@ const OFFLINE_REPAIRS = defineKind({
     related: 'List earlier repairs of the item and returns of the customer',
   },
   actions: offlineRepairs,
-});
+};
 
 const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
   approve: 'approveTradeReturn',
@@ -165,7 +139,7 @@ const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
   resolve: 'resolveTradeReturn',
 };
 
-const TRADE_RETURNS = defineKind({
+const TRADE_RETURNS: KindApi = {
   path: 'trade-returns',
   tag: 'Trade returns',
   table: 'trade_returns',
@@ -188,175 +162,163 @@ const TRADE_RETURNS = defineKind({
     related: 'List earlier returns of the company or customer',
   },
   actions: tradeReturns,
-});
+};
 
 const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 
-/** Registers the routes of one kind in one API. */
-class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType> {
-  readonly #route: ReturnType<typeof routesOf>;
-  readonly #ctx: Context;
-  readonly #kind: Kind<Create, Query, Correct>;
+type Register = ReturnType<typeof routesOf>;
 
-  constructor(app: FastifyInstance, ctx: Context, kind: Kind<Create, Query, Correct>) {
-    this.#route = routesOf(app, { tag: kind.tag });
-    this.#ctx = ctx;
-    this.#kind = kind;
-  }
+const dryRunRoute = (route: Register, ctx: Context, { path, names, create, actions }: KindApi): void =>
+  route({
+    at: `POST /${path}/dry-run`,
+    operationId: `dryRun${names.id}`,
+    limit: 'create',
+    summary: `Try out ${names.one}`,
+    description: `Checks the body as if it were sent to \`POST /${path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
+    headers,
+    body: create,
+    answer: [`The ${names.short} would have been created.`, DryRun],
+    errors: [409, 422],
+    handle: (request) => actions.dryRun(ctx, request.caller, request.body, idempotencyKeyOf(request)),
+  });
 
-  #dryRun(): void {
-    const { path, names, create, actions } = this.#kind;
-    this.#route({
-      at: `POST /${path}/dry-run`,
-      operationId: `dryRun${names.id}`,
-      limit: 'create',
-      summary: `Try out ${names.one}`,
-      description: `Checks the body as if it were sent to \`POST /${path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
-      headers,
-      body: create,
-      answer: [`The ${names.short} would have been created.`, DryRun],
-      errors: [409, 422],
-      handle: (request) => actions.dryRun(this.#ctx, request.caller, request.body, idempotencyKeyOf(request)),
-    });
-  }
+const createAndListRoutes = (
+  route: Register,
+  ctx: Context,
+  kind: KindApi,
+  { query, list }: Audience,
+): void => {
+  const { path, names, create, programs, describe, actions } = kind;
+  route({
+    at: `POST /${path}`,
+    operationId: `create${names.id}`,
+    limit: 'create',
+    hints: { dryRun: `to try it out, send the body to POST /${path}/dry-run` },
+    summary: `Create ${names.one}`,
+    description: describe.create,
+    headers,
+    body: create,
+    answer: [
+      `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
+      programs.item,
+    ],
+    status: 201,
+    errors: [409, 422],
+    handle: (request, reply) =>
+      sendCreated(reply, actions.create(ctx, request.caller, request.body, idempotencyKeyOf(request))),
+  });
+  route({
+    at: `GET /${path}`,
+    operationId: `list${names.id}s`,
+    summary: `List ${names.many}`,
+    description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
+    query,
+    answer: [`A page of ${names.short}s.`, list],
+    handle: (request, reply) => sendPage(reply, actions.list(ctx, request.caller, request.query)),
+  });
+};
 
-  #createAndList({ query, list }: Audience<Query>): void {
-    const { path, names, create, programs, describe, actions } = this.#kind;
-    this.#route({
-      at: `POST /${path}`,
-      operationId: `create${names.id}`,
-      limit: 'create',
-      hints: { dryRun: `to try it out, send the body to POST /${path}/dry-run` },
-      summary: `Create ${names.one}`,
-      description: describe.create,
-      headers,
-      body: create,
-      answer: [
-        `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
-        programs.item,
-      ],
-      status: 201,
-      errors: [409, 422],
-      handle: (request, reply) =>
-        sendCreated(
-          reply,
-          actions.create(this.#ctx, request.caller, request.body, idempotencyKeyOf(request)),
-        ),
-    });
-    this.#route({
-      at: `GET /${path}`,
-      operationId: `list${names.id}s`,
-      summary: `List ${names.many}`,
-      description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
+const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
+  const { path, table, names, actions } = kind;
+  route({
+    at: `GET /${path}/:id`,
+    operationId: `get${names.id}`,
+    readAhead: (params) => readAhead(ctx, table, (params as { id: string }).id),
+    summary: `Read ${names.one}`,
+    description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
+    answer: [`The ${names.short} as it stands now.`, item],
+    handle: ({ caller, params, ahead }) => actions.get(ctx, caller, params.id, ahead as Ahead),
+  });
+  route({
+    at: `GET /${path}/:id/timeline`,
+    operationId: `get${names.id}Timeline`,
+    summary: `Read a ${names.short}'s timeline`,
+    description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
+    query: TimelineQuery,
+    answer: ['A page of the timeline.', Timeline],
+    handle: ({ caller, params, query }, reply) =>
+      sendPage(reply, actions.timeline(ctx, caller, params.id, query)),
+  });
+};
+
+/** Staff also say what they saw, so `query` is theirs alone. */
+const moveRoutes = (
+  route: Register,
+  ctx: Context,
+  kind: KindApi,
+  { item }: Audience,
+  query?: typeof MoveQuery,
+): void => {
+  const { path, names, moves, actions } = kind;
+  for (const { action, ...move } of moves)
+    route({
+      ...move,
+      at: `POST /${path}/:id/${action}`,
       query,
-      answer: [`A page of ${names.short}s.`, list],
-      handle: (request, reply) => sendPage(reply, actions.list(this.#ctx, request.caller, request.query)),
-    });
-  }
-
-  #read({ item }: Audience<Query>): void {
-    const { path, table, names, actions } = this.#kind;
-    this.#route({
-      at: `GET /${path}/:id`,
-      operationId: `get${names.id}`,
-      readAhead: (params) => readAhead(this.#ctx, table, (params as { id: string }).id),
-      summary: `Read ${names.one}`,
-      description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
-      answer: [`The ${names.short} as it stands now.`, item],
-      handle: ({ caller, params, ahead }) => actions.get(this.#ctx, caller, params.id, ahead),
-    });
-    this.#route({
-      at: `GET /${path}/:id/timeline`,
-      operationId: `get${names.id}Timeline`,
-      summary: `Read a ${names.short}'s timeline`,
-      description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
-      query: TimelineQuery,
-      answer: ['A page of the timeline.', Timeline],
-      handle: ({ caller, params, query }, reply) =>
-        sendPage(reply, actions.timeline(this.#ctx, caller, params.id, query)),
-    });
-  }
-
-  /** Staff also say what they saw, so `query` is theirs alone. */
-  #moves({ item }: Audience<Query>, query?: typeof MoveQuery): void {
-    const { path, names, moves, actions } = this.#kind;
-    for (const { action, ...move } of moves)
-      this.#route({
-        ...move,
-        at: `POST /${path}/:id/${action}`,
-        query,
-        answer: [`The whole ${names.short}, as it stands after this.`, item],
-        errors: query ? [409] : [],
-        handle: ({ caller, params, body, query: { seen } }) =>
-          actions.move(this.#ctx, caller, params.id, action, body as object, seen),
-      });
-  }
-
-  /** What only the shop's staff do. */
-  #staffOnly({ item }: Audience<Query>): void {
-    const { path, names, correct, describe, actions } = this.#kind;
-    this.#route({
-      at: `POST /${path}/:id/notes`,
-      operationId: `note${names.id}`,
-      summary: 'Add a note',
-      description: 'Kept in the timeline. Sends no webhook.',
-      body: AddNote,
-      answer: [`The whole ${names.short}.`, item],
-      handle: ({ caller, params, body }) => actions.note(this.#ctx, caller, params.id, body.note),
-    });
-    this.#route({
-      at: `POST /${path}/:id/assign`,
-      operationId: `assign${names.id}`,
-      summary: 'Assign to a person of the team',
-      description: 'The status stays as it is. Sends no webhook.',
-      body: Assign,
-      answer: [`The whole ${names.short}.`, item],
-      handle: ({ caller, params, body }) => actions.assign(this.#ctx, caller, params.id, body.assigneeId),
-    });
-    this.#route({
-      at: `POST /${path}/:id/correct`,
-      operationId: `correct${names.id}`,
-      summary: 'Correct a typing error',
-      description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
-      body: correct,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
-      errors: [409],
-      handle: ({ caller, params, body }) => actions.correct(this.#ctx, caller, params.id, body),
+      errors: query ? [409] : [],
+      handle: ({ caller, params, body, query: { seen } }) =>
+        actions.move(ctx, caller, params.id, action, body, seen),
     });
-    this.#route({
-      at: `GET /${path}/:id/related`,
-      operationId: `getRelatedTo${names.id}`,
-      summary: describe.related,
-      answer: ['The earlier returns.', RelatedReturns],
-      handle: ({ caller, params }) => actions.related(this.#ctx, caller, params.id),
-    });
-  }
+};
 
-  forPrograms(): void {
-    const { programs, hasProgramMoves } = this.#kind;
-    this.#dryRun();
-    this.#createAndList(programs);
-    this.#read(programs);
-    if (hasProgramMoves) this.#moves(programs);
-  }
-
-  forStaff(): void {
-    const { staff } = this.#kind;
-    this.#createAndList(staff);
-    this.#read(staff);
-    this.#moves(staff, MoveQuery);
-    this.#staffOnly(staff);
-  }
-}
+const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
+  const { path, names, correct, describe, actions } = kind;
+  route({
+    at: `POST /${path}/:id/notes`,
+    operationId: `note${names.id}`,
+    summary: 'Add a note',
+    description: 'Kept in the timeline. Sends no webhook.',
+    body: AddNote,
+    answer: [`The whole ${names.short}.`, item],
+    handle: ({ caller, params, body }) => actions.note(ctx, caller, params.id, body.note),
+  });
+  route({
+    at: `POST /${path}/:id/assign`,
+    operationId: `assign${names.id}`,
+    summary: 'Assign to a person of the team',
+    description: 'The status stays as it is. Sends no webhook.',
+    body: Assign,
+    answer: [`The whole ${names.short}.`, item],
+    handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
+  });
+  route({
+    at: `POST /${path}/:id/correct`,
+    operationId: `correct${names.id}`,
+    summary: 'Correct a typing error',
+    description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
+    body: correct,
+    answer: [`The whole ${names.short}, as it stands after this.`, item],
+    errors: [409],
+    handle: ({ caller, params, body }) => actions.correct(ctx, caller, params.id, body),
+  });
+  route({
+    at: `GET /${path}/:id/related`,
+    operationId: `getRelatedTo${names.id}`,
+    summary: describe.related,
+    answer: ['The earlier returns.', RelatedReturns],
+    handle: ({ caller, params }) => actions.related(ctx, caller, params.id),
+  });
+};
 
 export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
-  new KindRoutes(app, ctx, OFFLINE_REPAIRS).forPrograms();
-  new KindRoutes(app, ctx, TRADE_RETURNS).forPrograms();
+  for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
+    const route = routesOf(app, { tag: kind.tag });
+    dryRunRoute(route, ctx, kind);
+    createAndListRoutes(route, ctx, kind, kind.programs);
+    readRoutes(route, ctx, kind, kind.programs);
+    if (kind.hasProgramMoves) moveRoutes(route, ctx, kind, kind.programs);
+  }
 };
 
 export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
-  new KindRoutes(app, ctx, OFFLINE_REPAIRS).forStaff();
-  new KindRoutes(app, ctx, TRADE_RETURNS).forStaff();
+  for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
+    const route = routesOf(app, { tag: kind.tag });
+    createAndListRoutes(route, ctx, kind, kind.staff);
+    readRoutes(route, ctx, kind, kind.staff);
+    moveRoutes(route, ctx, kind, kind.staff, MoveQuery);
+    staffRoutes(route, ctx, kind, kind.staff);
+  }
   routesOf(app, { tag: OFFLINE_REPAIRS.tag })({
     at: 'GET /stores',
     operationId: 'listStores',
@@ -365,3 +327,13 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: ({ caller }) => listStores(ctx, caller.shop.id),
   });
 };
+
+export const searchRoutes = (app: FastifyInstance, ctx: Context): void =>
+  routesOf(app, { tag: 'Overview' })({
+    at: 'GET /search',
+    operationId: 'searchReturns',
+    summary: 'Find a return of either kind',
+    query: SearchQuery,
+    answer: ['What was found.', SearchResult],
+    handle: ({ caller, query }) => searchReturns(ctx, caller, query.q),
+  });

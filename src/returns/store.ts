@@ -2,49 +2,57 @@ import { sql } from 'kysely';
 import { isId, isRmaNumber } from '../../contract/common.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { RMA_COLUMNS } from '../db/schema.ts';
+import { RMA_COLUMNS, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
-import type { Base } from '../service/context.ts';
+import type { Base, Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
-import { isVisibleTo, type ReturnRow, type RmaTableName } from './visibility.ts';
+
+/** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
+export type RmaTableName = 'offline_repairs' | 'trade_returns';
+
+/** An RMA as it is read: what staff search in is only ever written. */
+export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends RmaTableName
+  ? Omit<Row<Table>, 'search_text'>
+  : never;
+
+export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
+
+export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
+  row.shop_id === caller.shop.id && (row.client_id !== null || !isApiClient(caller));
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
-/** An RMA of either kind, or null where there is none by this id. */
-export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<ReturnRow<Table> | null> };
+/** null: there is none by this id. */
+export type RmaById = Record<RmaTableName, (id: string) => Promise<ReturnRow | null>>;
 
-export const readRmaById = (ctx: Pick<Base, 'reads' | 'fill'>): RmaById => {
-  const of = <Table extends RmaTableName>(table: Table) =>
-    batched((ids: string[]) => findAll(ctx, table, ids), {
-      most: 100,
-      atOnce: 2,
-      afterFailure,
-    });
+export const readRmaById = ({ reads, fill }: Base): RmaById => {
+  const of = (table: RmaTableName) =>
+    batched(
+      async (ids: string[]) => {
+        const query = fill(rowsById(table), { ids: [...new Set(ids)] });
+        const { rows } = await reads.executeQuery<ReturnRow>(query);
+        const found = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((id) => found.get(id) ?? null);
+      },
+      { most: 100, atOnce: 2, afterFailure },
+    );
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 };
 
 /** All columns of an RMA but `search_text`, which is never shown. */
+export const columnsOf = (table: RmaTableName) =>
+  RMA_COLUMNS[table].filter((column) => column !== 'search_text');
+
 export const rowsById = statementsBy((table: RmaTableName) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
-      .select(RMA_COLUMNS[table].filter((column) => column !== 'search_text'))
+      .select(columnsOf(table))
       .where(sql<boolean>`id ${oneOf('id', ids)}`),
   ),
 );
-
-const findAll = async <Table extends RmaTableName>(
-  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
-  table: Table,
-  ids: string[],
-): Promise<(ReturnRow<Table> | null)[]> => {
-  const query = fill(rowsById(table), { ids: [...new Set(ids)] });
-  const { rows } = await reads.executeQuery<ReturnRow<Table>>(query);
-  const found = new Map<string, ReturnRow<Table>>(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
-};
 
 /** An id that names no RMA which the caller may see. An `rmaNumber` in its place gets a hint, whether or not it exists. */
 export const notFound = (id: string): ServiceError =>
@@ -53,28 +61,21 @@ export const notFound = (id: string): ServiceError =>
 const TAKES_THE_ID =
   'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.';
 
-interface Reading {
-  rmaById: RmaById;
-}
-
-/** A row whose read started before it was known who asks for it. */
-export type Ahead<Table extends RmaTableName> = Promise<ReturnRow<Table> | null>;
+/** A row whose read started before the caller was known. */
+export type Ahead = Promise<ReturnRow | null>;
 
 /** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
-export const readAhead = async <Table extends RmaTableName>(
-  { rmaById }: Reading,
-  table: Table,
-  id: string,
-): Ahead<Table> => (isId(id) ? rmaById[table](id) : null);
+export const readAhead = async ({ rmaById }: Context, table: RmaTableName, id: string): Ahead =>
+  isId(id) ? rmaById[table](id) : null;
 
 /** Refuses an RMA that the caller may not see, as if it did not exist. */
-export const findRma = async <Table extends RmaTableName>(
-  ctx: Reading,
-  table: Table,
+export const findRma = async (
+  ctx: Context,
+  table: RmaTableName,
   caller: Caller,
   id: string,
-  ahead: Ahead<Table> = readAhead(ctx, table, id),
-): Promise<ReturnRow<Table>> => {
+  ahead = readAhead(ctx, table, id),
+): Promise<ReturnRow> => {
   const row = await ahead;
   if (!row || !isVisibleTo(caller, row)) throw notFound(id);
   return row;

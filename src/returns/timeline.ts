@@ -1,51 +1,17 @@
 import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import { type Row, TIMELINE_COLUMNS } from '../db/schema.ts';
-import { rowCount, statement, statementsBy } from '../db/statements.ts';
+import { rowCount } from '../db/statements.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { listsFor } from './list.ts';
-import { findRma, notFound } from './store.ts';
-import { isApiClient, type RmaTableName } from './visibility.ts';
+import { findRma, isApiClient, notFound, type RmaTableName } from './store.ts';
 
 type Entry = Row<'timeline'>;
 
-/** Entries after a time, oldest first: whole, or only their times, which are different along a timeline and only rise. */
-const entriesAfter = statementsBy(({ whole }: { whole: boolean }) =>
-  statement(({ db }, params: { rma: string; after: number; limit: number; offset: number }) =>
-    db
-      .selectFrom('timeline')
-      .select(whole ? TIMELINE_COLUMNS : ['at'])
-      .where('rma_id', '=', params.rma)
-      .where('at', '>', params.after)
-      .orderBy('at')
-      .limit(rowCount(params.limit))
-      .offset(rowCount(params.offset))
-      .$castTo<Entry>(),
-  ),
-);
-
-const entriesBetween = statement(
-  ({ db }, { rma, first, last }: { rma: string; first: number; last: number }) =>
-    db
-      .selectFrom('timeline')
-      .select(TIMELINE_COLUMNS)
-      .where('rma_id', '=', rma)
-      .where('at', '>=', first)
-      .where('at', '<=', last),
-);
-
-const lengthOfTimeline = statement(({ db }, { rma }: { rma: string }) =>
-  db
-    .selectFrom('timeline')
-    .where('rma_id', '=', rma)
-    .select((eb) => eb.fn.countAll<number>().as('total')),
-);
-
-/** A page of an RMA's timeline, oldest first, for callers who may see the RMA. */
 export const readTimeline = async (
   ctx: Context,
   table: RmaTableName,
@@ -54,27 +20,40 @@ export const readTimeline = async (
   page: Page,
 ): Promise<PageAnswer<TimelineEntry>> => {
   if (!isId(rma)) throw notFound(rma);
-  const db = listsFor(ctx, caller);
-  const read = async (whole: boolean, after: number, limit: number, offset: number) =>
-    (await db.executeQuery(ctx.fill(entriesAfter({ whole }), { rma, after, limit, offset }))).rows;
+  const all = listsFor(ctx, caller).selectFrom('timeline').where('rma_id', '=', rma);
   const first = Math.min(page.limit, WHOLE_ROWS);
   const [rows] = await Promise.all([
-    read(true, 0, first, (page.page - 1) * page.limit),
+    all
+      .select(TIMELINE_COLUMNS)
+      .orderBy('at')
+      .limit(rowCount(first))
+      .offset(rowCount((page.page - 1) * page.limit))
+      .execute(),
     findRma(ctx, table, caller, rma),
   ]);
-  // Most timelines end here, and then no count is needed either.
+  // Most timelines end here, and then no count is needed either. Of further entries only the times are read, which only rise.
   const last = rows[first - 1]?.at;
-  const rest = last === undefined ? [] : await read(false, last, page.limit - first, 0);
-  const count = async () => (await db.executeQuery(ctx.fill(lengthOfTimeline, { rma }))).rows[0]?.total;
-  const total = totalOfLastPage(page, rows.length + rest.length) ?? (await count()) ?? 0;
+  const rest =
+    last === undefined || first === page.limit
+      ? []
+      : await all
+          .select('at')
+          .where('at', '>', last)
+          .orderBy('at')
+          .limit(rowCount(page.limit - first))
+          .execute();
+  const count = () => all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+  const total = totalOfLastPage(page, rows.length + rest.length) ?? (await count()).total;
   const source = {
     name: 'timeline',
     view: isApiClient(caller) ? viewForProgram : viewEntry,
     keyOf: ({ at }: Entry) => at,
-    readRows: async (times: number[]) => {
-      const [from = 0, to = from] = [times[0], times.at(-1)];
-      return (await db.executeQuery(ctx.fill(entriesBetween, { rma, first: from, last: to }))).rows;
-    },
+    readRows: (times: number[]) =>
+      all
+        .select(TIMELINE_COLUMNS)
+        .where('at', '>=', Math.min(...times))
+        .where('at', '<=', Math.max(...times))
+        .execute(),
   };
   return answerPage(ctx, caller.shop.id, source, { rows, keys: rest.map(({ at }) => at), total }, page);
 };

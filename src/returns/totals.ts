@@ -7,7 +7,7 @@ import { change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Base, Context } from '../service/context.ts';
 import { isOpen, openStatuses } from './open.ts';
-import type { RmaTableName } from './visibility.ts';
+import type { RmaTableName } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
 // there are.
@@ -26,7 +26,15 @@ export interface TotalChange {
   count: number;
 }
 
-/** Part of the transaction that makes the changes. */
+const COLUMNS = { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' } as const;
+
+const addingTotals = statement(
+  ({ rows }, { sums }: { sums: TotalChange[] }) => sql`
+    insert into rma_totals (shop_id, kind, origin, status, count)
+    select shop_id, kind, origin, status, count from ${rows('more', COLUMNS, sums)} where true
+    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
+);
+
 export const saveTotals = (changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
   for (const each of changes) {
@@ -37,20 +45,6 @@ export const saveTotals = (changes: TotalChange[]): Write[] => {
   return kept.length === 0 ? [] : [change(addingTotals, { sums: kept })];
 };
 
-const addingTotals = statement(({ rows }, { sums }: { sums: TotalChange[] }) => {
-  const more = rows(
-    'more',
-    { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
-    sums,
-  );
-  return sql`
-    insert into rma_totals (shop_id, kind, origin, status, count)
-    select shop_id, kind, origin, status, count from ${more} where true
-    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`;
-});
-
-export type Total = Pick<TotalChange, 'origin' | 'status' | 'count'>;
-
 const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
   db
     .selectFrom('rma_totals')
@@ -58,11 +52,11 @@ const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[]
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
 );
 
-export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<Total[]>;
+export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<TotalChange[]>;
 
-export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): TotalsOf =>
+export const readTotals = ({ reads, fill }: Base): TotalsOf =>
   batched(
-    async (batch: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
+    async (batch: { shopId: string; kind: RmaTableName }[]) => {
       const shopIds = [...new Set(batch.map(({ shopId }) => shopId))];
       const { rows } = await reads.executeQuery(fill(totalsOfShops, { shopIds }));
       return batch.map(({ shopId, kind }) =>
@@ -73,7 +67,7 @@ export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): Total
   );
 
 export const totalOf = async (
-  { totalsOf }: { totalsOf: TotalsOf },
+  { totalsOf }: Context,
   shopId: string,
   kind: RmaTableName,
   wanted: { status?: string | undefined; open?: boolean | undefined; origin?: Origin | undefined },
@@ -86,21 +80,17 @@ export const totalOf = async (
 
 const MOST_STORES = 500;
 
-/** From one index alone, store by store. */
-const storesOfShop = statement(({ db }, { shop }: { shop: string }) => {
-  const open = sql<number>`sum(case when ${isOpen('offline_repairs')} then 1 else 0 end)`;
-  return db
+/** Where the shop's repairs were handed in, and how many of each are open: from one index alone, store by store. */
+export const listStores = async ({ scans }: Context, shopId: string): Promise<StoreList> => {
+  const rows = await scans
     .selectFrom('offline_repairs')
-    .select(['store_id', open.as('open')])
-    .where('shop_id', '=', shop)
+    .select(sql<number>`sum(case when ${isOpen('offline_repairs')} then 1 else 0 end)`.as('open'))
+    .select('store_id as storeId')
+    .where('shop_id', '=', shopId)
     .groupBy('store_id')
     .orderBy('open', 'desc')
     .orderBy('store_id')
-    .limit(sql.lit(MOST_STORES));
-});
-
-/** Where the shop's repairs were handed in, and how many of each are open. */
-export const listStores = async ({ scans, fill }: Context, shopId: string): Promise<StoreList> => {
-  const { rows } = await scans.executeQuery(fill(storesOfShop, { shop: shopId }));
-  return { items: rows.map(({ store_id, open }) => ({ storeId: store_id, open: Number(open) })) };
+    .limit(sql.lit(MOST_STORES))
+    .execute();
+  return { items: rows.map(({ storeId, open }) => ({ storeId, open: Number(open) })) };
 };

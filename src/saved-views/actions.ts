@@ -11,6 +11,7 @@ import type { Trx } from '../db/database.ts';
 import { type Row, SAVED_VIEW_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
+import { viewRow } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { lockShop } from '../shops/store.ts';
@@ -31,26 +32,16 @@ const viewSaved = ({ id, kind, name, search, user_id }: Row<'saved_views'>): Sav
   shared: user_id === null,
 });
 
-/** Damaged rows are skipped. */
-const viewAll = (rows: Row<'saved_views'>[]): SavedView[] =>
-  rows.flatMap((row) => {
-    try {
-      return [viewSaved(row)];
-    } catch {
-      return [];
-    }
-  });
-
-export const listViews = async ({ db }: Context, { id, shopId }: Viewer): Promise<SavedView[]> =>
-  viewAll(
-    await db
-      .selectFrom('saved_views')
-      .select(SAVED_VIEW_COLUMNS)
-      .where('shop_id', '=', shopId)
-      .where((eb) => eb.or([eb('user_id', 'is', null), eb('user_id', '=', id)]))
-      .orderBy('id')
-      .execute(),
-  );
+export const listViews = async (ctx: Context, { id, shopId }: Viewer): Promise<SavedView[]> => {
+  const rows = await ctx.db
+    .selectFrom('saved_views')
+    .select(SAVED_VIEW_COLUMNS)
+    .where('shop_id', '=', shopId)
+    .where((eb) => eb.or([eb('user_id', 'is', null), eb('user_id', '=', id)]))
+    .orderBy('id')
+    .execute();
+  return rows.flatMap((row) => viewRow(ctx, { name: 'saved_views', view: viewSaved }, row) ?? []);
+};
 
 const mustBeAdmin = ({ role }: Viewer): void => {
   if (role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');

@@ -12,13 +12,7 @@ const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Connections to PostgreSQL for each kind of work (ADR 0011). */
-const POOL_SIZES = {
-  changes: 6,
-  lists: 4,
-  admin: 4,
-  webhooks: 3,
-  reads: 4,
-} as const;
+const POOL_SIZES = { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 } as const;
 export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
 
 export interface MailSettings {
@@ -30,14 +24,16 @@ export interface MailSettings {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** A setting the service cannot start with; the message is the one line the operator sees. */
+/** The message is the one line that the operator sees. */
 export class ConfigError extends Error {}
+
+const invalid = (name: string, must: string): ConfigError => new ConfigError(`${name} must ${must}`);
 
 const oneOf =
   <Value extends string>(values: readonly Value[]) =>
   (name: string, value: string): Value => {
     const found = values.find((each) => each === value);
-    if (!found) throw new ConfigError(`${name} must be one of ${values.join(', ')}`);
+    if (!found) throw invalid(name, `be one of ${values.join(', ')}`);
     return found;
   };
 
@@ -46,39 +42,28 @@ const wholeNumberUpTo =
   (name: string, value: string): number => {
     const number = Number(value);
     if (!/^\d{1,9}$/.test(value) || number > most || number < least)
-      throw new ConfigError(`${name} must be a whole number from ${least} to ${most}`);
+      throw invalid(name, `be a whole number from ${least} to ${most}`);
     return number;
   };
 
 const flag = (name: string, value: string): boolean => oneOf(['true', 'false'])(name, value) === 'true';
 
 const webUrl = (name: string, value: string): string => {
-  const url = URL.canParse(value) ? new URL(value) : null;
+  const url = URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new ConfigError(
-      `${name} must be an http or https address, https://returns.example.com for example`,
-    );
+    throw invalid(name, 'be an http or https address, https://returns.example.com for example');
   if (!/^\/*$/.test(url.pathname + url.search + url.hash))
-    throw new ConfigError(
-      `${name} must not have a path: the service cannot be served below one, give it a host name of its own`,
+    throw invalid(
+      name,
+      'not have a path: the service cannot be served below one, give it a host name of its own',
     );
   return value.replace(/\/+$/, '');
 };
 
-export interface PostgresAddress {
-  urls: readonly [string, ...string[]];
-  /** Only a server that accepts writes will do. */
-  mustTakeWrites: boolean;
-}
-
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
-const MUST_TAKE_WRITES = new Map([
-  ['read-write', true],
-  ['any', false],
-]);
 
 /** Neither `URL` nor the driver knows a list of hosts. Messages never repeat the address, since it may hold a password. */
-export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddress => {
+export const parseAddress = (text: string, name = 'DATABASE_URL') => {
   const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
   // A password may hold commas, and an @ that is not encoded.
   const login = authority.slice(0, authority.lastIndexOf('@') + 1);
@@ -87,22 +72,16 @@ export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddre
   const isList = others.length > 0;
   const isWhole = hosts.every((host) => host || !isList);
   if (!scheme || !first || !isWhole || ![first, ...others].every((url) => URL.canParse(url)))
-    throw new ConfigError(
-      `${name} must be a PostgreSQL address, postgres://user:password@host:5432/database for example`,
-    );
+    throw invalid(name, 'be a PostgreSQL address, postgres://user:password@host:5432/database for example');
   const { searchParams } = new URL(first);
   // The driver would take these for every host.
   if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
-    throw new ConfigError(
-      `${name} must name several hosts before the database: postgres://…@one:5432,two:5432/…`,
-    );
+    throw invalid(name, 'name several hosts before the database: postgres://…@one:5432,two:5432/…');
   const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
-  const mustTakeWrites = MUST_TAKE_WRITES.get(wanted);
-  if (mustTakeWrites === undefined)
-    throw new ConfigError(
-      `${name} can have target_session_attrs=${[...MUST_TAKE_WRITES.keys()].join(' or ')} only: Handback writes`,
-    );
-  return { urls: [first, ...others], mustTakeWrites };
+  if (wanted !== 'read-write' && wanted !== 'any')
+    throw new ConfigError(`${name} can have target_session_attrs=read-write or any only: Handback writes`);
+  const urls: readonly [string, ...string[]] = [first, ...others];
+  return { urls, mustTakeWrites: wanted === 'read-write' };
 };
 
 const postgresUrl = (name: string, value: string): string => {
@@ -112,35 +91,35 @@ const postgresUrl = (name: string, value: string): string => {
 
 /** `lists=8,admin=6`: what is not named keeps its size. */
 const poolSizes = (name: string, value: string): PoolSizes => {
-  const given = value.split(',').map((pair): [string, number] => {
+  const given: Record<string, number> = {};
+  for (const pair of value.split(',')) {
     const [, kind = '', size = ''] = /^ *(\w+) *= *(\d{1,3}) *$/.exec(pair) ?? [];
     if (!(kind in POOL_SIZES) || Number(size) < 1)
-      throw new ConfigError(
-        `${name} must be pairs such as lists=8,admin=6; it can name ${Object.keys(POOL_SIZES).join(', ')}`,
+      throw invalid(
+        name,
+        `be pairs such as lists=8,admin=6; it can name ${Object.keys(POOL_SIZES).join(', ')}`,
       );
-    return [kind, Number(size)];
-  });
-  const kinds = given.map(([kind]) => kind);
-  const repeated = kinds.find((kind, index) => kinds.indexOf(kind) !== index);
-  if (repeated) throw new ConfigError(`${name} names ${repeated} more than once`);
-  return { ...POOL_SIZES, ...Object.fromEntries(given) };
+    if (kind in given) throw new ConfigError(`${name} names ${kind} more than once`);
+    given[kind] = Number(size);
+  }
+  return { ...POOL_SIZES, ...given };
 };
 
 /** The message never repeats the value: it may hold a password. */
 const textThat = (isValid: (value: string) => boolean, must: string) => (name: string, value: string) => {
-  if (!isValid(value)) throw new ConfigError(`${name} must be ${must}`);
+  if (!isValid(value)) throw invalid(name, must);
   return value;
 };
 
 const smtpUrl = textThat(
   (value) => /^smtps?:\/\//.test(value) && URL.canParse(value) && new URL(value).hostname !== '',
-  'the address of a mail server, smtps://user:password@mail.example.com for example',
+  'be the address of a mail server, smtps://user:password@mail.example.com for example',
 );
 
 const sender = textThat((value) => {
   const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
   return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
-}, 'an e-mail address, Returns <returns@example.com> for example');
+}, 'be an e-mail address, Returns <returns@example.com> for example');
 
 /** Mails hold links that are as good as a password, and the server's own password goes before them. */
 export const needsStartTls = (smtpUrl: string): boolean => {
@@ -157,17 +136,19 @@ const mailFrom = (url: string | null, from: string | null, allowPlain: boolean):
 };
 
 const SECRET_KEY_LENGTH = 32;
-/** `refuse` throws where a key is too short to be safe, or missing: before, after or between commas. */
-export const secretKeysIn = (text: string, refuse: () => never): string[] => {
+/** null: one is too short to be safe, or missing before, after or between commas. */
+export const secretKeysIn = (text: string): string[] | null => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
-  return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
+  return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : null;
 };
-const secretKeys = (name: string, value: string): string[] =>
-  secretKeysIn(value, () => {
-    throw new ConfigError(
-      `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 makes one)`,
-    );
-  });
+const secretKeys = (name: string, value: string): string[] => {
+  const keys = secretKeysIn(value);
+  if (keys) return keys;
+  throw invalid(
+    name,
+    `be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
+  );
+};
 
 /** In full only: the short forms some parsers take (`1.5`) would turn a slip of the finger into an address. */
 const isAddressOrNetwork = (value: string): boolean =>
@@ -178,16 +159,17 @@ const proxies = (name: string, value: string): false | number | string[] => {
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((each) => each.trim());
   if (!addresses.every(isAddressOrNetwork))
-    throw new ConfigError(
-      `${name} must be off, the number of proxies, or their addresses separated by commas`,
-    );
+    throw invalid(name, 'be off, the number of proxies, or their addresses separated by commas');
   return addresses;
 };
 
 const text = (_name: string, value: string): string => value;
 
-type Read<Value> = (name: string, value: string) => Value;
-type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
+type ReadSetting = <Value, Fallback>(
+  name: string,
+  read: (name: string, value: string) => Value,
+  fallback: Fallback,
+) => Value | Fallback;
 
 /** What a file holds, without the line end that editors add. */
 const fileText = (name: string, path: string): string => {
@@ -216,13 +198,13 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
   };
 
   const host = setting('HOST', text, '127.0.0.1');
-  const listenPort = setting('PORT', wholeNumberUpTo(65_535), 3000);
-  const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
+  const port = setting('PORT', wholeNumberUpTo(65_535), 3000);
+  const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
   const databaseUrl = secret('DATABASE_URL', postgresUrl, null);
   const config = {
     host,
-    port: listenPort,
+    port,
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
     /** How long a start waits for a database that cannot be reached yet. */
@@ -253,7 +235,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
   };
   if (databaseUrl && !config.secretKeys)
     throw new ConfigError(
-      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 makes one)',
+      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 creates one)',
     );
   if (!databaseUrl && config.role !== 'all')
     throw new ConfigError(`ROLE must be all without DATABASE_URL: SQLite is for one process`);

@@ -14,17 +14,30 @@ import { readTotals, type TotalsOf } from '../returns/totals.ts';
 import { type MailAccountChanges, openAccountMails } from '../staff/account-mails.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 import type { Config } from './config.ts';
-import { createLog, describeError } from './log.ts';
+import { createLog, describeError, warning } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openSecrets, type SecretBox } from './secrets.ts';
 
-/** What services are built from. Their files import this type; Context, which names the services, would be a circle. */
+/** What services are built from. */
 export interface Base extends Omit<Database, 'migrate'> {
   config: Config;
   log: Logger;
   metrics: Metrics;
   secrets: SecretBox;
   addressGuard: AddressGuard;
+}
+
+/** Everything an action or a route may need. It is their first argument. */
+export interface Context extends Base {
+  authenticate: Authenticate;
+  /** Reads an RMA by its id; calls share queries. */
+  rmaById: RmaById;
+  totalsOf: TotalsOf;
+  changes: ChangeQueue;
+  feedWatches: FeedWatches;
+  mail: Mailer;
+  mailAccountChanges: MailAccountChanges;
+  largeAnswers: LargeAnswers;
 }
 
 export interface Overrides {
@@ -37,8 +50,8 @@ export interface Overrides {
   resolve?: Resolve;
 }
 
-/** Opens the database, brings its schema up to date and checks the secret key. */
-export const openBase = async (config: Config, overrides: Overrides): Promise<Base> => {
+/** Opens the database, brings its schema up to date and checks the secret key, then builds each service, once per process. */
+export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const metrics = createMetrics();
   const log = overrides.log ?? createLog(config.logLevel, metrics.observeDroppedLines);
   const observer: Observer = {
@@ -49,28 +62,39 @@ export const openBase = async (config: Config, overrides: Overrides): Promise<Ba
     },
   };
   const database = openDatabase(config, observer, overrides.ownClock);
-  try {
-    const logWait = (error: unknown) => log.warn({ error: describeError(error) }, 'waiting for the database');
-    const secrets = await retryWhileAway(config.databaseWaitMs, overrides.onWait ?? logWait, async () => {
-      await database.migrate((message) => log.warn(message));
-      return openSecrets(config, database.db);
-    });
-    return {
-      ...database,
-      config,
-      clock: overrides.clock ?? database.clock,
-      log,
-      metrics,
-      secrets,
-      addressGuard: addressGuard({
-        allowPrivate: config.allowPrivateWebhooks,
-        ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
-      }),
-    };
-  } catch (error) {
+  const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
+  const opening = retryWhileAway(config.databaseWaitMs, onWait, async () => {
+    await database.migrate((message) => log.warn(message));
+    return openSecrets(config, database.db);
+  });
+  const secrets = await opening.catch(async (error) => {
     await database.close();
     throw error;
-  }
+  });
+  const base: Base = {
+    ...database,
+    config,
+    clock: overrides.clock ?? database.clock,
+    log,
+    metrics,
+    secrets,
+    addressGuard: addressGuard({
+      allowPrivate: config.allowPrivateWebhooks,
+      ...(overrides.resolve && { resolve: overrides.resolve }),
+    }),
+  };
+  const mail = openMailer(base);
+  return {
+    ...base,
+    authenticate: createAuthenticate(base),
+    rmaById: readRmaById(base),
+    totalsOf: readTotals(base),
+    changes: new ChangeQueue(base),
+    feedWatches: new FeedWatches(base),
+    mail,
+    mailAccountChanges: openAccountMails(base, mail),
+    largeAnswers: new LargeAnswers(),
+  };
 };
 
 const TRY_AGAIN_MS = 500;
@@ -90,34 +114,4 @@ const retryWhileAway = async <Opened>(
     }
     await pause(Math.max(0, Math.min(TRY_AGAIN_MS, giveUpAt - performance.now())));
   }
-};
-
-/** Everything an action or a route may need. It is their first argument. */
-export interface Context extends Base {
-  authenticate: Authenticate;
-  /** Reads an RMA by its id; calls share queries. */
-  rmaById: RmaById;
-  totalsOf: TotalsOf;
-  changes: ChangeQueue;
-  feedWatches: FeedWatches;
-  mail: Mailer;
-  mailAccountChanges: MailAccountChanges;
-  largeAnswers: LargeAnswers;
-}
-
-/** After this the service can work. Each service is built once per process, here. */
-export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
-  const base = await openBase(config, overrides);
-  const mail = openMailer(base);
-  return {
-    ...base,
-    authenticate: createAuthenticate(base),
-    rmaById: readRmaById(base),
-    totalsOf: readTotals(base),
-    changes: new ChangeQueue(base),
-    feedWatches: new FeedWatches(base),
-    mail,
-    mailAccountChanges: openAccountMails(base, mail),
-    largeAnswers: new LargeAnswers(),
-  };
 };

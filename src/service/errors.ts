@@ -1,132 +1,109 @@
 import { BASE_PATH, type FieldError } from '../../contract/common.ts';
 
-// Every error the service can answer with: its code, its status and its sentence, once.
+// Every error the service can answer with: its status, its code and its sentence, once.
 
-/** Those that a program can meet; the OpenAPI document of the External API lists them. */
-export const EXTERNAL_ERRORS = {
-  VALIDATION_FAILED: { status: 400, message: 'The request is not valid.' },
-  INVALID_JSON: { status: 400, message: 'The body is not valid JSON.' },
-  BAD_REQUEST: { status: 400, message: 'The request could not be read.' },
-  UNAUTHENTICATED: {
-    status: 401,
-    message: 'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.',
+/** Those that an API client can meet, by status; the OpenAPI document of the External API lists them. */
+const EXTERNAL = {
+  400: {
+    VALIDATION_FAILED: 'The request is not valid.',
+    INVALID_JSON: 'The body is not valid JSON.',
+    BAD_REQUEST: 'The request could not be read.',
   },
-  PLAN_REQUIRED: { status: 403, message: 'The External API needs the Scale or the Enterprise plan.' },
-  READ_ONLY: {
-    status: 403,
-    message: "The shop's subscription is inactive: returns can be read, but not changed.",
+  401: {
+    UNAUTHENTICATED:
+      'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.',
   },
-  LIMIT_EXCEEDED: { status: 403, message: "The shop's monthly allowance of RMAs is used up." },
-  USAGE_CAP_EXCEEDED: { status: 403, message: "The shop's monthly usage cap is reached." },
-  CORS_NOT_SUPPORTED: {
-    status: 403,
-    message:
+  403: {
+    PLAN_REQUIRED: 'The External API needs the Scale or the Enterprise plan.',
+    READ_ONLY: "The shop's subscription is inactive: returns can be read, but not changed.",
+    LIMIT_EXCEEDED: "The shop's monthly allowance of RMAs is used up.",
+    USAGE_CAP_EXCEEDED: "The shop's monthly usage cap is reached.",
+    CORS_NOT_SUPPORTED:
       'The External API is not for browsers: a key on a page is public. Keep it on a server, and call the API from there.',
   },
-  NOT_FOUND: { status: 404, message: 'There is no such RMA.' },
-  DELIVERY_NOT_FOUND: { status: 404, message: 'There is no such delivery.' },
-  ROUTE_NOT_FOUND: {
-    status: 404,
-    message: `There is nothing at this address. The External API is below ${BASE_PATH}; /docs lists its addresses.`,
+  404: {
+    NOT_FOUND: 'There is no such RMA.',
+    DELIVERY_NOT_FOUND: 'There is no such delivery.',
+    ROUTE_NOT_FOUND: `There is nothing at this address. The External API is below ${BASE_PATH}; /docs lists its addresses.`,
   },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
-  REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
-  IDEMPOTENCY_KEY_IN_USE: {
-    status: 409,
-    message: 'The first request with this Idempotency-Key is still running.',
-  },
-  CURSOR_EXPIRED: {
-    status: 410,
-    message:
+  405: { METHOD_NOT_ALLOWED: 'This address does not take that method.' },
+  408: { REQUEST_TIMEOUT: 'The request took too long to arrive.' },
+  409: { IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.' },
+  410: {
+    CURSOR_EXPIRED:
       'Events after this cursor are not kept any more: read the lists once, then go on with after=latest.',
   },
-  BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 256 KiB.' },
-  UNSUPPORTED_MEDIA_TYPE: {
-    status: 415,
-    message: 'Send the body as JSON, with Content-Type: application/json.',
-  },
-  EXPECTATION_FAILED: { status: 417, message: 'Only the expectation 100-continue can be met.' },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'This Idempotency-Key was used before with another body.' },
-  RATE_LIMITED: { status: 429, message: 'Too many requests: wait as long as Retry-After says.' },
-  HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large.' },
-  INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side.' },
-  SERVICE_UNAVAILABLE: {
-    status: 503,
-    message: 'The service cannot do this right now: try again in a moment.',
-  },
-} as const;
+  413: { BODY_TOO_LARGE: 'The body is larger than 256 KiB.' },
+  415: { UNSUPPORTED_MEDIA_TYPE: 'Send the body as JSON, with Content-Type: application/json.' },
+  417: { EXPECTATION_FAILED: 'Only the expectation 100-continue can be met.' },
+  422: { IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before with another body.' },
+  429: { RATE_LIMITED: 'Too many requests: wait as long as Retry-After says.' },
+  431: { HEADERS_TOO_LARGE: 'The request headers are too large.' },
+  500: { INTERNAL_ERROR: 'Something went wrong on our side.' },
+  503: { SERVICE_UNAVAILABLE: 'The service cannot do this right now: try again in a moment.' },
+};
 
-const ADMIN_ERRORS = {
-  SIGNED_OUT: { status: 401, message: 'You are not signed in, or the session has ended.' },
-  SIGN_IN_FAILED: { status: 401, message: 'The e-mail or the password is wrong.' },
-  SECOND_FACTOR_REQUIRED: { status: 401, message: 'The password is right. A code is needed as well.' },
-  SECOND_FACTOR_WRONG: { status: 401, message: 'The code is wrong, or it was used before.' },
-  CROSS_SITE: { status: 403, message: 'Changes are taken from our own pages only.' },
-  ADMIN_REQUIRED: { status: 403, message: 'Only an Admin of the shop can do this.' },
-  SET_UP_SECOND_FACTOR: {
-    status: 403,
-    message: 'The shop asks everybody for a second factor: set yours up first.',
+/** Those that only the admin app can meet. */
+const ADMIN = {
+  401: {
+    SIGNED_OUT: 'You are not signed in, or the session has ended.',
+    SIGN_IN_FAILED: 'The e-mail or the password is wrong.',
+    SECOND_FACTOR_REQUIRED: 'The password is right. A code is needed as well.',
+    SECOND_FACTOR_WRONG: 'The code is wrong, or it was used before.',
   },
-  PROOF_REQUIRED: {
-    status: 403,
-    message:
+  403: {
+    CROSS_SITE: 'Changes are taken from our own pages only.',
+    ADMIN_REQUIRED: 'Only an Admin of the shop can do this.',
+    SET_UP_SECOND_FACTOR: 'The shop requires a second factor: set yours up first.',
+    PROOF_REQUIRED:
       'Confirm your identity first: send your password or a code to POST /session/proof, then try again.',
-  },
-  USER_NOT_FOUND: { status: 404, message: 'There is no such user.' },
-  SESSION_NOT_FOUND: { status: 404, message: 'There is no such session.' },
-  RULE_NOT_FOUND: { status: 404, message: 'The shop has no such rule.' },
-  SETUP_LINK_INVALID: {
-    status: 403,
-    message:
+    SETUP_LINK_INVALID:
       'This set-up link is not valid. It is good for one hour: the next start of the service prints a new one.',
   },
-  CLIENT_NOT_FOUND: { status: 404, message: 'There is no such API client.' },
-  VIEW_NOT_FOUND: { status: 404, message: 'There is no such view.' },
-  NO_WEBHOOK: {
-    status: 409,
-    message: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
+  404: {
+    USER_NOT_FOUND: 'There is no such user.',
+    SESSION_NOT_FOUND: 'There is no such session.',
+    RULE_NOT_FOUND: 'The shop has no such rule.',
+    CLIENT_NOT_FOUND: 'There is no such API client.',
+    VIEW_NOT_FOUND: 'There is no such view.',
   },
-  CLIENT_REVOKED: { status: 409, message: 'The client is revoked: it cannot be changed any more.' },
-  CLIENT_REPLACED: {
-    status: 409,
-    message: 'The client was replaced already: replace the client that took its place.',
-  },
-  EDIT_CONFLICT: {
-    status: 409,
-    message: 'Someone else changed this return since you saw it; nothing was done.',
-  },
-  MOVE_NOT_ALLOWED: { status: 409, message: 'The return cannot make this move now.' },
-  TOO_MANY_CLIENTS: {
-    status: 409,
-    message: 'The shop has 100 active API clients already: revoke one first.',
-  },
-  TOO_MANY_VIEWS: { status: 409, message: 'There are 50 views already: delete one first.' },
-  ALREADY_SET_UP: {
-    status: 409,
-    message:
+  409: {
+    NO_WEBHOOK: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
+    CLIENT_REVOKED: 'The client is revoked: it cannot be changed any more.',
+    CLIENT_REPLACED: 'The client was replaced already: replace the client that took its place.',
+    EDIT_CONFLICT: 'Someone else changed this return since you saw it; nothing was done.',
+    MOVE_NOT_ALLOWED: 'The return cannot make this move now.',
+    TOO_MANY_CLIENTS: 'The shop has 100 active API clients already: revoke one first.',
+    TOO_MANY_VIEWS: 'There are 50 views already: delete one first.',
+    ALREADY_SET_UP:
       'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx handback user create.',
+    EMAIL_TAKEN: 'There is a user with this e-mail already.',
+    LAST_ADMIN: 'The shop needs an Admin: make another person an Admin first.',
+    SECOND_FACTOR_ON: 'The second factor is on already.',
+    SECOND_FACTOR_OFF: 'There is no second factor.',
+    OWN_ACCOUNT:
+      'This is your own account: change your e-mail, password and second factor on your account page.',
   },
-  EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
-  LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make another person an Admin first.' },
-  SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },
-  SECOND_FACTOR_OFF: { status: 409, message: 'There is no second factor.' },
-  OWN_ACCOUNT: {
-    status: 409,
-    message: 'This is your own account: change your e-mail, password and second factor on your account page.',
-  },
-  LINK_EXPIRED: {
-    status: 410,
-    message: 'This link was used, has expired, or a newer one took its place.',
-  },
-  LOCKED_OUT: { status: 429, message: 'Too many wrong passwords: wait as long as Retry-After says.' },
-} as const;
+  410: { LINK_EXPIRED: 'This link was used, has expired, or a newer one took its place.' },
+  429: { LOCKED_OUT: 'Too many wrong passwords: wait as long as Retry-After says.' },
+};
 
-export const ERRORS = { ...EXTERNAL_ERRORS, ...ADMIN_ERRORS };
+type Code<Table> = { [Status in keyof Table]: keyof Table[Status] }[keyof Table] & string;
+
+const byCode = <Table extends Record<number, Record<string, string>>>(table: Table) => {
+  const entries = Object.entries(table).flatMap(([status, messages]) =>
+    Object.entries(messages).map(([code, message]) => [code, { status: Number(status), message }]),
+  );
+  return Object.fromEntries(entries) as Record<Code<Table>, { status: number; message: string }>;
+};
+
+export const EXTERNAL_ERRORS = byCode(EXTERNAL);
+export const ERRORS = { ...EXTERNAL_ERRORS, ...byCode(ADMIN) };
 export type ErrorCode = keyof typeof ERRORS;
 
 interface Details {
   cause?: unknown;
-  /** Instead of the table's sentence, where the case can be told more exactly. */
+  /** Instead of the table's sentence, where the case is known more exactly. */
   message?: string;
   errors?: FieldError[];
   headers?: Record<string, string>;

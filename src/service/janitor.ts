@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import { forgetOldEvents } from '../events/feed.ts';
 import { forgetExpiredKeys } from '../returns/idempotency.ts';
-import { unassignDeparted } from '../returns/people.ts';
+import { unassignRemovedUsers } from '../returns/people.ts';
 import { forgetExpiredLinks } from '../staff/links.ts';
 import { forgetExpiredSessions } from '../staff/sessions.ts';
 import { forgetOldFailures } from '../staff/sign-in-attempt.ts';
@@ -15,17 +15,17 @@ const EVERY_MS = 10 * 60_000;
 /** Soon after a start, for processes that restart often; not all at once where many start together. */
 const FIRST_WITHIN_MS = 30_000;
 
-type Step = (ctx: Context, nowMs: number) => Promise<boolean>;
+type CleanupStep = (ctx: Context, nowMs: number) => Promise<boolean>;
 
 /** Each step deletes a bounded number of rows that are past their time, and says whether more is due. */
-const STEPS: Step[] = [
+const STEPS: CleanupStep[] = [
   forgetExpiredKeys,
   forgetExpiredSessions,
   forgetExpiredLinks,
   forgetOldFailures,
   forgetOldAddresses,
   forgetEndedWindows,
-  unassignDeparted,
+  unassignRemovedUsers,
   forgetOldEvents,
   forgetOldDeliveries,
   (ctx) => ctx.analyze().then(() => false),

@@ -5,7 +5,7 @@ import { describeDatabaseError, isUnavailable } from '../db/database-errors.ts';
 import { ServiceError } from './errors.ts';
 
 // Log lines go to standard output without ever holding up the service: what a full disk, a closed pipe or a slow reader does
-// not accept is dropped and counted. There is one write at a time; lines that come meanwhile share the next. Not
+// not accept is dropped and counted. There is one write at a time; lines that arrive during it share the next. Not
 // pino.destination: it keeps a thread in write() while a pipe's reader sleeps, and then the process never exits; and it stops
 // counting when the pipe is closed.
 
@@ -14,10 +14,10 @@ const MOST_WAITING = 1024 * 1024;
 const STDOUT = 1;
 
 /** Calls back with the number of bytes written; the rest was not accepted. */
-type Write = (bytes: Buffer, done: (written: number) => void) => void;
+type WriteBytes = (bytes: Buffer, done: (written: number) => void) => void;
 
 /** Files and devices: another thread waits no longer than a disk takes. */
-const writeToFile: Write = (bytes, done) => {
+const writeToFile: WriteBytes = (bytes, done) => {
   const from = (start: number): void =>
     write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
       if (error || count === 0) done(start);
@@ -28,11 +28,11 @@ const writeToFile: Write = (bytes, done) => {
 };
 
 /** Pipes and terminals: a thread could wait for their reader for ever; Node's stream waits for an event. */
-const writeToStream: Write = (bytes, done) => {
+const writeToStream: WriteBytes = (bytes, done) => {
   process.stdout.write(bytes, (error) => done(error ? 0 : bytes.length));
 };
 
-const standardOutput = (): Write => {
+const standardOutput = (): WriteBytes => {
   const stat = fstatSync(STDOUT);
   if (!stat.isFIFO() && !stat.isSocket() && !isatty(STDOUT)) return writeToFile;
   // A closed pipe also reports through the callback of each write.
@@ -40,7 +40,7 @@ const standardOutput = (): Write => {
   return writeToStream;
 };
 
-export const boundedDestination = (writeBytes: Write, onDropped: (lines: number) => void) => {
+export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: number) => void) => {
   let waiting = '';
   let writing = false;
   let isMidLine = false;
@@ -111,3 +111,9 @@ export const describeError = (error: unknown): object => {
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
 };
+
+/** For a promise that may fail: `.catch(warning(log, 'the mail was not sent'))`. */
+export const warning =
+  (log: Logger, message: string) =>
+  (error: unknown): void =>
+    log.warn({ error: describeError(error) }, message);

@@ -59,15 +59,9 @@ export const createMetrics = () => {
     beginRequest() {
       underWay += 1;
     },
+    /** Also while a request waits for an event. */
     endRequest() {
       underWay -= 1;
-    },
-    /** A request that waits for an event does not count as running meanwhile. */
-    pauseRequest() {
-      underWay -= 1;
-    },
-    resumeRequest() {
-      underWay += 1;
     },
     requestsUnderWay: () => underWay,
     observeRequest: (labels: { method: string; route: string; status: number }, seconds: number) =>

@@ -2,23 +2,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { factorPlace } from '../staff/second-factor.ts';
-import { webhookSecretPlace } from '../webhooks/secret.ts';
+import { webhookSecretPlace } from '../webhooks/outbox.ts';
 import type { Context } from './context.ts';
-import { CHECK_PLACE, findCheck, type Place, type SecretBox } from './secrets.ts';
+import { findCheck, SEALED_CHECK, type SealedFor, type SecretBox } from './secrets.ts';
 
 const BATCH = 100;
 /** Sorts before every id. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Sealed {
-  place: Place;
+  place: SealedFor;
   value: string;
 }
 
 interface Opened {
   total: number;
   /** The rows whose value no key opens. They stay as they are. */
-  failed: Place[];
+  failed: SealedFor[];
 }
 
 /** Every sealed value. The key check is last: as long as it has its old key, every start still requires that key. */
@@ -31,10 +31,10 @@ async function* sealedBatches(db: Db): AsyncGenerator<Sealed[]> {
       await nextTurn();
     }
   const check = await findCheck(db);
-  if (check !== null) yield [{ place: CHECK_PLACE, value: check }];
+  if (check !== null) yield [{ place: SEALED_CHECK, value: check }];
 }
 
-const sealedAfter = async (db: Db, placeOf: (id: string) => Place, after: string): Promise<Sealed[]> => {
+const sealedAfter = async (db: Db, placeOf: (id: string) => SealedFor, after: string): Promise<Sealed[]> => {
   const { table, column } = placeOf(after);
   const { rows } = await sql<{ id: string; value: string }>`
     select id, ${sql.ref(column)} as value from ${sql.table(table)}
@@ -42,7 +42,7 @@ const sealedAfter = async (db: Db, placeOf: (id: string) => Place, after: string
   return rows.map(({ id, value }) => ({ place: placeOf(id), value }));
 };
 
-/** Seals everything anew with the first key. It works beside running servers, and may be repeated. */
+/** Seals everything anew with the first key. It may run while servers do, and may be repeated. */
 export const resealAll = async ({ db, secrets }: Context): Promise<Opened & { resealed: number }> => {
   const done = { resealed: 0, total: 0, failed: [] };
   for await (const batch of sealedBatches(db)) {
@@ -81,9 +81,9 @@ const openAll = (secrets: SecretBox, batch: Sealed[], opened: Opened): (Sealed &
   });
 };
 
-/** Only where it is still what was read: another process may have replaced it meanwhile. */
+/** Only where it is still what was read: another process may have replaced it. */
 const replace = async (db: Db, { place, value }: Sealed, next: string): Promise<number> => {
-  const [column, id] = [sql.ref(place.column), sql.ref(place === CHECK_PLACE ? 'name' : 'id')];
+  const [column, id] = [sql.ref(place.column), sql.ref(place === SEALED_CHECK ? 'name' : 'id')];
   const { numAffectedRows } = await sql`update ${sql.table(place.table)} set ${column} = ${next}
     where ${id} = ${place.id} and ${column} = ${value}`.execute(db);
   return Number(numAffectedRows);

@@ -11,7 +11,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import { findFact } from '../db/installation-facts.ts';
-import { narrow } from '../db/private-file.ts';
+import { restrictPermissions } from '../lib/private-files.ts';
 import { type Config, ConfigError, secretKeysIn } from './config.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -22,8 +22,8 @@ const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9+/]+=*)$/;
 
 export const sha256 = (value: string): string => hash('sha256', value);
 
-/** Where a sealed value is kept. It opens nowhere else: a secret copied to another row is worth nothing there. */
-export interface Place {
+/** Which row a value is sealed for (associated data). It opens nowhere else: copied to another row it is worth nothing. */
+export interface SealedFor {
   table: string;
   column: string;
   id: string;
@@ -40,7 +40,7 @@ interface Key {
 const derive = (secretKey: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
 
-/** The id tells keys apart, and nothing about them: it is a hash of something that is used for nothing else. */
+/** The id identifies a key and reveals nothing of it: it is a hash of something that is used for nothing else. */
 const keyFrom = (secretKey: string): Key => ({
   id: hash('sha256', derive(secretKey, 'handback key id')).slice(0, 8),
   sealing: derive(secretKey, 'handback secrets'),
@@ -57,10 +57,10 @@ export const secretBox = (secretKeys: readonly string[]) => {
       .update(JSON.stringify([purpose, text]))
       .digest();
   return {
-    seal: (plain: string, place: Place): string =>
+    seal: (plain: string, place: SealedFor): string =>
       `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
     /** Throws where no key opens it, or where it was sealed for another place. */
-    open(sealed: string, place: Place): string {
+    open(sealed: string, place: SealedFor): string {
       const [, id, body = ''] = SEALED.exec(sealed) ?? [];
       const key = keys.find((each) => each.id === id);
       if (!key) throw new Error('a sealed value cannot be opened: no listed key fits it');
@@ -79,7 +79,7 @@ export const secretBox = (secretKeys: readonly string[]) => {
   };
 };
 
-const boundTo = ({ id }: Key, { table, column, id: row }: Place): Buffer =>
+const boundTo = ({ id }: Key, { table, column, id: row }: SealedFor): Buffer =>
   Buffer.from(JSON.stringify(['v1', id, table, column, row]));
 
 const encrypt = ({ sealing }: Key, plain: string, bound: Buffer): string => {
@@ -99,7 +99,7 @@ const decrypt = ({ sealing }: Key, text: string, bound: Buffer): string => {
 
 const CHECK = 'secret-key-check';
 const CHECK_TEXT = 'handback';
-export const CHECK_PLACE: Place = { table: 'installation', column: 'value', id: CHECK };
+export const SEALED_CHECK: SealedFor = { table: 'installation', column: 'value', id: CHECK };
 
 export const findCheck = (db: Db): Promise<string | null> => findFact(db, CHECK);
 
@@ -107,26 +107,30 @@ type KeySettings = Pick<Config, 'secretKeys' | 'dataDir'>;
 
 /** The box of the installation's keys. Throws where they are missing, or are not those that the data was sealed with. */
 export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBox> => {
-  // First: who finds the check finds the key file too, since that is made before.
+  // First: where the check exists, the key file does too, since it is written before.
   const isSetUp = (await findCheck(db)) !== null;
   const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
   await db
     .insertInto('installation')
-    .values({ name: CHECK, value: box.seal(CHECK_TEXT, CHECK_PLACE) })
+    .values({ name: CHECK, value: box.seal(CHECK_TEXT, SEALED_CHECK) })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute();
-  try {
-    box.open((await findCheck(db)) ?? '', CHECK_PLACE);
-  } catch {
-    const where = config.secretKeys ? 'SECRET_KEY' : keyFileIn(config.dataDir);
-    throw new ConfigError(`${where} does not hold the key that this database was set up with`);
-  }
-  return box;
+  if (opensCheck(box, (await findCheck(db)) ?? '')) return box;
+  const where = config.secretKeys ? 'SECRET_KEY' : keyFileIn(config.dataDir);
+  throw new ConfigError(`${where} does not hold the key that this database was set up with`);
 };
 
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
-/** The checks tell which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
+const opensCheck = (box: SecretBox, check: string): boolean => {
+  try {
+    return box.open(check, SEALED_CHECK) === CHECK_TEXT;
+  } catch {
+    return false;
+  }
+};
+
+/** The checks say which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
 export const backupKeys = async (
   config: KeySettings,
   db: Db,
@@ -136,46 +140,40 @@ export const backupKeys = async (
   try {
     const box = keysOf(config);
     if (check === null) return { checks, box };
-    box.open(check, CHECK_PLACE);
-    return { checks: [check, box.seal(CHECK_TEXT, CHECK_PLACE)], box };
+    box.open(check, SEALED_CHECK);
+    return { checks: [check, box.seal(CHECK_TEXT, SEALED_CHECK)], box };
   } catch {
     return { checks, box: null };
   }
 };
 
 export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]): void => {
-  if (checks.length === 0) return;
-  const box = keysOf(config);
-  for (const check of checks)
-    try {
-      box.open(check, CHECK_PLACE);
-    } catch {
-      throw new ConfigError(
-        'SECRET_KEY does not hold the key that the secrets of this backup are sealed with: bring that one back (the setting, or secret.key in DATA_DIR)',
-      );
-    }
+  if (checks.length > 0 && !checks.every((check) => opensCheck(keysOf(config), check)))
+    throw new ConfigError(
+      'SECRET_KEY does not hold the key that the secrets of this backup are sealed with: bring that one back (the setting, or secret.key in DATA_DIR)',
+    );
 };
 
-/** The box of keys that are there already: none is made. */
+/** The box of keys that exist already: none is created. */
 export const keysOf = ({ secretKeys, dataDir }: KeySettings): SecretBox =>
   secretBox(secretKeys ?? keysInFile(dataDir, true));
 
-/** Those kept beside the SQLite file; one is made there at the first start. */
+/** Those kept beside the SQLite file; one is created there at the first start. */
 export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
   const file = keyFileIn(dataDir);
   if (!existsSync(file)) {
     if (isSetUp)
       throw new ConfigError(`${file} is missing: bring back the key that the data was sealed with`);
-    makeKeyFile(file);
+    createKeyFile(file);
   }
-  narrow(file);
-  return secretKeysIn(readFileSync(file, 'utf8'), () => {
-    throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
-  });
+  restrictPermissions(file);
+  const keys = secretKeysIn(readFileSync(file, 'utf8'));
+  if (keys) return keys;
+  throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
 };
 
 /** Written elsewhere and linked into place: it is there whole or not at all, and the first of two processes wins. */
-const makeKeyFile = (file: string): void => {
+const createKeyFile = (file: string): void => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { reasonOf } from '../db/database-errors.ts';
 
-const LISTEN_WORDS: Record<string, string> = {
+const LISTEN_ERRORS: Record<string, string> = {
   EADDRINUSE: 'another program listens there already (HOST, PORT)',
   EADDRNOTAVAIL: 'this machine does not have that address (HOST)',
   ENOTFOUND: 'there is no such host (HOST)',
@@ -11,10 +11,10 @@ const LISTEN_WORDS: Record<string, string> = {
 
 export const explainListenFailure = (error: unknown, host: string, port: number): string => {
   const { code, message } = error as NodeJS.ErrnoException;
-  return `cannot listen on ${host}:${port}: ${LISTEN_WORDS[code ?? ''] ?? message}`;
+  return `cannot listen on ${host}:${port}: ${LISTEN_ERRORS[code ?? ''] ?? message}`;
 };
 
-const FILE_WORDS: Record<string, string> = {
+const FILE_ERRORS: Record<string, string> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
@@ -22,7 +22,7 @@ const FILE_WORDS: Record<string, string> = {
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the disk is full',
   ENOTDIR: 'a part of the path is not a folder',
-  ENOENT: 'there is no such folder, and it cannot be made',
+  ENOENT: 'there is no such folder, and it cannot be created',
   EEXIST: 'something that is not a folder is in the way',
   EISDIR: 'it is a folder',
 };
@@ -30,7 +30,7 @@ const FILE_WORDS: Record<string, string> = {
 /** What is wrong with a file, in words; null where it is something else. */
 export const fileError = (error: unknown, ifMissing: string): string | null => {
   const { code = '' } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' ? ifMissing : (FILE_WORDS[code] ?? null);
+  return code === 'ENOENT' ? ifMissing : (FILE_ERRORS[code] ?? null);
 };
 
 /** Whose it is, where that is another user: a command that root ran before the first start leaves files of root's. */
@@ -46,8 +46,8 @@ const ownerOf = (path: string): string => {
 /** Why the service or a command could not begin, in one line that names what to look at. */
 export const explainStartFailure = (error: unknown): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
-  const words = FILE_WORDS[code ?? ''];
-  if (words && path) return `cannot use ${path}: ${words}${ownerOf(path)} (DATA_DIR)`;
+  const problem = FILE_ERRORS[code ?? ''];
+  if (problem && path) return `cannot use ${path}: ${problem}${ownerOf(path)} (DATA_DIR)`;
   const reason = reasonOf(error);
   return reason ? `cannot open the database: ${reason}` : (message ?? String(error));
 };

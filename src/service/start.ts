@@ -3,12 +3,12 @@ import closeWithGrace from 'close-with-grace';
 import { buildApp } from '../api/app.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
-import { offerSetUp } from '../staff/set-up.ts';
-import { startWebhooks } from '../webhooks/start.ts';
+import { offerSetUp } from '../staff/links.ts';
+import { startWebhooks } from '../webhooks/worker/dispatcher.ts';
 import { ConfigError, VERSION } from './config.ts';
 import type { Context } from './context.ts';
 import { startJanitor } from './janitor.ts';
-import { describeError } from './log.ts';
+import { describeError, warning } from './log.ts';
 import { explainListenFailure } from './start-failure.ts';
 import { longestStopMs, onParentGone, onStopSignal, STOP_SIGNALS, type StopSignal, stop } from './stop.ts';
 
@@ -27,11 +27,8 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const { port: listeningPort } = app.server.address() as AddressInfo;
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
   if (role !== 'worker')
-    await saveFact(ctx.db, 'address', url).catch((error) =>
-      ctx.log.warn(
-        { error: describeError(error) },
-        'the address of the service could not be saved for commands',
-      ),
+    await saveFact(ctx.db, 'address', url).catch(
+      warning(ctx.log, 'the address of the service could not be saved for commands'),
     );
   const stopJanitor = startJanitor(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { withTimeout } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/time.ts';
 import type { Context } from './context.ts';
-import { describeError } from './log.ts';
+import { warning } from './log.ts';
 
 /** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
 const ANSWER_WITHIN_MS = 8_000;
@@ -35,9 +35,7 @@ export const stop = async (
   const startedAt = performance.now();
   const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
   const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {
-    await withTimeout(work, ms, tookTooLong).catch((error) =>
-      ctx.log.warn({ error: describeError(error) }, `${what} failed`),
-    );
+    await withTimeout(work, ms, tookTooLong).catch(warning(ctx.log, `${what} failed`));
   };
 
   app.drain.begin();
@@ -76,7 +74,7 @@ export const onParentGone = (begin: () => void): void => {
   }, LOOK_FOR_PARENT_MS).unref();
 };
 
-/** At the first signal only: a supervisor and npm make two of one, and the second must not cut the stop short. A second Ctrl-C may. */
+/** At the first signal only: a supervisor and npm send one each, and the second must not cut the stop short. A second Ctrl-C may. */
 export const onStopSignal = (begin: (signal: StopSignal) => void): void => {
   let signalledAt: number | null = null;
   for (const name of STOP_SIGNALS)

@@ -6,10 +6,8 @@ import type { Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { addRules, listRules, removeRules } from './dangerous-goods.ts';
 import { type Caller, type Shop, shopFrom } from './plans.ts';
-import { lockShop, requireShop, updateShop } from './store.ts';
+import { lockShop, updateShop } from './store.ts';
 
 /** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */
 export interface BillingChange {
@@ -31,8 +29,8 @@ const auditFields = ({ plan, active, billing }: Shop) => ({
   limit: billing.limit,
 });
 
-type NewShop = { name: string; plan: Plan } & BillingChange;
-type ShopChange = { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange;
+export type NewShop = { name: string; plan: Plan } & BillingChange;
+export type ShopChange = { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange;
 
 export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
@@ -84,14 +82,11 @@ export const changeShop = (
 export const viewSignInRules = ({ secondFactorRequired }: Shop): SignInRules => ({ secondFactorRequired });
 
 /** Applies from each person's next request on. */
-export const changeSignInRules = (
-  ctx: Context,
-  { shop, actor }: Caller,
-  { secondFactorRequired }: SignInRules,
-): Promise<SignInRules> =>
+export const changeSignInRules = (ctx: Context, { shop, actor }: Caller, rules: SignInRules) =>
   ctx.db.transaction().execute(async (trx) => {
+    const { secondFactorRequired } = rules;
     const before = await lockShop(trx, shop.id);
-    if (!before || before.secondFactorRequired === secondFactorRequired) return { secondFactorRequired };
+    if (!before || before.secondFactorRequired === secondFactorRequired) return rules;
     const at = ctx.clock.now();
     const after = await updateShop(trx, shop.id, {
       factor_required: secondFactorRequired ? 1 : 0,
@@ -101,43 +96,3 @@ export const changeSignInRules = (
     await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CHANGED', data });
     return viewSignInRules(after);
   });
-
-/** Computes the shop's new rules from the current ones and writes the difference. Returns the new rules. */
-const updateRules = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  next: (present: Set<string>) => Set<string>,
-): Promise<string[]> =>
-  ctx.db.transaction().execute(async (trx) => {
-    const shop = await requireShop(trx, shopId);
-    const present = new Set(await listRules(trx, shopId));
-    const wanted = next(present);
-    const added = [...wanted].filter((rule) => !present.has(rule));
-    const removed = [...present].filter((rule) => !wanted.has(rule));
-    if (added.length + removed.length > 0) {
-      await removeRules(ctx, trx, shopId, removed);
-      await addRules(ctx, trx, shopId, added);
-      const entry = { at: ctx.clock.now(), actor, data: { added, removed } };
-      await recordAudit(trx, { ...aboutShop(shop), ...entry, action: 'DANGEROUS_GOODS_CHANGED' });
-    }
-    return listRules(trx, shopId);
-  });
-
-/** All or nothing: removing a rule that does not exist refuses the whole change. */
-export const changeDangerousGoods = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  { add, remove }: { add: string[]; remove: string[] },
-): Promise<string[]> =>
-  updateRules(ctx, actor, shopId, (present) => {
-    const wanted = new Set([...present, ...add]);
-    for (const rule of remove)
-      if (!wanted.delete(rule))
-        throw new ServiceError('RULE_NOT_FOUND', { message: `The shop has no rule ${rule}.` });
-    return wanted;
-  });
-
-export const replaceDangerousGoods = (ctx: Context, { shop, actor }: Caller, rules: string[]) =>
-  updateRules(ctx, actor, shop.id, () => new Set(rules));

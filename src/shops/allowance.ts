@@ -3,44 +3,32 @@ import { toIso } from '../lib/time.ts';
 import type { Base } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Counter, readCounter } from './counters.ts';
-import { LIMIT_REFUSAL, type Shop } from './plans.ts';
+import { LIMIT_ERRORS, type Shop } from './plans.ts';
 
 type Used = Pick<Counter, 'month' | 'month_used'>;
 const UNUSED: Used = { month: '', month_used: 0 };
 
-interface Month {
-  /** The calendar month in UTC, as text that sorts. */
-  month: string;
-  used: number;
-}
-
 /** No two clocks are further apart, also where one was set back by an hour (docs/contract.md). */
 const APART_MS = 2 * 60 * 60_000;
 
+/** The calendar month in UTC, as text that sorts. */
 const monthAt = (ms: number): string => toIso(ms).slice(0, 7);
 
 /** Whether a clock that was wrong wrote this month. */
 export const isAhead = (month: string, nowMs: number): boolean => month > monthAt(nowMs + APART_MS);
 
-/**
- * The month that counts now, and what is used of it. It only moves forward, so a process whose clock is slow at midnight
- * cannot restart the old month. What was counted in a month further ahead than it can be belongs to this one: otherwise the
- * shop would count in that month until it comes.
- */
-const monthOf = ({ month, month_used }: Used, nowMs: number): Month => {
+/** Months only move forward: a slow clock at midnight cannot restart the old one. One further ahead than it can be is read as this month. */
+const monthOf = ({ month, month_used }: Used, nowMs: number) => {
   const now = monthAt(nowMs);
   if (month < now) return { month: now, used: 0 };
   return { month: isAhead(month, nowMs) ? now : month, used: month_used };
 };
 
 /** Counts one RMA of this month's allowance, or refuses it. Returns its number. */
-export const consumeAllowance = (
-  counter: Counter,
-  { billing: { kind, limit } }: Shop,
-  nowMs: number,
-): number => {
+export const consumeAllowance = (counter: Counter, shop: Shop, nowMs: number): number => {
+  const { kind, limit } = shop.billing;
   const { month, used } = monthOf(counter, nowMs);
-  if (limit !== null && used >= limit) throw new ServiceError(LIMIT_REFUSAL[kind]);
+  if (limit !== null && used >= limit) throw new ServiceError(LIMIT_ERRORS[kind]);
   counter.month = month;
   counter.month_used = used + 1;
   counter.last_number += 1;

@@ -25,7 +25,7 @@ const PLAN_BILLING: Record<Plan, Billing> = {
   ENTERPRISE: { kind: 'USAGE', limit: null },
 };
 
-export const LIMIT_REFUSAL = { ALLOWANCE: 'LIMIT_EXCEEDED', USAGE: 'USAGE_CAP_EXCEEDED' } as const;
+export const LIMIT_ERRORS = { ALLOWANCE: 'LIMIT_EXCEEDED', USAGE: 'USAGE_CAP_EXCEEDED' } as const;
 
 export interface Shop {
   id: string;

@@ -6,9 +6,9 @@ import { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.
 import { Usage } from '../../contract/usage.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { changeSignInRules, replaceDangerousGoods, viewSignInRules } from './actions.ts';
+import { changeSignInRules, viewSignInRules } from './actions.ts';
 import { readUsage } from './allowance.ts';
-import { listRules } from './dangerous-goods.ts';
+import { listRules, replaceDangerousGoods } from './dangerous-goods.ts';
 import { readShopSettings, replaceShopSettings } from './settings.ts';
 import { readTargets, replaceTargets, viewTargets } from './target-days.ts';
 
@@ -58,7 +58,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
     role: 'ADMIN',
     summary: 'Replace the target days',
     description:
-      'After so many days in a status a return is overdue. They count at once, also for what has waited before; a move restarts the count.',
+      'After so many days in a status a return is overdue. They apply at once, also to returns that are already waiting; a move restarts the count.',
     body: TargetDays,
     answer: ['The targets as they are now.', TargetDays],
     handle: ({ caller, body }) => replaceTargets(ctx, caller.actor, caller.shop.id, body),
@@ -78,7 +78,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
     at: 'PUT /dangerous-goods',
     operationId: 'replaceDangerousGoods',
     summary: 'Replace the dangerous-goods rules',
-    description: 'They count from the next repair on; what was handed in before stays as it is.',
+    description: 'They apply from the next repair on; earlier repairs stay as they are.',
     body: ReplaceDangerousGoods,
     answer: ['The rules as they are now.', DangerousGoods],
     handle: async ({ caller, body }) => ({ rules: await replaceDangerousGoods(ctx, caller, body.rules) }),

@@ -1,5 +1,5 @@
 import type { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
-import { aboutShop, recordAudit } from '../audit/store.ts';
+import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { type Row, SETTINGS_COLUMNS } from '../db/schema.ts';
 import { parseJsonColumn } from '../lib/json.ts';
@@ -26,15 +26,21 @@ const viewSettings = ({ name }: Shop, row: Row<'shop_settings'> | undefined): Sh
 export const readShopSettings = async (ctx: Context, shop: Shop): Promise<ShopSettings> =>
   viewSettings(shop, await find(ctx.db, shop.id));
 
-export const replaceShopSettings = (
-  ctx: Context,
-  { shop, actor }: Caller,
-  wanted: ReplaceShopSettings,
-): Promise<ShopSettings> =>
+const AUDITED = ['name', 'address', 'phone', 'email', 'currency', 'timeZone', 'slipText'] as const;
+const auditFields = ({ address, ...settings }: ReplaceShopSettings) => ({
+  ...settings,
+  address: address.join(', ') || null,
+});
+
+export const replaceShopSettings = (ctx: Context, { shop, actor }: Caller, wanted: ReplaceShopSettings) =>
   ctx.db.transaction().execute(async (trx) => {
     await lockShop(trx, shop.id);
     const before = viewSettings(shop, await find(trx, shop.id));
-    const data = changesBetween(before, wanted);
+    const data = {
+      ...changesBetween(auditFields(before), auditFields(wanted), AUDITED),
+      // Of the logo only that it changed.
+      ...(before.logo === wanted.logo ? {} : { logo: wanted.logo === null ? 'removed' : 'replaced' }),
+    };
     if (Object.keys(data).length === 0) return before;
     const at = ctx.clock.now();
     await write(trx, shop.id, wanted, at);
@@ -57,17 +63,3 @@ const write = async (trx: Trx, shopId: string, settings: ReplaceShopSettings, at
     .onConflict((conflict) => conflict.column('shop_id').doUpdateSet(columns))
     .execute();
 };
-
-/** For the audit log: both values of each field that differs; of the logo only that it does. */
-const changesBetween = (before: ShopSettings, { logo, ...wanted }: ReplaceShopSettings) => ({
-  ...Object.fromEntries(
-    Object.entries(wanted).flatMap(([field, value]) => {
-      const [from, to] = [asText(before[field as keyof ShopSettings]), asText(value)];
-      return from === to ? [] : [[field, { from, to }]];
-    }),
-  ),
-  ...(before.logo === logo ? {} : { logo: logo === null ? 'removed' : 'replaced' }),
-});
-
-const asText = (value: string | string[] | null): string | null =>
-  Array.isArray(value) ? value.join(', ') || null : value;

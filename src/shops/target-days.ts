@@ -15,12 +15,10 @@ const targetsOfShop = statement(({ db }, { shop }: { shop: string }) =>
   db.selectFrom('target_days').select(['status', 'days']).where('shop_id', '=', shop),
 );
 
-const readFrom = async (db: Db, { fill }: Context, shop: string): Promise<Targets> => {
-  const { rows } = await db.executeQuery(fill(targetsOfShop, { shop }));
+export const readTargets = async (ctx: Context, shop: string, db: Db = ctx.db): Promise<Targets> => {
+  const { rows } = await db.executeQuery(ctx.fill(targetsOfShop, { shop }));
   return new Map(rows.map(({ status, days }) => [status, days]));
 };
-
-export const readTargets = (ctx: Context, shopId: string): Promise<Targets> => readFrom(ctx.db, ctx, shopId);
 
 export const viewTargets = (targets: Targets): TargetDays => ({
   targets: [...targets]
@@ -28,15 +26,10 @@ export const viewTargets = (targets: Targets): TargetDays => ({
     .sort((one, other) => one.status.localeCompare(other.status)),
 });
 
-export const replaceTargets = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  { targets }: TargetDays,
-): Promise<TargetDays> =>
+export const replaceTargets = (ctx: Context, actor: Actor, shopId: string, { targets }: TargetDays) =>
   ctx.db.transaction().execute(async (trx) => {
     const shop = await requireShop(trx, shopId);
-    const before = await readFrom(trx, ctx, shopId);
+    const before = await readTargets(ctx, shopId, trx);
     const after: Targets = new Map(targets.map(({ status, days }) => [status, days]));
     const statuses = [...new Set([...before.keys(), ...after.keys()])];
     const daysIn = (some: Targets) =>

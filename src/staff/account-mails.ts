@@ -1,7 +1,7 @@
-import type { Row } from '../db/schema.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
 import type { Base } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
+import type { UserRow } from './store.ts';
 
 // What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
@@ -19,18 +19,11 @@ const htmlOf = (paragraphs: string[]): string =>
     .map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`)
     .join('')}</body></html>`;
 
-interface Letter {
-  to: string;
-  name: string | null;
-  shopName: string;
-  link: string;
-}
-
 const LETTERS = {
   invitation: {
     subject: (shop: string) => `${shop}: your account for returns`,
     opening: (shop: string) =>
-      `${shop} has made an account for you in Handback, where its returns are handled.`,
+      `${shop} has created an account for you in Handback, where its returns are handled.`,
     request: 'Choose a password here:',
     button: 'Choose a password',
     closing: 'The link works once, for 72 hours. If you did not expect this, you need not do anything.',
@@ -47,7 +40,7 @@ const LETTERS = {
     opening: (shop: string) =>
       `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
     request: 'If it was not you, sign in and choose another password here:',
-    button: 'Change your password',
+    button: 'AccountChange your password',
     closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
   },
 } as const;
@@ -57,13 +50,13 @@ const BUTTON =
 /** Its address is longer than a phone is wide. */
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
-export const linkMail = (kind: keyof typeof LETTERS, { to, name, shopName, link }: Letter): Mail => {
+export const linkMail = (kind: keyof typeof LETTERS, user: UserRow, shopName: string, link: string): Mail => {
   const { subject, opening, request, button, closing } = LETTERS[kind];
   const shop = oneLine(shopName);
-  const greeting = greetingOf(name);
+  const greeting = greetingOf(user.name);
   const href = escaped(link);
   return {
-    to,
+    to: user.email,
     subject: subject(shop),
     text: `${greeting}\n\n${opening(shop)}\n${request}\n\n${link}\n\n${closing}\n`,
     html: htmlOf([
@@ -87,10 +80,9 @@ const SENTENCES = {
   recoveryCodes: 'New recovery codes were created. The earlier ones no longer work.',
   removed: 'It was removed: you can no longer sign in.',
 } as const;
-type Change = keyof typeof SENTENCES;
-type Person = Row<'users'>;
+type AccountChange = keyof typeof SENTENCES;
 
-const changeMail = (shopName: string, { email, name }: Person, change: Change): Mail => {
+const changeMail = (shopName: string, { email, name }: UserRow, change: AccountChange): Mail => {
   const shop = oneLine(shopName);
   const paragraphs = [
     greetingOf(name),
@@ -105,9 +97,9 @@ const changeMail = (shopName: string, { email, name }: Person, change: Change): 
   };
 };
 
-const mailsBetween = (before: Person, after: Person | null): [Person, Change][] => {
+const mailsBetween = (before: UserRow, after: UserRow | null): [UserRow, AccountChange][] => {
   if (!after) return [[before, 'removed']];
-  const mails: [Person, Change][] = [];
+  const mails: [UserRow, AccountChange][] = [];
   if (before.email !== after.email) mails.push([before, 'oldEmail'], [after, 'newEmail']);
   if (before.password_hash !== after.password_hash) mails.push([after, 'password']);
   if (before.role !== after.role) mails.push([after, after.role === 'ADMIN' ? 'admin' : 'staff']);
@@ -119,14 +111,14 @@ const mailsBetween = (before: Person, after: Person | null): [Person, Change][] 
 /** By shop, whose name must not become a way to send advertisements. Without a proof a stranger cannot use it up to stay unseen. */
 const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] as const;
 
-/** Call it after the commit. A mail that cannot be sent is logged: the change is made all the same. */
+/** Call it after the commit. A mail that cannot be sent is logged; the change stands. */
 export const openAccountMails = ({ rateGate, clock, log }: Base, mail: Mailer) => {
   const gate = rateGate(WINDOWS, clock);
   return async (
     shop: { id: string; name: string },
-    before: Person,
+    before: UserRow,
     /** null: the account was removed. */
-    after: Person | null,
+    after: UserRow | null,
     hasNewRecoveryCodes = false,
   ): Promise<void> => {
     // A person who never signed in has nothing yet that a stranger could take over.

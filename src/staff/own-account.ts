@@ -1,7 +1,5 @@
 import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-access.ts';
 import type { ChangePassword } from '../../contract/admin-people.ts';
-import { changesBetween } from '../audit/store.ts';
-import type { Row } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -11,45 +9,34 @@ import { spendCode, WRONG_CODE, wrong } from './second-factor.ts';
 import {
   countPasswordGuess,
   endSession,
-  endSessionsOf,
-  noteProof,
   openSession,
+  recordProof,
   type Self,
   type SignedInUser,
   type UsedFrom,
 } from './sessions.ts';
-import { type NewSession, viewSignedIn } from './sign-in.ts';
-import { recordWrongProof } from './sign-in-attempt.ts';
-import {
-  auditUser,
-  endLinksOf,
-  findUser,
-  lockSelf,
-  normalizeEmail,
-  PASSWORD_CHANGED,
-  updateUser,
-} from './store.ts';
-import { refuseTakenEmail } from './users.ts';
+import { viewSignedIn } from './sign-in.ts';
+import { recordCounted } from './sign-in-attempt.ts';
+import { findUser, lockSelf, normalizeEmail, type UserRow } from './store.ts';
+import { refuseTakenEmail, updateAccount } from './users.ts';
 
 // What people do about their own account, and the proof of identity that the riskier requests need (docs/contract.md).
 
 const PROOF_MS = 10 * 60_000;
+const WRONG_PASSWORD = 'is not your current password';
 
-/** Throws unless a proof was given in the last ten minutes. One from the future was noted by a clock that was wrong. */
+/** Throws unless a proof was given in the last ten minutes. One from the future was written by a clock that was wrong. */
 export const requireProof = ({ clock }: Context, provedAt: number): void => {
   if (Math.abs(clock.now() - provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };
 
-/**
- * Checks the person's password or a code, and notes the proof in their session. A session may be wrong ten times and ends with
- * the tenth; guesses are counted before they are checked. Returns the person as they were when they gave it.
- */
+/** Checks the password or a code and records the proof in the session, which ends with the tenth wrong guess. Returns the person. */
 export const prove = async (
   ctx: Context,
-  { caller: { actor }, user: { id }, sessionToken }: Self,
+  { caller, user: { id }, sessionToken }: Self,
   { password, code }: Proof,
   field = 'password',
-): Promise<Row<'users'>> => {
+): Promise<UserRow> => {
   const guess = await countPasswordGuess(ctx.db, sessionToken);
   if (!guess) throw new ServiceError('SIGNED_OUT');
   const before = await findUser(ctx.db, id);
@@ -62,71 +49,53 @@ export const prove = async (
       // A factor that is being set up proves nothing yet.
       (code !== null && user.factor_since !== null && (await spendCode(ctx, trx, user, code)));
     if (!isProven) return null;
-    await noteProof(trx, sessionToken, ctx.clock.now());
+    await recordProof(trx, sessionToken, ctx.clock.now());
     return user;
   });
   if (proved) return proved;
-  await recordWrongProof(ctx, before, actor.address ?? '');
+  // Another person may sit at the open session.
+  const { address = '' } = caller.actor;
+  ctx.log.warn({ address, userId: id }, 'proof of identity refused');
+  const trace = { action: 'PROOF_REFUSED', address } as const;
+  if (before) await ctx.db.transaction().execute((trx) => recordCounted(ctx, trx, before, trace));
   if (guess.wasLast) await endSession(ctx.db, sessionToken);
-  throw code === null ? wrong(field, 'is not your current password') : wrong('code', WRONG_CODE);
+  throw code === null ? wrong(field, WRONG_PASSWORD) : wrong('code', WRONG_CODE);
 };
 
-export const changeOwnPassword = async (
-  ctx: Context,
-  self: Self,
-  from: UsedFrom,
-  { currentPassword, code, newPassword }: ChangePassword,
-): Promise<NewSession> => {
+export const changeOwnPassword = async (ctx: Context, self: Self, from: UsedFrom, given: ChangePassword) => {
   const { caller, user } = self;
-  const before = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
-  const nextHash = await hashPassword(newPassword);
-  const after = { ...before, password_hash: nextHash };
-  const token = await ctx.db.transaction().execute(async (trx) => {
-    const { numUpdatedRows } = await trx
-      .updateTable('users')
-      .set({ password_hash: nextHash, password_exposed_at: null })
-      .where('id', '=', user.id)
-      .where('password_hash', '=', before.password_hash)
-      .executeTakeFirst();
-    // The password changed after the proof: another request was faster.
-    if (numUpdatedRows === 0n) return null;
-    await endSessionsOf(trx, user.id);
-    await endLinksOf(trx, user.id);
-    await auditUser(ctx, trx, before, caller.actor, 'USER_CHANGED', PASSWORD_CHANGED);
-    return openSession(trx, after, from, ctx.clock.now());
+  const { currentPassword, code, newPassword } = given;
+  const proved = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
+  const password_hash = await hashPassword(newPassword);
+  const { before, after, token } = await ctx.db.transaction().execute(async (trx) => {
+    const before = await lockSelf(trx, user.id);
+    // It changed after the proof: another request was faster.
+    if (before.password_hash !== proved.password_hash) throw wrong('currentPassword', WRONG_PASSWORD);
+    const after = await updateAccount(ctx, trx, before, { password_hash }, caller);
+    return { before, after, token: await openSession(trx, after, from, ctx.clock.now()) };
   });
-  if (!token) throw wrong('currentPassword', 'is not your current password');
+  if (!token) throw new ServiceError('SIGNED_OUT');
   await ctx.mailAccountChanges(caller.shop, before, after);
   return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
 };
 
-/** Links that were mailed to the address before end. */
-export const changeOwnEmail = async (
-  ctx: Context,
-  self: Self,
-  { email, currentPassword, code }: ChangeEmail,
-): Promise<SignedInUser> => {
-  const { shop, actor } = self.caller;
+export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmail): Promise<SignedInUser> => {
+  const { email, currentPassword, code } = given;
   await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   const { before, after } = await ctx.db
     .transaction()
     .execute(async (trx) => {
       const before = await lockSelf(trx, self.user.id);
-      const after = await updateUser(trx, before.id, { email: normalizeEmail(email) });
-      const data = changesBetween(before, after, ['email']);
-      if (data) {
-        await endLinksOf(trx, before.id);
-        await auditUser(ctx, trx, after, actor, 'USER_CHANGED', data);
-      }
-      return { before, after };
+      const change = { email: normalizeEmail(email) };
+      return { before, after: await updateAccount(ctx, trx, before, change, self.caller) };
     })
     .catch(refuseTakenEmail);
-  await ctx.mailAccountChanges(shop, before, after);
+  await ctx.mailAccountChanges(self.caller.shop, before, after);
   return { ...self.user, email: after.email };
 };
 
 /** "Sign out everywhere else" reaches the others too. */
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
 export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self): Promise<OwnSessions> => {
   const rows = await ctx.db
@@ -136,7 +105,7 @@ export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self
     .where('expires_at', '>', ctx.clock.now())
     .orderBy('last_used_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(MOST_LISTED)
+    .limit(MAX_LISTED)
     .execute();
   return {
     items: rows.map((row) => ({
@@ -177,7 +146,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bMac OS X\b/, 'macOS'],
   [/\bLinux\b/, 'Linux'],
 ];
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** "Firefox on Windows"; of other programs what they call themselves, null where they do not. */
@@ -186,5 +155,5 @@ export const browserOf = (userAgent = ''): string | null => {
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
   if (browser) return system ? `${browser} on ${system}` : browser;
   const [program = ''] = userAgent.split(' ');
-  return PRINTABLE.test(program) ? program.slice(0, LONGEST_NAME) : null;
+  return PRINTABLE.test(program) ? program.slice(0, MAX_NAME_LENGTH) : null;
 };

@@ -4,10 +4,7 @@ import { ServiceError } from '../service/errors.ts';
 
 export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE');
 
-/**
- * Limits how many passwords are hashed or checked at once. Each takes a thread, 19 MiB and tens of milliseconds: a flood of
- * sign-ins must leave room for the rest of the service (docs/contract.md).
- */
+/** Each takes a thread, 19 MiB and tens of milliseconds: a flood of sign-ins must leave room for the rest (docs/contract.md). */
 export const passwordTurns = new BoundedQueue({
   atOnce: 2,
   waiting: 100,
@@ -15,7 +12,7 @@ export const passwordTurns = new BoundedQueue({
   refusal: tooManyAtOnce,
 });
 
-/** Makes a password the same from any keyboard: an accent may be typed as one character or as two. */
+/** The same from any keyboard: an accent may be typed as one character or as two. */
 const normalised = (password: string): string => password.normalize('NFKC');
 
 /** Argon2id with the library's parameters (19 MiB, two passes), as OWASP advises. */
@@ -26,7 +23,7 @@ export const hashPassword = (password: string): Promise<string> =>
 export const DUMMY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$JaFoHSX81SEUbXEyxpIqZw$WehpEXEXAUSCmIfIY2hkoKsrgpf5XM6ikaECUcWRRGE';
 
-/** Call it inside a turn. Without a hash it takes as long to say no as with one. */
+/** Call it inside `passwordTurns`. Takes as long without a hash as with one. */
 export const isPassword = async (passwordHash: string | null, password: string): Promise<boolean> => {
   const same = await verify(passwordHash ?? DUMMY_HASH, normalised(password));
   return passwordHash !== null && same;

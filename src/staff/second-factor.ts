@@ -1,29 +1,68 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { type Row, USER_COLUMNS } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
-import { type Place, type SecretBox, sha256 } from '../service/secrets.ts';
+import { type SealedFor, type SecretBox, sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
-import { actorOf, auditUser, findUser, lockSelf, lockUser, updateUser } from './store.ts';
-import { base32, isCodeShaped, otpauthUri, stepAt, stepOf } from './totp.ts';
+import { actorOf, auditUser, findUser, lockSelf, lockUser, type UserRow, updateUser } from './store.ts';
 
 // What a person proves beside the password: a code of their authenticator app, or one of ten recovery codes.
 
-type UserRow = Row<'users'>;
+// --- codes, as every authenticator app creates them: RFC 6238 with SHA-1, six digits, 30 seconds ---
+
+const STEP_MS = 30_000;
+const DIGITS = 6;
+/** A phone's clock may be a little wrong: one step either side is accepted too. */
+const STEPS_APART = [-1, 0, 1];
+
+export const stepAt = (nowMs: number): number => Math.floor(nowMs / STEP_MS);
+
+/** RFC 4226 with the step as its counter. */
+export const codeAt = (secret: Buffer, step: number): string => {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', secret).update(counter).digest();
+  const offset = (mac.at(-1) ?? 0) & 0xf;
+  const number = mac.readUInt32BE(offset) & 0x7fff_ffff;
+  return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
+};
+
+const isCodeShaped = (code: string): boolean => /^\d{6}$/.test(code);
+
+export const stepOf = (secret: Buffer, code: string, nowMs: number): number | null => {
+  const given = Buffer.from(code);
+  const steps = STEPS_APART.map((apart) => stepAt(nowMs) + apart);
+  return (
+    steps.find((step) => {
+      const right = Buffer.from(codeAt(secret, step));
+      return right.length === given.length && timingSafeEqual(right, given);
+    }) ?? null
+  );
+};
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+export const base32 = (bytes: Uint8Array): string => {
+  let bits = '';
+  for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)])
+    .join('');
+};
+
+export const otpauthUri = (secret: Buffer, issuer: string, account: string): string =>
+  `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;
+
+// --- secrets and recovery codes ---
 
 const SECRET_BYTES = 20;
 const ISSUER = 'Handback';
 
-export const factorPlace = (userId: string): Place => ({
-  table: 'users',
-  column: 'factor_secret',
-  id: userId,
-});
+export const factorPlace = (id: string): SealedFor => ({ table: 'users', column: 'factor_secret', id });
 
 export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): string =>
   secrets.seal(secret.toString('base64'), factorPlace(userId));
@@ -40,10 +79,7 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
 
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
-/**
- * Whether the app's code is good; from then on no code up to it is. The database decides, so of two processes that are given
- * the same code, one takes it. A step further ahead than any code can be was kept by a clock that was wrong.
- */
+/** Whether the app's code is valid; no code up to it is valid again. The database decides: of two processes with one code, one accepts it. */
 const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
@@ -54,6 +90,7 @@ const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string
     .set({ factor_step: step })
     .where('id', '=', user.id)
     .where('factor_secret', '=', user.factor_secret)
+    // A step further ahead than any code can be was written by a clock that was wrong.
     .where((eb) => eb.or([eb('factor_step', '<', step), eb('factor_step', '>', stepAt(nowMs) + 1)]))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
@@ -115,19 +152,11 @@ const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
   return count;
 };
 
-const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
-  await forgetRecoveryCodes(trx, userId);
-  return trx
-    .updateTable('users')
-    .set((eb) => ({
-      factor_secret: null,
-      factor_since: null,
-      factor_step: 0,
-      factor_removals: eb('factor_removals', '+', 1),
-    }))
-    .where('id', '=', userId)
-    .returning(USER_COLUMNS)
-    .executeTakeFirstOrThrow();
+/** The person's row must be locked. */
+const removeFactor = async (trx: Trx, { id, factor_removals }: UserRow): Promise<UserRow> => {
+  await forgetRecoveryCodes(trx, id);
+  const removed = { factor_secret: null, factor_since: null, factor_step: 0 };
+  return updateUser(trx, id, { ...removed, factor_removals: factor_removals + 1 });
 };
 
 export const wrong = (field: string, says: string): ServiceError => invalidField(field, 'wrong', says);
@@ -192,7 +221,7 @@ export const turnFactorOff = async (ctx: Context, self: Self): Promise<void> => 
   const { before, after } = await ctx.db.transaction().execute(async (trx) => {
     const before = await lockFactor(trx, self);
     await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
-    return { before, after: await removeFactor(trx, before.id) };
+    return { before, after: await removeFactor(trx, before) };
   });
   await ctx.mailAccountChanges(self.caller.shop, before, after);
 };
@@ -203,7 +232,7 @@ export const resetFactor = async (ctx: Context, { shop, actor }: Caller, userId:
     const { user: before } = await lockUser(trx, shop.id, userId);
     if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
     if (before.factor_secret === null) return { before, after: before };
-    const after = await removeFactor(trx, userId);
+    const after = await removeFactor(trx, before);
     await endSessionsOf(trx, userId);
     await auditUser(ctx, trx, before, actor, 'SECOND_FACTOR_RESET');
     return { before, after };

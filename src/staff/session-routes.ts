@@ -16,10 +16,10 @@ import {
 } from '../../contract/admin-access.ts';
 import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { linkLimits, mailLinkLater } from './links.ts';
+import { findOffer, linkLimits, mailLinkLater, setUp } from './links.ts';
 import {
   browserOf,
   changeOwnEmail,
@@ -36,34 +36,22 @@ import {
   endSessionsOf,
   sessionTokenOf,
   setSessionCookie,
-  type UsedFrom,
 } from './sessions.ts';
-import { findOffer, setUp } from './set-up.ts';
 import { choosePassword, type NewSession, signIn, viewLinkTarget, viewSignedIn } from './sign-in.ts';
-import type { Origin } from './sign-in-attempt.ts';
+import type { SignInOrigin } from './sign-in-attempt.ts';
 import { normalizeEmail } from './store.ts';
 import { trustDevice } from './trusted-devices.ts';
 
-const usedFrom = (request: FastifyRequest): UsedFrom => ({
+const originOf = ({ config }: Context, request: FastifyRequest): SignInOrigin => ({
   address: callerAddress(request),
   browser: browserOf(request.headers['user-agent']),
-});
-
-const originOf = ({ config }: Context, request: FastifyRequest): Origin => ({
-  ...usedFrom(request),
   device: deviceOf(config, request),
 });
 
-/** Gives the browser the cookie of its new session, and one by which it is known from then on. */
-const sendSession = async (
-  ctx: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  session: Promise<NewSession>,
-): Promise<SignedIn> => {
-  const { token, signedIn } = await session;
+/** Sets the cookie of the new session, and the one that identifies this browser at later sign-ins. */
+const sendSession = async (ctx: Context, reply: FastifyReply, { token, signedIn }: NewSession) => {
   setSessionCookie(ctx.config, reply, token);
-  await trustDevice(ctx, request, reply, signedIn.user.id);
+  await trustDevice(ctx, reply, signedIn.user.id);
   return signedIn;
 };
 
@@ -75,12 +63,12 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
     isPublic: true,
     summary: 'Sign in',
     description:
-      'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in to the e-mail.',
+      'Sets the session cookie, valid for 12 hours, and a cookie that identifies this browser at later sign-ins. A wrong e-mail and a wrong password get the same answer. If the person has a second factor and `code` is missing, a correct password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in with that e-mail.',
     body: SignIn,
     answer: ['Signed in.', SignedIn],
     errors: [401],
-    handle: (request, reply) =>
-      sendSession(ctx, request, reply, signIn(ctx, originOf(ctx, request), request.body)),
+    handle: async (request, reply) =>
+      sendSession(ctx, reply, await signIn(ctx, originOf(ctx, request), request.body)),
   });
   route({
     at: 'GET /session',
@@ -160,10 +148,10 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'POST /links/check',
     operationId: 'checkLink',
-    summary: 'Find out whose link it is',
-    description: 'Changes nothing. The token goes into the body, so that it reaches no log.',
+    summary: 'Read whose link it is',
+    description: 'Changes nothing. The token is in the body, so that it is not logged.',
     body: GivenLink,
-    answer: ['The link is good.', LinkTarget],
+    answer: ['The link is valid.', LinkTarget],
     errors: [410],
     async handle(request) {
       await limits.beforeLink(callerAddress(request));
@@ -175,13 +163,13 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'useLink',
     summary: 'Choose a password with a link',
     description:
-      'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays good.',
+      'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays valid.',
     body: UseLink,
     answer: ['Signed in.', SignedIn],
     errors: [401, 410],
     async handle(request, reply) {
       await limits.beforeLink(callerAddress(request));
-      return sendSession(ctx, request, reply, choosePassword(ctx, originOf(ctx, request), request.body));
+      return sendSession(ctx, reply, await choosePassword(ctx, originOf(ctx, request), request.body));
     },
   });
 };
@@ -194,7 +182,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     withoutFactor: true,
     summary: 'Confirm your identity',
     description:
-      'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. A session may be wrong ten times; then it ends.',
+      'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. The tenth wrong guess ends the session.',
     body: Proof,
     answer: ['Confirmed.'],
     async handle(request) {
@@ -206,18 +194,20 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'changeOwnPassword',
     summary: 'Change your own password',
     description:
-      'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. A session may be wrong about them ten times; then it ends.',
+      'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
-    handle: (request, reply) =>
-      sendSession(ctx, request, reply, changeOwnPassword(ctx, request, usedFrom(request), request.body)),
+    async handle(request, reply) {
+      const session = await changeOwnPassword(ctx, request, originOf(ctx, request), request.body);
+      return sendSession(ctx, reply, session);
+    },
   });
   route({
     at: 'PUT /session/email',
     operationId: 'changeOwnEmail',
     summary: 'Change your own e-mail',
     description:
-      'Takes your current password, or a code of your second factor. A session may be wrong about them ten times; then it ends.',
+      'Takes your current password, or a code of your second factor. The tenth wrong guess ends the session.',
     body: ChangeEmail,
     answer: ['The e-mail is changed.', SignedIn],
     errors: [409],
@@ -246,12 +236,10 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const FACTOR = '/session/second-factor';
-
 const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session' });
   route({
-    at: `GET ${FACTOR}`,
+    at: 'GET /session/second-factor',
     operationId: 'getSecondFactor',
     withoutFactor: true,
     summary: 'Read the state of your second factor',
@@ -259,20 +247,20 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: ({ user }) => viewFactor(ctx, user.id),
   });
   route({
-    at: `POST ${FACTOR}`,
+    at: 'POST /session/second-factor',
     operationId: 'beginSecondFactor',
     withoutFactor: true,
     proof: true,
     summary: 'Begin to set up a second factor',
     description:
-      'Gives a secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). It counts once it is confirmed with a code. Beginning again creates another secret.',
+      'Gives a secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). It takes effect once it is confirmed with a code. Beginning again creates another secret.',
     answer: ['The secret.', NewSecondFactor],
     status: 201,
     errors: [409],
     handle: (request) => beginFactor(ctx, request),
   });
   route({
-    at: `POST ${FACTOR}/confirm`,
+    at: 'POST /session/second-factor/confirm',
     operationId: 'confirmSecondFactor',
     withoutFactor: true,
     proof: true,
@@ -283,12 +271,12 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     errors: [409],
     async handle(request, reply) {
       const codes = await confirmFactor(ctx, request, request.body.code);
-      await trustDevice(ctx, request, reply, request.user.id);
+      await trustDevice(ctx, reply, request.user.id);
       return codes;
     },
   });
   route({
-    at: `POST ${FACTOR}/recovery-codes`,
+    at: 'POST /session/second-factor/recovery-codes',
     operationId: 'makeRecoveryCodes',
     proof: true,
     summary: 'Create ten new recovery codes',
@@ -298,7 +286,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: (request) => makeRecoveryCodes(ctx, request),
   });
   route({
-    at: `POST ${FACTOR}/turn-off`,
+    at: 'POST /session/second-factor/turn-off',
     operationId: 'turnSecondFactorOff',
     proof: true,
     summary: 'Turn your second factor off',
@@ -306,7 +294,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     errors: [409],
     async handle(request, reply) {
       await turnFactorOff(ctx, request);
-      await trustDevice(ctx, request, reply, request.user.id);
+      await trustDevice(ctx, reply, request.user.id);
     },
   });
 };

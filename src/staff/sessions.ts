@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../contract/admin-people.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import { type Row, SHOP_COLUMNS } from '../db/schema.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
@@ -12,9 +12,9 @@ import type { Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
-import { actorOf } from './store.ts';
+import { actorOf, lockOne, type UserRow } from './store.ts';
 
-const SESSION_MS = 12 * 60 * 60 * 1000;
+const SESSION_S = 12 * 60 * 60;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
 /** How often one session may be wrong about the password or a code. The last wrong guess ends it. */
@@ -36,24 +36,10 @@ export interface UsedFrom {
   browser: string | null;
 }
 
-/**
- * Opens a session if the person still exists with the password that was checked, else returns null. Their row is locked: a
- * password change or removal at the same time comes either before this, or after it and ends this session too.
- */
-export const openSession = async (
-  trx: Trx,
-  user: Row<'users'>,
-  { address, browser }: UsedFrom,
-  nowMs: number,
-): Promise<string | null> => {
-  const unchanged = await trx
-    .selectFrom('users')
-    .select('id')
-    .where('id', '=', user.id)
-    .where('password_hash', '=', user.password_hash)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!unchanged) return null;
+/** Null if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
+export const openSession = async (trx: Trx, user: UserRow, from: UsedFrom, nowMs: number) => {
+  const current = await lockOne(trx, user.id);
+  if (current?.password_hash !== user.password_hash) return null;
   const token = randomBytes(TOKEN_BYTES).toString('hex');
   await trx
     .insertInto('sessions')
@@ -62,25 +48,18 @@ export const openSession = async (
       id: newId(nowMs),
       user_id: user.id,
       created_at: nowMs,
-      expires_at: nowMs + SESSION_MS,
+      expires_at: nowMs + SESSION_S * 1000,
       proved_at: nowMs,
-      address,
-      browser,
+      address: from.address,
+      browser: from.browser,
       last_used_at: nowMs,
     })
     .execute();
   return token;
 };
 
-interface FoundSession {
-  caller: Caller;
-  user: SignedInUser;
-  provedAt: number;
-  lastUsedAt: number;
-}
-
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
-export const findSession = async (ctx: Context, token: string): Promise<FoundSession | null> => {
+export const findSession = async (ctx: Context, token: string) => {
   if (!TOKEN.test(token)) return null;
   const row = await ctx.db
     .selectFrom('sessions as session')
@@ -95,16 +74,20 @@ export const findSession = async (ctx: Context, token: string): Promise<FoundSes
   if (!row) return null;
   const { user_id: id, email, user_name: name, role, factor_since, password_exposed_at: exposedAt } = row;
   const passwordExposedAt = exposedAt === null ? null : toIso(exposedAt);
-  return {
-    caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
-    user: { id, email, name, role, secondFactor: factor_since !== null, passwordExposedAt },
-    provedAt: row.proved_at,
-    lastUsedAt: row.last_used_at,
+  const caller: Caller = { shop: shopFrom(row), actor: actorOf({ id, name, email }) };
+  const user: SignedInUser = {
+    id,
+    email,
+    name,
+    role,
+    secondFactor: factor_since !== null,
+    passwordExposedAt,
   };
+  return { caller, user, provedAt: row.proved_at, lastUsedAt: row.last_used_at };
 };
 
-/** Notes where a session was used last, in the background: no request waits for it, and none fails because of it. */
-export const noteUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
+/** Records where a session was used last, in the background: no request waits for it, and none fails because of it. */
+export const recordUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
   if (lastUsedAt > now - LAST_USED_STEP_MS) return;
   ctx.background
@@ -114,7 +97,7 @@ export const noteUse = (ctx: Context, token: string, address: string, lastUsedAt
     .where('last_used_at', '=', lastUsedAt)
     .execute()
     .catch((error) =>
-      ctx.log.warn({ error: describeError(error) }, 'could not note the last use of a session'),
+      ctx.log.warn({ error: describeError(error) }, 'could not record the last use of a session'),
     );
 };
 
@@ -122,10 +105,7 @@ export const endSession = async (db: Db, token: string): Promise<void> => {
   if (TOKEN.test(token)) await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
 };
 
-/**
- * Counts a guess at the password or a code before it is checked, so that guessing in parallel gains nothing. Says whether it
- * was the session's last guess; null when the session has ended.
- */
+/** Counts a guess before it is checked, so that guessing in parallel gains nothing. Null when the session has ended. */
 export const countPasswordGuess = async (db: Db, token: string): Promise<{ wasLast: boolean } | null> => {
   const row = await db
     .updateTable('sessions')
@@ -138,7 +118,7 @@ export const countPasswordGuess = async (db: Db, token: string): Promise<{ wasLa
 };
 
 /** A guess that was right counts as proof for a while, and gives the session its other guesses back. */
-export const noteProof = async (trx: Trx, token: string, nowMs: number): Promise<void> => {
+export const recordProof = async (trx: Trx, token: string, nowMs: number): Promise<void> => {
   await trx
     .updateTable('sessions')
     .set({ wrong_passwords: 0, proved_at: nowMs })
@@ -180,10 +160,7 @@ export const deviceOf = (config: Config, { cookies }: FastifyRequest): string | 
   cookies[nameOf(config, DEVICE_COOKIE)];
 
 export const setSessionCookie = (config: Config, reply: FastifyReply, token: string): void => {
-  reply.setCookie(nameOf(config, SESSION_COOKIE), token, {
-    ...attributes(config),
-    maxAge: SESSION_MS / 1000,
-  });
+  reply.setCookie(nameOf(config, SESSION_COOKIE), token, { ...attributes(config), maxAge: SESSION_S });
 };
 
 export const clearSessionCookie = (config: Config, reply: FastifyReply): void => {

@@ -3,7 +3,6 @@ import type { AuditAction } from '../../contract/admin-people.ts';
 import { type AuditRecord, recordAudit, UNKNOWN_PERSON, updateAuditData } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/schema.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
@@ -12,20 +11,19 @@ import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { tooManyAtOnce } from './passwords.ts';
 import type { UsedFrom } from './sessions.ts';
-import { aboutUser, actorOf, auditUser, findByEmail, updateUser } from './store.ts';
+import { aboutUser, actorOf, auditUser, findByEmail, type UserRow, updateUser } from './store.ts';
 import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './trusted-devices.ts';
 
-// What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
-// leaves a trace however it ends (docs/contract.md).
+// A sign-in before and after the password: its turn in the queue, lock-out, and its entry in the audit log (docs/contract.md).
 
-export interface Origin extends UsedFrom {
+export interface SignInOrigin extends UsedFrom {
   /** The browser's cookie from earlier sign-ins. */
   device: string | undefined;
 }
 
 export interface SignInAttempt extends UsedFrom {
   email: string;
-  user: Row<'users'> | null;
+  user: UserRow | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
   /** This browser or this address signed in to this e-mail before. */
@@ -59,10 +57,7 @@ const PASSWORD_LIMITS: Limit[] = [
   { failures: 100, ms: 15 * MINUTE_MS, keyOf: ({ address }) => ['address', address] },
 ];
 
-/**
- * Wrong codes after a right password: all browsers that are not trusted together, each trusted one by itself. With three of a
- * million codes good at any time, 50 a day find one in 13 years at even odds.
- */
+/** Wrong codes after a right password; untrusted browsers share a count. Three of a million are valid: 50 a day find one in 13 years at even odds. */
 const CODE_LIMITS: Limit[] = [
   { failures: 10, ms: HOUR_MS, keyOf: ({ user, device }) => ['codes-hour', user?.id ?? null, device] },
   { failures: 50, ms: 24 * HOUR_MS, keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device] },
@@ -117,15 +112,10 @@ export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promis
     throw lockedOut('passwords', Math.max(...locked.map((row) => row.expires_at)), nowMs);
 };
 
-interface Counted {
-  key: string;
-  failures: number;
-  ms: number;
-  auditId?: string;
-}
+type CountedKey = Pick<Limit, 'failures' | 'ms'> & { key: string; auditId?: string };
 
 /** Counts one more; the count that reaches the limit restarts the time, later ones do not extend it. */
-const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: Counted) => {
+const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: CountedKey) => {
   const old = sql.ref('sign_in_failures.expires_at');
   const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
   const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
@@ -136,19 +126,14 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: Cou
       conflict.column('key').doUpdateSet({
         failures: sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`,
         expires_at: sql<number>`case when ${stays} then ${old} else ${nowMs + ms} end`,
-        audit_id: sql<
-          string | null
-        >`case when ${isLive} then sign_in_failures.audit_id else excluded.audit_id end`,
+        audit_id: sql<string>`case when ${isLive} then sign_in_failures.audit_id else excluded.audit_id end`,
       }),
     )
     .returning(['failures', 'expires_at', 'audit_id'])
     .executeTakeFirstOrThrow();
 };
 
-/**
- * Counts a code before it is checked, so that guessing side by side, in however many processes, gains nothing; `uncountCode`
- * takes a right one off again.
- */
+/** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; see `uncountCode`. */
 export const countCode = async (ctx: Context, attempt: SignInAttempt, code: string | null): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || code === null) return;
   const nowMs = ctx.clock.now();
@@ -171,21 +156,17 @@ export const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise
 };
 
 /** By mail, and by a notice in the admin app until the password changes. */
-const warnPasswordExposed = async (ctx: Context, user: Row<'users'>): Promise<void> => {
-  await ctx.db
-    .transaction()
-    .execute((trx) => updateUser(trx, user.id, { password_exposed_at: ctx.clock.now() }));
+const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> => {
+  await updateUser(ctx.db, user.id, { password_exposed_at: ctx.clock.now() });
   const shop = await findShop(ctx.db, user.shop_id);
-  if (!shop) return;
-  const link = `${ctx.config.publicUrl}/admin/account`;
-  ctx.mail.send(linkMail('exposed', { to: user.email, name: user.name, shopName: shop.name, link }));
+  if (shop) ctx.mail.send(linkMail('exposed', user, shop.name, `${ctx.config.publicUrl}/admin/account`));
 };
 
 /** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */
 export const recordCounted = async (
   ctx: Context,
   trx: Trx,
-  user: Row<'users'>,
+  user: UserRow,
   { action, address }: { action: AuditAction; address: string },
 ): Promise<void> => {
   const at = ctx.clock.now();
@@ -198,7 +179,7 @@ export const recordCounted = async (
   else await updateAuditData(trx, audit_id, data);
 };
 
-/** Refusals that leave a trace. A right password without its code is on its way, and none of them. */
+/** Refusals that are recorded. A right password without its code is no failure. */
 const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
   SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
   SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
@@ -221,19 +202,6 @@ const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCo
   });
 };
 
-/** A wrong password or code in an open session: someone else may sit there. */
-export const recordWrongProof = async (
-  ctx: Context,
-  user: Row<'users'> | undefined,
-  address: string,
-): Promise<void> => {
-  ctx.log.warn({ address, userId: user?.id ?? null }, 'proof of identity refused');
-  if (user)
-    await ctx.db
-      .transaction()
-      .execute((trx) => recordCounted(ctx, trx, user, { action: 'PROOF_REFUSED', address }));
-};
-
 const TURNS = { atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce };
 const queues = new Map<string, { turns: BoundedQueue; users: number }>();
 
@@ -249,13 +217,10 @@ const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise
   }
 };
 
-/**
- * Runs sign-ins for one e-mail from one address one after another, so that every failure is counted before the next guess. A
- * refusal is counted and leaves a trace.
- */
+/** Runs attempts for one e-mail from one address one at a time: each failure is counted before the next guess, and recorded. */
 export const attemptSignIn = <Result>(
   ctx: Context,
-  { device: cookie, ...from }: Origin,
+  { device: cookie, ...from }: SignInOrigin,
   email: string,
   steps: (attempt: SignInAttempt) => Promise<Result>,
 ): Promise<Result> =>
@@ -272,13 +237,8 @@ export const attemptSignIn = <Result>(
     }
   });
 
-/** Notes that the person got in, from where and when. A right password clears the failures of the pair. */
-export const recordSignIn = async (
-  ctx: Context,
-  trx: Trx,
-  user: Row<'users'>,
-  attempt: SignInAttempt,
-): Promise<void> => {
+/** Records who signed in, from where and when. A right password clears the failures of the pair. */
+export const recordSignIn = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
   await rememberAddress(ctx, trx, user.id, attempt.address);
   await clearFailures(ctx, trx, attempt);

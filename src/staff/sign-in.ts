@@ -1,33 +1,24 @@
 import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
 import type { SignedIn, SignIn } from '../../contract/admin-people.ts';
-import type { Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 import { ownerOf, spendLink } from './links.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
+import { findSession, openSession, type SignedInUser } from './sessions.ts';
 import {
   attemptSignIn,
   clearFailures,
   countCode,
-  type Origin,
   recordSignIn,
   refuseLocked,
   type SignInAttempt,
+  type SignInOrigin,
   uncountCode,
 } from './sign-in-attempt.ts';
-import {
-  actorOf,
-  auditUser,
-  endLinksOf,
-  lockOne,
-  normalizeEmail,
-  PASSWORD_CHANGED,
-  updateUser,
-} from './store.ts';
+import { actorOf, lockOne, normalizeEmail } from './store.ts';
+import { updateAccount } from './users.ts';
 
 export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => ({
   user,
@@ -46,19 +37,14 @@ export interface NewSession {
   signedIn: SignedIn;
 }
 
-export const signIn = (ctx: Context, origin: Origin, given: SignIn): Promise<NewSession> =>
+export const signIn = (ctx: Context, origin: SignInOrigin, given: SignIn): Promise<NewSession> =>
   attemptSignIn(ctx, origin, normalizeEmail(given.email), (attempt) =>
-    // Two at once, to the end: a hundred guesses at the same time from as many addresses cannot all pass the lock, or all be
-    // counted as codes, before the first one's result is written.
+    // Two at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted.
     passwordTurns.run(() => signInWith(ctx, attempt, given)),
   );
 
 /** Check the lock, verify the password, count the code, open a session. `attemptSignIn` records a refusal. */
-const signInWith = async (
-  ctx: Context,
-  attempt: SignInAttempt,
-  { password, code }: SignIn,
-): Promise<NewSession> => {
+const signInWith = async (ctx: Context, attempt: SignInAttempt, { password, code }: SignIn) => {
   const { user } = attempt;
   await refuseLocked(ctx, attempt);
   const isRight = await isPassword(user?.password_hash ?? null, password);
@@ -91,51 +77,31 @@ export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkT
   };
 };
 
-/**
- * Sets the password, ends the person's sessions and other links, and signs them in here. A second factor is asked for all the
- * same: a mailbox that was broken into is not enough. A wrong code leaves the link good.
- */
-export const choosePassword = async (
-  ctx: Context,
-  origin: Origin,
-  { token: linkToken, password, code }: UseLink,
-): Promise<NewSession> => {
+/** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
+export const choosePassword = async (ctx: Context, origin: SignInOrigin, given: UseLink) => {
+  const { token: linkToken, password, code } = given;
   const { user, shopName } = await ownerOf(ctx, linkToken);
   return attemptSignIn(ctx, origin, user.email, async (attempt) => {
     if (user.factor_since !== null && code === null)
       throw new ServiceError('SECOND_FACTOR_REQUIRED', {
         message: 'A code of your second factor is needed as well.',
       });
-    const passwordHash = await hashPassword(password);
+    const password_hash = await hashPassword(password);
     await countCode(ctx, attempt, code);
-    const { token, before } = await ctx.db.transaction().execute(async (trx) => {
+    const { before, after, token } = await ctx.db.transaction().execute(async (trx) => {
       const before = await lockOne(trx, user.id);
       if (!before || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
         throw new ServiceError('LINK_EXPIRED');
       await passFactor(ctx, trx, user.id, code);
-      return { before, token: await setPassword(ctx, trx, before, passwordHash, attempt) };
+      const actor = { ...actorOf(before), address: attempt.address };
+      const after = await updateAccount(ctx, trx, before, { password_hash }, { actor, action: 'LINK_USED' });
+      await recordSignIn(ctx, trx, after, attempt);
+      // Also what was guessed from other browsers at this address.
+      await clearFailures(ctx, trx, { ...attempt, device: null });
+      return { before, after, token: await openSession(trx, after, attempt, ctx.clock.now()) };
     });
     await uncountCode(ctx, attempt);
-    const shop = { id: user.shop_id, name: shopName };
-    await ctx.mailAccountChanges(shop, before, { ...before, password_hash: passwordHash });
+    await ctx.mailAccountChanges({ id: user.shop_id, name: shopName }, before, after);
     return finishSignIn(ctx, token);
   });
-};
-
-const setPassword = async (
-  ctx: Context,
-  trx: Trx,
-  before: Row<'users'>,
-  passwordHash: string,
-  attempt: SignInAttempt,
-): Promise<string | null> => {
-  const user = await updateUser(trx, before.id, { password_hash: passwordHash, password_exposed_at: null });
-  await endLinksOf(trx, user.id);
-  await endSessionsOf(trx, user.id);
-  const actor = { ...actorOf(user), address: attempt.address };
-  await auditUser(ctx, trx, user, actor, 'LINK_USED', PASSWORD_CHANGED);
-  await recordSignIn(ctx, trx, user, attempt);
-  // Also what was guessed from other browsers at this address.
-  await clearFailures(ctx, trx, { ...attempt, device: null });
-  return openSession(trx, user, attempt, ctx.clock.now());
 };

@@ -8,7 +8,7 @@ import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 
-type UserRow = Row<'users'>;
+export type UserRow = Row<'users'>;
 
 export const viewUser = (user: UserRow): User => ({
   id: user.id,
@@ -34,8 +34,6 @@ export const auditUser = (
   data: AuditRecord['data'] = {},
 ): Promise<void> => recordAudit(trx, { ...aboutUser(user), at: clock.now(), actor, action, data });
 
-export const PASSWORD_CHANGED = { passwordChanged: true };
-
 export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'email'>): Actor => ({
   type: 'USER',
   id,
@@ -60,33 +58,25 @@ export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
   return user;
 };
 
-/**
- * Reads and locks a user of the shop, and says whether they are its last Admin. Locks all Admins, always in the same order:
- * when two demote each other at once, the second sees what the first did.
- */
-export const lockUser = async (
-  trx: Trx,
-  shopId: string,
-  id: string,
-): Promise<{ user: UserRow; isLastAdmin: boolean }> => {
-  const rows = isId(id)
-    ? await trx
-        .selectFrom('users')
-        .select(USER_COLUMNS)
-        .where('shop_id', '=', shopId)
-        .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
-        .orderBy('id')
-        .forUpdate()
-        .execute()
-    : [];
+/** Locks the user and all Admins of the shop, in one order: when two demote each other at once, the second sees the first's change. */
+export const lockUser = async (trx: Trx, shopId: string, id: string) => {
+  if (!isId(id)) throw new ServiceError('USER_NOT_FOUND');
+  const rows = await trx
+    .selectFrom('users')
+    .select(USER_COLUMNS)
+    .where('shop_id', '=', shopId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
   const user = rows.find((row) => row.id === id);
   if (!user) throw new ServiceError('USER_NOT_FOUND');
   const admins = rows.filter(({ role }) => role === 'ADMIN');
   return { user, isLastAdmin: user.role === 'ADMIN' && admins.length === 1 };
 };
 
-export const updateUser = (trx: Trx, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
-  trx.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
+export const updateUser = (db: Db, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
+  db.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
 export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
   await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/schema.ts';
 import type { Context } from '../service/context.ts';
 import type { SecretBox } from '../service/secrets.ts';
 import { deviceOf, setDeviceCookie } from './sessions.ts';
-import { findUser } from './store.ts';
+import { findUser, type UserRow } from './store.ts';
 
 // Where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for 90 days.
 
@@ -18,7 +17,7 @@ const PEOPLE_PER_DEVICE = 8;
 const DEVICE_ID_BYTES = 16;
 const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
-export type TrustedBy = Pick<Row<'users'>, 'id' | 'password_hash' | 'factor_since' | 'factor_removals'>;
+export type TrustedBy = Pick<UserRow, 'id' | 'password_hash' | 'factor_since' | 'factor_removals'>;
 
 /** The browser's random id with our signature, and a signature for each person who signed in with it. */
 const readCookie = (secrets: SecretBox, cookie = ''): { id: string; signatures: string[] } | null => {
@@ -44,15 +43,11 @@ export const trustedDevice = (secrets: SecretBox, user: TrustedBy, cookie?: stri
 };
 
 /** From now on this browser is known as one of the person's. Its cookie gives access to nothing. */
-export const trustDevice = async (
-  { db, config, secrets }: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  userId: string,
-): Promise<void> => {
+export const trustDevice = async (ctx: Context, reply: FastifyReply, userId: string): Promise<void> => {
+  const { db, config, secrets } = ctx;
   const user = await findUser(db, userId);
   if (!user) return;
-  const { id, signatures } = readCookie(secrets, deviceOf(config, request)) ?? {
+  const { id, signatures } = readCookie(secrets, deviceOf(config, reply.request)) ?? {
     id: randomBytes(DEVICE_ID_BYTES).toString('base64url'),
     signatures: [],
   };
@@ -65,7 +60,7 @@ export const trustDevice = async (
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */
-const keptAddresses = ({ secrets }: Context, userId: string, address: string): string[] =>
+const addressSignatures = ({ secrets }: Context, userId: string, address: string): string[] =>
   secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
 
 export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
@@ -73,7 +68,7 @@ export const isAddressOf = async (ctx: Context, userId: string, address: string)
     .selectFrom('sign_in_addresses')
     .select('user_id')
     .where('user_id', '=', userId)
-    .where('address', 'in', keptAddresses(ctx, userId, address))
+    .where('address', 'in', addressSignatures(ctx, userId, address))
     .where('seen_at', '>', ctx.clock.now() - ADDRESS_KEPT_MS)
     .executeTakeFirst();
   return found !== undefined;
@@ -83,13 +78,13 @@ export const rememberAddress = async (
   ctx: Context,
   trx: Trx,
   userId: string,
-  address: string,
+  from: string,
 ): Promise<void> => {
-  const [kept = ''] = keptAddresses(ctx, userId, address);
+  const [address = ''] = addressSignatures(ctx, userId, from);
   const seenAt = ctx.clock.now();
   await trx
     .insertInto('sign_in_addresses')
-    .values({ user_id: userId, address: kept, seen_at: seenAt })
+    .values({ user_id: userId, address, seen_at: seenAt })
     .onConflict((conflict) => conflict.columns(['user_id', 'address']).doUpdateSet({ seen_at: seenAt }))
     .execute();
 };

@@ -4,7 +4,7 @@ import { ChangeUser, CreateUser, User, UserList, UserQuery } from '../../contrac
 import { PeopleList } from '../../contract/admin-returns.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { addPerson, linkLimits, makeLink } from './links.ts';
+import { addPerson, createLink, linkLimits } from './links.ts';
 import { resetFactor } from './second-factor.ts';
 import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 
@@ -12,7 +12,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const limits = linkLimits(ctx);
   const { publicUrl, publicUrlIsSet } = ctx.config;
-  const handOver = ({ headers: { origin }, caller }: FastifyRequest) => ({
+  const linkOptions = ({ headers: { origin }, caller }: FastifyRequest) => ({
     // PUBLIC_URL, else where the Admin's own browser is, which the gate has checked.
     baseUrl: publicUrlIsSet || !origin ? publicUrl : new URL(origin).origin,
     mayMail: () => limits.mayMailForShop(caller.shop.id),
@@ -31,12 +31,12 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Add a person',
     description:
-      'An e-mail can be used once in the whole service. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
+      'An e-mail can be used once in the whole service. Without `password` the answer has a link, valid once within 72 hours, with which the person chooses one; if the service sends mails, they also get it by e-mail.',
     body: CreateUser,
     answer: ['The person.', CreatedUser],
     status: 201,
     errors: [409],
-    handle: (request) => addPerson(ctx, request.caller, request.body, handOver(request)),
+    handle: (request) => addPerson(ctx, request.caller, request.body, linkOptions(request)),
   });
   route({
     at: 'PATCH /users/:id',
@@ -44,7 +44,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: "Change a person's e-mail, name, role or password",
     description:
-      'Your own e-mail and password you change on your account page. A new password ends all their sessions. The role of the last Admin of a shop cannot be changed.',
+      'Change your own e-mail and password on your account page. A new password ends all their sessions. The role of the last Admin of a shop cannot be changed.',
     body: ChangeUser,
     answer: ['The person as they are now.', User],
     errors: [409],
@@ -66,11 +66,11 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Create a link with which a person chooses a password',
     description:
-      'Good once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. Where the service sends mails, they also get it by e-mail.',
+      'Valid once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. If the service sends mails, they also get it by e-mail.',
     answer: ['The link.', NewLink],
     status: 201,
     errors: [409],
-    handle: (request) => makeLink(ctx, request.caller, request.params.id, handOver(request)),
+    handle: (request) => createLink(ctx, request.caller, request.params.id, linkOptions(request)),
   });
 };
 
@@ -84,7 +84,7 @@ export const userRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: "Remove a person's second factor",
     description:
-      'For a person who lost their phone. Ends all their sessions. Your own you turn off yourself.',
+      'For a person who lost their phone. Ends all their sessions. Turn off your own on your account page.',
     answer: ['Removed.'],
     errors: [409],
     handle: ({ caller, params }) => resetFactor(ctx, caller, params.id),

@@ -1,11 +1,12 @@
-import type { ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
+import type { Updateable } from 'kysely';
+import type { AuditAction, ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
 import { type Actor, listEnvelope } from '../../contract/common.ts';
-import { changesBetween, recordAudit } from '../audit/store.ts';
+import { type AuditActor, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/database-errors.ts';
-import { USER_COLUMNS } from '../db/schema.ts';
+import { USER_COLUMNS, type UserTable } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
-import { calledName, noteDeparture, readTeam, unassignDeparted } from '../returns/people.ts';
+import { displayName, queueUnassignment, readTeam, unassignRemovedUsers } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
@@ -18,7 +19,7 @@ import {
   endLinksOf,
   lockUser,
   normalizeEmail,
-  PASSWORD_CHANGED,
+  type UserRow,
   updateUser,
   viewUser,
 } from './store.ts';
@@ -42,7 +43,7 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
 };
 
 export const listPeople = async (ctx: Context, { shop }: Caller) => ({
-  items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: calledName(person) })),
+  items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: displayName(person) })),
 });
 
 interface NewUser {
@@ -58,10 +59,11 @@ export const createUser = async (
   { password, ...user }: NewUser & { password: string },
 ): Promise<User> => {
   const passwordHash = await hashPassword(password);
-  return ctx.db
+  const created = await ctx.db
     .transaction()
     .execute((trx) => addUser(trx, actor, ctx.clock.now(), { ...user, passwordHash }))
     .catch(refuseTakenEmail);
+  return viewUser(created);
 };
 
 /** The same inside a transaction, for callers that write more together with the user. Hash before: it takes too long here. */
@@ -70,7 +72,7 @@ export const addUser = async (
   actor: Actor,
   at: number,
   { shopId, email, name = null, role, passwordHash }: NewUser & { passwordHash: string },
-): Promise<User> => {
+): Promise<UserRow> => {
   const user = await trx
     .insertInto('users')
     .values({
@@ -85,16 +87,31 @@ export const addUser = async (
     .returning(USER_COLUMNS)
     .executeTakeFirstOrThrow();
   await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
-  return viewUser(user);
+  return user;
 };
 
-/** A new role applies from the person's next request on. A new password ends all their sessions. */
-export const changeUser = async (
+/** Writes and audits a change of a locked user. A new password ends their sessions and links, a new e-mail their links. */
+export const updateAccount = async (
   ctx: Context,
-  { shop, actor }: Caller,
-  id: string,
-  { email, name, role, password }: ChangeUser,
-): Promise<User> => {
+  trx: Trx,
+  before: UserRow,
+  change: Pick<Updateable<UserTable>, 'email' | 'name' | 'role' | 'password_hash'>,
+  { actor, action = 'USER_CHANGED' }: { actor: AuditActor; action?: AuditAction },
+): Promise<UserRow> => {
+  const hasNewPassword = change.password_hash !== undefined;
+  const exposure = hasNewPassword ? { password_exposed_at: null } : {};
+  const after = await updateUser(trx, before.id, { ...change, ...exposure });
+  if (hasNewPassword) await endSessionsOf(trx, after.id);
+  if (hasNewPassword || after.email !== before.email) await endLinksOf(trx, after.id);
+  const changes = changesBetween(before, after, ['email', 'name', 'role']);
+  const data = { ...changes, ...(hasNewPassword ? { passwordChanged: true } : {}) };
+  if (changes || hasNewPassword) await auditUser(ctx, trx, after, actor, action, data);
+  return after;
+};
+
+/** A new role applies from the person's next request on. */
+export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: string, given: ChangeUser) => {
+  const { email, name, role, password } = given;
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   const passwordHash = password === null ? null : await hashPassword(password);
@@ -103,30 +120,20 @@ export const changeUser = async (
     .execute(async (trx) => {
       const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
       if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
-      const after = await updateUser(trx, id, {
+      const change = {
         email: email === null ? before.email : normalizeEmail(email),
         name: name === null ? before.name : name || null,
         role: role ?? before.role,
-        password_hash: passwordHash ?? before.password_hash,
-        password_exposed_at: passwordHash ? null : before.password_exposed_at,
-      });
-      if (passwordHash) await endSessionsOf(trx, id);
-      // A link that was mailed to the old address, or that is for a password they have now, must not work any more.
-      if (passwordHash || after.email !== before.email) await endLinksOf(trx, id);
-      const changes = changesBetween(before, after, ['email', 'name', 'role']);
-      if (changes || passwordHash)
-        await auditUser(ctx, trx, after, actor, 'USER_CHANGED', {
-          ...changes,
-          ...(passwordHash ? PASSWORD_CHANGED : {}),
-        });
-      return { before, after };
+        ...(passwordHash ? { password_hash: passwordHash } : {}),
+      };
+      return { before, after: await updateAccount(ctx, trx, before, change, { actor }) };
     })
     .catch(refuseTakenEmail);
   await ctx.mailAccountChanges(shop, before, after);
   return viewUser(after);
 };
 
-/** So many steps are made before the answer; the janitor makes the others. */
+/** So many steps are done before the answer; the janitor does the others. */
 const UNASSIGNED_AT_ONCE = 20;
 
 export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> => {
@@ -134,7 +141,7 @@ export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await trx.deleteFrom('users').where('id', '=', id).execute();
-    await noteDeparture(trx, user, ctx.clock.now());
+    await queueUnassignment(trx, user, ctx.clock.now());
     await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
     return user;
   });
@@ -150,5 +157,5 @@ export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
 
 const unassignSome = async (ctx: Context): Promise<void> => {
   for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
-    if (!(await unassignDeparted(ctx, ctx.clock.now()))) return;
+    if (!(await unassignRemovedUsers(ctx, ctx.clock.now()))) return;
 };

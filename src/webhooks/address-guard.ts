@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { EXCHANGE_TIMEOUT_MS } from './policy.ts';
-import { formErrorOf, urlIn } from './webhook-url.ts';
+import { EXCHANGE_TIMEOUT_MS, formErrorOf, urlIn } from './policy.ts';
 
 // Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this any account could make the service
 // call into the network it runs in.

@@ -6,6 +6,7 @@ import { DELIVERY_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { bodyOf, type LoggedEvent } from '../events/event.ts';
 import { newId } from '../lib/ids.ts';
+import type { SealedFor, SecretBox } from '../service/secrets.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
 
 export interface Reachable {
@@ -96,7 +97,6 @@ export const deliveryOf = (
     : { ...unsent(at), id, client_id: clientId, rma_id, event, body: IN_EVENT_LOG };
 };
 
-/** In place of a body. */
 const IN_EVENT_LOG = '';
 
 const unsent = (atMs: number) => ({
@@ -136,3 +136,16 @@ export const enqueueTest = (db: Db, clientId: string, nowMs: number): Promise<Ro
     .returning(DELIVERY_COLUMNS)
     .executeTakeFirstOrThrow();
 };
+
+export const webhookSecretPlace = (clientId: string): SealedFor => ({
+  table: 'api_clients',
+  column: 'webhook_secret',
+  id: clientId,
+});
+
+export const sealWebhookSecret = (secrets: SecretBox, clientId: string, secret: string): string =>
+  secrets.seal(secret, webhookSecretPlace(clientId));
+
+/** Throws when no key of the installation opens the secret, or when it belongs to another client. */
+export const openWebhookSecret = (secrets: SecretBox, clientId: string, sealed: string): string =>
+  secrets.open(sealed, webhookSecretPlace(clientId));

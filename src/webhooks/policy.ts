@@ -33,7 +33,7 @@ export const SLOW_MS = 2_000;
  * unhealthy pool, however full that is; in the 8 s that it may still take, at most four times the healthy pool can follow it.
  */
 export const LIMITS = { perReceiver: 8, healthy: 1_024, unhealthy: 2_048 };
-export type Limits = Readonly<typeof LIMITS>;
+export type PoolLimits = Readonly<typeof LIMITS>;
 /** A place is for a body of this size; a larger one takes several, 8 at most. */
 const PLACE_BYTES = 32 * 1024;
 export const MOST_PLACES = 8;
@@ -69,3 +69,17 @@ export const ASK_AGAIN_MS = 1_000;
 export const FINISH_WITHIN_MS = 3_000;
 /** And this long for each of the steps after that: leases, connections. */
 export const LAST_STEP_WITHIN_MS = 800;
+
+// The form of a webhook URL. Which addresses it may lead to is in address-guard.ts, which the command line does not load.
+
+/** The parser would skip line breaks and tabs, and add slashes that are missing, without an error. */
+export const urlIn = (value: string): URL | null =>
+  /^[a-z][a-z0-9+.-]*:\/\/[^\s/\\]\S*$/i.test(value) && URL.canParse(value) ? new URL(value) : null;
+
+export const formErrorOf = (url: URL | null, allowPlainHttp: boolean): string | null => {
+  if (!url || url.port === '0' || /^\.|\.\./.test(url.hostname))
+    return 'must be a whole web address, https://example.com/hook for example';
+  if (url.protocol !== 'https:' && !(allowPlainHttp && url.protocol === 'http:'))
+    return 'must be an https address';
+  return url.username || url.password ? 'must not hold a user name or password' : null;
+};

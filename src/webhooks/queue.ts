@@ -2,12 +2,49 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/schema.ts';
-import type { Engine } from '../db/statements.ts';
+import { type Change, change, type Engine, statement } from '../db/statements.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../lib/ids.ts';
-import type { Base } from '../service/context.ts';
+import type { Base, Context } from '../service/context.ts';
+import { GIVE_UP_AFTER_MS } from './policy.ts';
 
-// The queue's figures and clean-up.
+// What a delivery in the database holds, which deliveries wait, and how many.
+
+/** What one attempt came to, as it is kept in `webhook_deliveries.attempt_log`. */
+export interface Attempt {
+  at: number;
+  durationMs: number;
+  statusCode: number | null;
+  error: string | null;
+}
+
+/** The attempts of a delivery, or null where its log is damaged: one bad row must not fail those read with it. */
+export const readAttempts = (log: string): Attempt[] | null => {
+  try {
+    const attempts: unknown = JSON.parse(log);
+    return Array.isArray(attempts) ? attempts : null;
+  } catch {
+    // The dispatcher drops such a row, the admin app shows it without attempts.
+    return null;
+  }
+};
+
+/** Why a delivery was dropped, in words for the shop's Admin. A dropped delivery always has one. */
+export const DROPPED_BECAUSE = {
+  gone: 'the client does not exist any more',
+  revoked: 'the client was revoked',
+  noUrl: 'the client has no webhook URL',
+  noApi: "the shop's plan has no API",
+  sealed: 'the webhook secret cannot be opened',
+  unreadable: 'its earlier attempts cannot be read',
+  noBody: 'its event cannot be read',
+  serviceError: 'it could not be sent because of an error in the service',
+  unknown: 'it is not known why',
+  tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
+} as const;
+
+export const afterAttempts = (attempts: number, { statusCode, error }: Attempt): string =>
+  `${attempts === 4 ? 'four' : attempts} attempts failed: ${error ?? `status ${statusCode}`}`;
 
 /**
  * In the text of the statement, not as parameters: only then are the indexes of what waits used. There are two of them, for
@@ -24,17 +61,13 @@ export const wholeBody = (delivery: string): RawBuilder<string | null> =>
     (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
   )`;
 
-interface WaitingFor {
-  clientId: string;
-  unsettled: string[];
-  most: number;
-  only?: RawBuilder<boolean>;
-}
-
 /** The ids of what waits for a client and is not being sent: so many first attempts, and so many retries. */
 export const waitingFor = (
   { db, oneOf }: Pick<Engine, 'db' | 'oneOf'>,
-  { clientId, unsettled, most, only }: WaitingFor,
+  clientId: string,
+  unsettled: string[],
+  most: number,
+  only = sql<boolean>`1 = 1`,
 ) => {
   const some = (which: RawBuilder<boolean>, alias: string) =>
     db
@@ -42,7 +75,8 @@ export const waitingFor = (
         eb
           .selectFrom('webhook_deliveries')
           .select('id')
-          .where(only ? sql<boolean>`${which} and ${only}` : which)
+          .where(which)
+          .where(only)
           .where('client_id', '=', clientId)
           .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
           .orderBy('due_at')
@@ -51,6 +85,50 @@ export const waitingFor = (
       )
       .select('id');
   return some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again'));
+};
+
+/**
+ * What waits for a client that was replaced goes to the new client, with its attempts and its schedule. Bounded, so that the
+ * statement is short: the dispatcher moves the rest.
+ */
+const MOVED_AT_ONCE = 2_000;
+
+interface Replacement {
+  from: string;
+  to: string;
+  /** Deliveries that are being sent right now, which stay where they are. */
+  unsettled: string[];
+}
+
+const moving = statement((engine, { from, to, unsettled }: Replacement) => {
+  const ids = waitingFor(engine, from, unsettled, MOVED_AT_ONCE);
+  return engine.db
+    .updateTable('webhook_deliveries')
+    .set({ client_id: to })
+    .where('status', '=', PENDING)
+    .where(sql<boolean>`id ${engine.among(ids)}`);
+});
+
+/** The process that sends to the old client goes on with the new one: only it knows which of these it is sending. */
+const passingOnLease = statement(
+  ({ rows }, { replacements }: { replacements: { client_id: string; from_id: string }[] }) => {
+    const replacement = rows('replacement', { client_id: 'id', from_id: 'id' }, replacements);
+    return sql`
+    insert into webhook_leases (client_id, holder, held_until)
+    select replacement.client_id, lease.holder, lease.held_until
+    from webhook_leases as lease, ${replacement} where lease.client_id = replacement.from_id`;
+  },
+);
+
+export const takeOverDeliveries = (from: string, to: string): Change[] => [
+  change(moving, { from, to, unsettled: [] }),
+  change(passingOnLease, { replacements: [{ client_id: to, from_id: from }] }),
+];
+
+/** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
+export const moveDeliveries = async ({ webhooks, fill }: Context, move: Replacement): Promise<number> => {
+  const { numAffectedRows } = await webhooks.executeQuery(fill(moving, move));
+  return Number(numAffectedRows ?? 0);
 };
 
 const figureOfEach = (db: Db, figure: RawBuilder<number | null>) =>
@@ -64,10 +142,22 @@ const figureOfEach = (db: Db, figure: RawBuilder<number | null>) =>
 export const countWaiting = async (db: Db): Promise<number> =>
   (await figureOfEach(db, sql`count(*)`)).reduce<number>((sum, count) => sum + Number(count), 0);
 
-/** When the oldest delivery that still waits was written. */
 export const oldestWaiting = async (db: Db): Promise<number | null> => {
   const times = (await figureOfEach(db, sql`min(created_at)`)).filter((at) => at !== null);
   return times.length === 0 ? null : Math.min(...times);
+};
+
+/** The queue's figures, the same in whichever process they are asked for. */
+export const watchQueue = ({ db, clock, metrics }: Context): void => {
+  metrics.watch('handback_webhook_waiting', 'Deliveries that wait to be sent.', () => countWaiting(db));
+  metrics.watch(
+    'handback_webhook_oldest_waiting_seconds',
+    'Age of the oldest of them; 0 when none waits.',
+    async () => {
+      const oldestAt = await oldestWaiting(db);
+      return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
+    },
+  );
 };
 
 /** Forgets deliveries of long ago; true when more may be left. */

@@ -4,13 +4,11 @@ import {
   WebhookDeliveryQuery,
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
-import { sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';
 
-/** Programs see their own deliveries alone. */
 const clientOf = ({ actor }: Caller): string => actor.id ?? '';
 
 export const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
 import { changeClient, createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { changeDangerousGoods, changeShop } from '../../src/shops/actions.ts';
+import { changeShop } from '../../src/shops/actions.ts';
+import { changeDangerousGoods } from '../../src/shops/dangerous-goods.ts';
 import { newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';

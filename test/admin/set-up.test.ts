@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { offerSetUp } from '../../src/staff/set-up.ts';
+import { offerSetUp } from '../../src/staff/links.ts';
 import { adminCaller } from '../support/admin.ts';
 import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';

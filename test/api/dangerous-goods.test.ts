@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { changeDangerousGoods } from '../../src/shops/actions.ts';
+import { changeDangerousGoods } from '../../src/shops/dangerous-goods.ts';
 import { newRepair } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';

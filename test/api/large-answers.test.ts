@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
-import { sendPage } from '../../src/http/replies.ts';
+import { sendPage } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { pluck } from '../support/answers.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { secretBox } from '../../src/service/secrets.ts';
 import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
-import { openWebhookSecret } from '../../src/webhooks/secret.ts';
+import { openWebhookSecret } from '../../src/webhooks/outbox.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import { cli, emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
 import { addPerson, makeShop } from '../support/shops.ts';

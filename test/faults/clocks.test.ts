@@ -5,7 +5,7 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
-import { startWebhooks } from '../../src/webhooks/start.ts';
+import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { repairBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';

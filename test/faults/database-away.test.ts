@@ -246,7 +246,7 @@ if (ENGINE === 'postgres')
           server
             .logs()
             .slice(logged)
-            .some(({ msg, fault }) => msg === 'request failed' && named.test(JSON.stringify(fault))),
+            .some(({ msg, error }) => msg === 'request failed' && named.test(JSON.stringify(error))),
         );
         expectDiscreet(server);
         await change(allow);

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
-import { startWebhooks } from '../../src/webhooks/start.ts';
+import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { startPostgres } from '../support/postgres-server.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { expectedSchema, SCHEMA_WORDS } from '../../src/db/migrate.ts';
+import { expectedSchema, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
 import { initialSchema } from '../../src/db/migrations/0001-initial-schema.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
@@ -99,7 +99,7 @@ describe('the schema that a start expects', () => {
   };
 
   it('is what the migrations create', async () => {
-    const words = SCHEMA_WORDS[ENGINE];
+    const words = SCHEMA_DIALECTS[ENGINE];
     const { rows } = await words.catalogue.execute(open(await changed()).db);
     // Indexes behind keys have the engine's own names, and PostgreSQL may lack the extension that its search index needs.
     const isChecked = (name: string) =>
@@ -112,7 +112,7 @@ describe('the schema that a start expects', () => {
 
   const days = (type: string) => [
     'drop table target_days',
-    `create table target_days (shop_id ${SCHEMA_WORDS[ENGINE].id} not null, status text not null, days ${type})`,
+    `create table target_days (shop_id ${SCHEMA_DIALECTS[ENGINE].id} not null, status text not null, days ${type})`,
   ];
 
   const plainIndex = ['drop index events_id', 'create index events_id on events (id)'];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { searchReturns } from '../../src/search/actions.ts';
+import { searchReturns } from '../../src/returns/search.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { newPerson } from '../support/admin.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
-import { RowsDigest } from '../../src/cli/backup/backup-file.ts';
+import { RowsDigest } from '../../src/cli/backup-file.ts';
 import { secretBox } from '../../src/service/secrets.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';

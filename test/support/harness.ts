@@ -106,16 +106,24 @@ const listenAgain = async (app: FastifyInstance): Promise<string> => {
   return url;
 };
 
-type OpenApp = Pick<Harness, 'ctx' | 'app' | 'url' | 'env' | 'logs' | 'close'> & { clock: { ahead: number } };
+/** A class, as PostgreSQL's clock is: `now` without its object fails. */
+class MovableClock {
+  ahead = 0;
+  now(): number {
+    return Date.now() + this.ahead;
+  }
+}
+
+type OpenApp = Pick<Harness, 'ctx' | 'app' | 'url' | 'env' | 'logs' | 'close'> & { clock: MovableClock };
 
 const openApp = async ({ env: extraEnv = {}, prepare = () => {} }: AppOptions): Promise<OpenApp> => {
   const database = await freshDatabase();
   const env = { TRUST_PROXY: '1', PORT: '0', LOG_LEVEL: 'info', ...database.env, ...extraEnv };
-  const clock = { ahead: 0 };
+  const clock = new MovableClock();
   const logs: string[] = [];
   const config = readConfig(env);
   const ctx = await openContext(config, {
-    clock: { now: () => Date.now() + clock.ahead },
+    clock,
     log: pino({ level: config.logLevel }, { write: (line: string) => void logs.push(line) }),
   });
   const app = await buildApp(ctx);

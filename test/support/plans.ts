@@ -5,15 +5,29 @@ import { ENGINE } from './harness.ts';
 
 // How a statement finds its rows, as the engine says.
 
-/** The context, with a look at every statement that is filled with its values. */
+/** The context, with a look at every statement that is filled with its values, and at every other query of a reader. */
 export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery[] } => {
   const statements: CompiledQuery[] = [];
+  const compiled = new Map<object, CompiledQuery>();
+  const seen = (db: Db): Db =>
+    db.withPlugin({
+      transformQuery({ node, queryId }) {
+        compiled.set(queryId, db.getExecutor().compileQuery(node, queryId));
+        return node;
+      },
+      // Only what is run: a query within another is transformed by itself, too.
+      async transformResult({ queryId, result }) {
+        const statement = compiled.get(queryId);
+        if (statement) statements.push(statement);
+        return result;
+      },
+    });
   const fill: Context['fill'] = (statement, values) => {
     const filled = ctx.fill(statement, values);
     statements.push(filled);
     return filled;
   };
-  return { ctx: { ...ctx, fill }, statements };
+  return { ctx: { ...ctx, fill, db: seen(ctx.db), lists: seen(ctx.lists) }, statements };
 };
 
 /** Each place where a plan reads a table: how, and by which condition of an index. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { codeAt, stepAt } from '../../src/staff/totp.ts';
+import { codeAt, stepAt } from '../../src/staff/second-factor.ts';
 import type { AdminCaller } from './admin.ts';
 import type { Harness } from './harness.ts';
 

@@ -4,7 +4,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
 import type { Context } from '../../src/service/context.ts';
 import { wholeBody } from '../../src/webhooks/queue.ts';
-import { startWebhooks } from '../../src/webhooks/start.ts';
+import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { repairBody } from './bodies.ts';
 import { type Harness, harness } from './harness.ts';
 import { until } from './until.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressKey, withoutPorts } from '../../src/http/caller-address.ts';
+import { addressKey, withoutPorts } from '../../src/http/requests.ts';
 
 describe('whom a request counts for', () => {
   it('is one IPv4 address, however it is written', () => {

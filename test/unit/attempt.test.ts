@@ -2,12 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Context } from '../../src/service/context.ts';
 import { createMetrics } from '../../src/service/metrics.ts';
 import { secretBox } from '../../src/service/secrets.ts';
-import { DROPPED_BECAUSE } from '../../src/webhooks/drop-reasons.ts';
-import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
+import { sealWebhookSecret } from '../../src/webhooks/outbox.ts';
+import { DROPPED_BECAUSE } from '../../src/webhooks/queue.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
 import type { Destination, Due } from '../../src/webhooks/worker/delivery-queue.ts';
+import { systemTime } from '../../src/webhooks/worker/own-time.ts';
 import type { Sender } from '../../src/webhooks/worker/send.ts';
-import { systemTime } from '../../src/webhooks/worker/time.ts';
 
 // What becomes of a delivery after an attempt. What goes over the network is given here.
 
@@ -159,7 +159,7 @@ describe('an attempt', () => {
       reason: DROPPED_BECAUSE.serviceError,
     });
     expect(log.error).toHaveBeenCalledExactlyOnceWith(
-      { deliveryId: 'delivery-1', fault: expect.anything() },
+      { deliveryId: 'delivery-1', error: expect.anything() },
       'unexpected error in webhook delivery',
     );
   });

@@ -13,7 +13,7 @@ import {
   trailerLine,
   writeBackup,
   writeWhole,
-} from '../../src/cli/backup/backup-file.ts';
+} from '../../src/cli/backup-file.ts';
 import type { Value } from '../../src/db/transfer.ts';
 import { secretBox } from '../../src/service/secrets.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lastDays } from '../../src/overview/days.ts';
+import { lastDays } from '../../src/overview/figures.ts';
 
 const at = (text: string): number => Date.parse(text);
 const told = (count: number, zone: string, now: string) =>

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LIMITS, type Limits, RECEIVERS_A_ROUND, SLOW_MS } from '../../src/webhooks/policy.ts';
+import { LIMITS, type PoolLimits, RECEIVERS_A_ROUND, SLOW_MS } from '../../src/webhooks/policy.ts';
+import { Stopwatch, systemTime } from '../../src/webhooks/worker/own-time.ts';
 import { type Chosen, type Exchange, Receivers } from '../../src/webhooks/worker/receivers.ts';
 import { createTransition, type Health } from '../../src/webhooks/worker/states.ts';
-import { Stopwatch, systemTime } from '../../src/webhooks/worker/time.ts';
 
 const CAP = LIMITS.perReceiver;
 const KILOBYTE = 1024;
 const MANY = 1_000;
 
-const setUp = (limits: Limits = LIMITS) => {
+const setUp = (limits: PoolLimits = LIMITS) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const clock = { ms: 0, now: () => clock.ms };

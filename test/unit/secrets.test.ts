@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, secretBox } from '../../src/service/secrets.ts';
+import { type SealedFor, secretBox } from '../../src/service/secrets.ts';
 
 const KEY = 'k'.repeat(32);
 const OTHER_KEY = 'o'.repeat(32);
-const PLACE: Place = { table: 'api_clients', column: 'webhook_secret', id: 'client-1' };
+const PLACE: SealedFor = { table: 'api_clients', column: 'webhook_secret', id: 'client-1' };
 
 describe('the secret box', () => {
   const box = secretBox([KEY]);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
 import {
   asJson,
+  CompiledStatements,
   change,
-  compiledStatements,
   type Engine,
   statement,
   statementsBy,
@@ -42,7 +42,7 @@ const someShops = statement(({ db: on, oneOf }, params: { plans: string[]; since
 
 describe('a statement', () => {
   it('is compiled once and gets its values, each in its place, when it is run', () => {
-    const { fill } = compiledStatements(engine);
+    const { fill } = new CompiledStatements(engine);
     const run = (since: number, plans: string[]) => fill(someShops, { most: 7, since, plans });
     expect(run(1, ['a']).parameters).toEqual([1, 'active', '["a"]', 7]);
     expect(run(2, ['b', 'c']).parameters).toEqual([2, 'active', '["b","c"]', 7]);
@@ -51,7 +51,7 @@ describe('a statement', () => {
   });
 
   it('cannot be built from a value, only from its parameters', () => {
-    const { fill } = compiledStatements(engine);
+    const { fill } = new CompiledStatements(engine);
     const wrong = statement(({ db: on }, { most }: { most: number }) =>
       on
         .selectFrom('shops')
@@ -89,7 +89,7 @@ describe('a statement', () => {
 });
 
 it('several changes become one statement, whose parameters are numbered through', () => {
-  const { together } = compiledStatements(engine);
+  const { together } = new CompiledStatements(engine);
   const rename = statement(({ db: on }, { id, name }: { id: string; name: string }) =>
     on.updateTable('shops').set({ name }).where('id', '=', id),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { base32, codeAt, otpauthUri, stepAt, stepOf } from '../../src/staff/totp.ts';
+import { base32, codeAt, otpauthUri, stepAt, stepOf } from '../../src/staff/second-factor.ts';
 
 const SECRET = Buffer.from('12345678901234567890');
 

@@ -5,7 +5,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { LIMITS, type Limits } from '../../src/webhooks/policy.ts';
+import { LIMITS, type PoolLimits } from '../../src/webhooks/policy.ts';
 import { freshDatabase } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { commandsFor, type Model } from './model/commands.ts';
@@ -31,7 +31,7 @@ const REPLAY_PATH = process.env['MODEL_REPLAY'];
 const RECEIVERS = 8;
 
 /** So small that a few receivers fill them. */
-const SMALL: Limits = { perReceiver: 2, healthy: 4, unhealthy: 5 };
+const SMALL: PoolLimits = { perReceiver: 2, healthy: 4, unhealthy: 5 };
 
 const prepareGround = async (): Promise<Ground> => {
   const database = await freshDatabase();

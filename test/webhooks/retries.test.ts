@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import type { Attempt } from '../../src/webhooks/attempts.ts';
+import type { Attempt } from '../../src/webhooks/queue.ts';
 import { pluck } from '../support/answers.ts';
 import { itWith } from '../support/fixtures.ts';
 import { scaled } from '../support/machine.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { readFeed } from '../../src/events/feed.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Context } from '../../src/service/context.ts';
-import { moveDeliveries } from '../../src/webhooks/replaced-client.ts';
+import { moveDeliveries } from '../../src/webhooks/queue.ts';
 import { due } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';

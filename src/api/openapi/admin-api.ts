@@ -6,10 +6,12 @@ import { SESSION_COOKIE } from '../../staff/sessions.ts';
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,
   decorator: 'adminSwagger',
-  title: 'Handback Admin API',
-  summary: 'What the admin app calls, on behalf of a person of the shop.',
-  description:
-    'Sign in at `POST /session`; the cookie it sets goes along with every call. Changes are taken as JSON, from our own pages only.',
+  info: {
+    title: 'Handback Admin API',
+    summary: 'What the admin app calls, on behalf of a person of the shop.',
+    description:
+      'Sign in at `POST /session`; the cookie it sets goes along with every call. Changes are taken as JSON, from our own pages only.',
+  },
   tags: [
     { name: 'Session', description: 'Signing in and out.' },
     { name: 'Offline repairs', description: "The shop's repairs, from programs and from staff." },

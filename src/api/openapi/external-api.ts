@@ -11,7 +11,7 @@ const [OTHER_MINUTE] = RATE_LIMITS.other;
 const GUIDE = `
 Create and manage return authorisations (RMAs) from a till, a service desk or an ERP.
 
-**Keys.** An Admin makes an API client; its key is shown once. Send it with every request as \`X-Api-Key\`, or as a Bearer
+**Keys.** An Admin creates an API client; its key is shown once. Send it with every request as \`X-Api-Key\`, or as a Bearer
 token in \`Authorization\`.
 
 **Retries.** Send an \`Idempotency-Key\` with a creation. After a lost answer, send the same request again: within 24 hours
@@ -28,44 +28,35 @@ version, and the old one then lives for at least 12 months more.
 `.trim();
 
 /** Adds the events that a client's webhook URL receives, from the same schemas that build them. */
-const withEvents = (document: Json): Json => ({
-  ...document,
-  webhooks: Object.fromEntries(
-    Object.entries(WEBHOOK_EVENT_DATA).map(([name, data]) => [
-      name,
-      {
-        post: {
-          operationId: name.replace('.', '_'),
-          tags: ['Events'],
-          summary: name,
-          description: EVENT_DESCRIPTIONS[name as WebhookEventName],
-          security: [],
-          parameters: EVENT_HEADERS,
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: {
-                  type: 'object',
-                  required: ['event', 'timestamp', 'data'],
-                  properties: {
-                    event: { type: 'string', const: name },
-                    timestamp: { type: 'string', format: 'date-time' },
-                    data: dataSchema(data),
-                  },
-                },
-              },
-            },
-          },
-          responses: {
-            '2XX': { description: 'Acknowledged.' },
-            '4XX': { description: 'Anything else is tried again after 1, 4 and 16 seconds, then dropped.' },
-          },
-        },
-      },
-    ]),
-  ),
-});
+const withEvents = (document: Json): Json => {
+  const events = Object.entries(WEBHOOK_EVENT_DATA).map(([name, data]) => [
+    name,
+    { post: eventOperation(name as WebhookEventName, data) },
+  ]);
+  return { ...document, webhooks: Object.fromEntries(events) };
+};
+
+const eventOperation = (name: WebhookEventName, data: z.ZodType) => {
+  const properties = {
+    event: { type: 'string', const: name },
+    timestamp: { type: 'string', format: 'date-time' },
+    data: dataSchema(data),
+  };
+  const schema = { type: 'object', required: Object.keys(properties), properties };
+  return {
+    operationId: name.replace('.', '_'),
+    tags: ['Events'],
+    summary: name,
+    description: EVENT_DESCRIPTIONS[name],
+    security: [],
+    parameters: EVENT_HEADERS,
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      '2XX': { description: 'Acknowledged.' },
+      '4XX': { description: 'Anything else is tried again after 1, 4 and 16 seconds, then dropped.' },
+    },
+  };
+};
 
 /** The whole resource if the event carries it, else the few fields of the event itself. */
 const dataSchema = (schema: z.ZodType): Json => {
@@ -88,31 +79,29 @@ const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
   'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 
-const eventHeader = (name: string, description: string, required = true) => ({
+const EVENT_HEADERS = Object.entries({
+  'X-Webhook-Signature': "Hex HMAC-SHA256 of the body's bytes, keyed with the client's webhook secret.",
+  'X-Webhook-Id': 'The same at every attempt of one delivery.',
+  'X-Webhook-Event': 'The event name.',
+  'X-Webhook-Attempt': '1 to 4.',
+}).map(([name, description]) => ({
   in: 'header',
   name,
-  required,
+  required: true,
   description,
   schema: { type: 'string' },
-});
-const EVENT_HEADERS = [
-  eventHeader(
-    'X-Webhook-Signature',
-    "Hex HMAC-SHA256 of the body's bytes, keyed with the client's webhook secret.",
-  ),
-  eventHeader('X-Webhook-Id', 'The same at every attempt of one delivery.'),
-  eventHeader('X-Webhook-Event', 'The event name.'),
-  eventHeader('X-Webhook-Attempt', '1 to 4.'),
-];
+}));
 
 const tag = (name: string, description: string) => ({ name, description });
 
 export const EXTERNAL_API: ApiDescription = {
   basePath: BASE_PATH,
   decorator: 'swagger',
-  title: 'Handback External API',
-  summary: 'Offline repairs and trade returns, for the systems of a shop.',
-  description: GUIDE,
+  info: {
+    title: 'Handback External API',
+    summary: 'Offline repairs and trade returns, for the systems of a shop.',
+    description: GUIDE,
+  },
   tags: [
     tag('Offline repairs', 'Items handed in at a counter, a service desk or a partner.'),
     tag(

@@ -1,10 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { SchemaChange, SchemaWords } from '../migrate.ts';
+import type { SchemaChange, SchemaDialect } from '../migrate.ts';
 
-/**
- * Rows that are written with every creation or move carry no foreign keys: shops and clients are never deleted, the
- * action that writes has just read both, and the key checks would lock the shop's row under load.
- */
+// Rows that are written with every creation or move carry no foreign keys: shops and clients are never deleted, the action that
+// writes has just read both, and the key checks would lock the shop's row under load.
 export const initialSchema: SchemaChange = async (db, engine) => {
   const subjects = [shops, people, returns, events, installation].map((subject) => subject(engine));
   for (const statement of subjects.flatMap((text) => text.split(/;\n/)))
@@ -12,7 +10,7 @@ export const initialSchema: SchemaChange = async (db, engine) => {
   if (engine.search === 'trigrams') await addTrigrams(db, engine.notice);
 };
 
-const shops = ({ id }: SchemaWords): string => `
+const shops = ({ id }: SchemaDialect): string => `
 create table shops (
   id ${id} primary key not null, name text not null, plan text not null, subscription text not null, billing text,
   allowance bigint, usage_cap bigint, factor_required integer not null default 0,
@@ -43,7 +41,7 @@ create index api_clients_shop on api_clients (shop_id, created_at);
 `;
 
 /** The database itself deletes a person's rows together with the person. */
-const people = ({ id }: SchemaWords): string => `
+const people = ({ id }: SchemaDialect): string => `
 create table users (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), email text not null unique, name text,
   role text not null, password_hash text not null, last_sign_in_at bigint, factor_secret text, factor_since bigint,
@@ -97,15 +95,15 @@ create index saved_views_user on saved_views (user_id);
 `;
 
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
-type Kind = (typeof KINDS)[number];
+type ReturnTable = (typeof KINDS)[number];
 
 /** What is open, spelt as statements spell it (`returns/open.ts`), so that they find the indexes of open returns. */
-const IS_OPEN: Record<Kind, string> = {
+const IS_OPEN: Record<ReturnTable, string> = {
   offline_repairs: `status <> 'OFFLINE_CLOSED'`,
   trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,
 };
 
-const returns = ({ id, search }: SchemaWords): string => {
+const returns = ({ id, search }: SchemaDialect): string => {
   const common = `
   id ${id} primary key not null, shop_id ${id} not null, client_id ${id}, number bigint not null,
   status text not null, status_since bigint not null, assignee_id ${id}, external_ref text, external_source text,
@@ -149,7 +147,7 @@ create index idempotency_keys_age on idempotency_keys (created_at);
 };
 
 /** With the number at the end, most give their rows in the order of a list. */
-const returnIndexes = (kind: Kind): string => `
+const returnIndexes = (kind: ReturnTable): string => `
 create unique index ${kind}_number on ${kind} (shop_id, number);
 -- With the time of creation, so that counts by status and age are read from the index alone.
 create index ${kind}_status on ${kind} (shop_id, status, number, created_at);
@@ -165,7 +163,7 @@ create index ${kind}_customer on ${kind} (shop_id, lower(customer_email), number
 `;
 
 /** A scan of this index alone passes a million texts in about a tenth of a second. */
-const scannedTexts = (kind: Kind): string => `
+const scannedTexts = (kind: ReturnTable): string => `
 create index ${kind}_search on ${kind} (shop_id, number, search_text);
 `;
 
@@ -191,7 +189,7 @@ const addTrigrams = async (db: Kysely<unknown>, notice: (message: string) => voi
   }
 };
 
-const events = ({ id }: SchemaWords): string => `
+const events = ({ id }: SchemaDialect): string => `
 -- A shop's events in the order of their commits. A delivery has the id of its event, and finds its body here.
 create table events (
   shop_id ${id} not null, position bigint not null, id ${id} not null, rma_id ${id} not null, event text not null,
@@ -220,7 +218,7 @@ create table webhook_leases (
 );
 `;
 
-const installation = ({ rateLimits, times }: SchemaWords): string => `
+const installation = ({ rateLimits, times }: SchemaDialect): string => `
 create table installation (name text primary key not null, value text not null);
 -- Times of an address's last calls, in milliseconds, and how many of the latest it was allowed. SQLite counts in memory.
 create ${rateLimits} rate_limits (

@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/time.ts';
-import type { Observer } from '../database.ts';
 import type { CheckedPool } from './pools.ts';
 
 // What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's (ADR 0010).
@@ -15,7 +14,7 @@ interface Comparison {
   at: number;
 }
 
-/** The better of two: the one that can be further from the truth now gives way, and so does one that contradicts the other. */
+/** The fresh one, unless it agrees with the known one and may be further from the truth by now. */
 const better = (known: Comparison | null, fresh: Comparison): Comparison => {
   if (!known) return fresh;
   const knownErrorMs = known.errorMs + ((fresh.at - known.at) / 1000) * DRIFT_MS_PER_S;
@@ -26,18 +25,12 @@ const better = (known: Comparison | null, fresh: Comparison): Comparison => {
 /** The database's clock as this process knows it. `own` is its own one, in milliseconds: it may be wrong, but must not jump. */
 export class DatabaseClock implements Clock {
   readonly #pool: CheckedPool;
-  readonly #onDatabaseError: Observer['onDatabaseError'];
   readonly #own: () => number;
   #known: Comparison | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    pool: CheckedPool,
-    onDatabaseError: Observer['onDatabaseError'],
-    own = () => performance.timeOrigin + performance.now(),
-  ) {
+  constructor(pool: CheckedPool, own = () => performance.timeOrigin + performance.now()) {
     this.#pool = pool;
-    this.#onDatabaseError = onDatabaseError;
     this.#own = own;
   }
 
@@ -52,8 +45,8 @@ export class DatabaseClock implements Clock {
   }
 
   compareSoon(): void {
-    if (this.#timer)
-      this.#compare().catch((error) => this.#onDatabaseError('clock comparison failed', error));
+    const { onDatabaseError } = this.#pool.observer;
+    if (this.#timer) this.#compare().catch((error) => onDatabaseError('clock comparison failed', error));
   }
 
   stop(): void {

@@ -1,22 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { parseAddress } from '../../service/config.ts';
+import { withTimeout } from '../../lib/time.ts';
+import { ConfigError, parseAddress } from '../../service/config.ts';
 import { REPLACED } from '../database-errors.ts';
+import type { PoolerMode } from '../transfer.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
 
 const ANSWER_TIMEOUT_MS = 1_500;
 
-class TakesNoWrites extends Error {
-  readonly code = '25006';
-  readonly severity = 'ERROR';
-}
-
-/** With what each of them said, in `errors`. */
-class NoHost extends AggregateError {
-  readonly code = '08001';
-  readonly severity = 'ERROR';
-}
+/** As PostgreSQL would say it, so that it is logged and explained alike. */
+const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
+const takesNoWrites = (message: string): Error => withCode(new Error(message), '25006');
 
 interface Candidate {
   url: string;
@@ -26,10 +22,12 @@ interface Candidate {
 
 /** Emits `move` when another server is in use, or none of those before. */
 export class Hosts extends EventEmitter<{ move: [] }> {
+  /** The one in use. */
+  url: string;
+  /** Counts the servers that were in use: connections of an earlier era must not be used any more. */
+  era = 0;
   readonly #urls: readonly string[];
   readonly #mustTakeWrites: boolean;
-  #url: string;
-  #era = 0;
   #isKnown: boolean;
   #newestTimeline = '';
   #search: Promise<void> | null = null;
@@ -37,19 +35,10 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   constructor(address: string) {
     super();
     const { urls, mustTakeWrites } = parseAddress(address);
+    this.url = urls[0];
     this.#urls = urls;
     this.#mustTakeWrites = mustTakeWrites;
-    this.#url = urls[0];
     this.#isKnown = this.#isAlone;
-  }
-
-  get url(): string {
-    return this.#url;
-  }
-
-  /** Counts the servers that were in use: connections of an earlier era must not be used any more. */
-  get era(): number {
-    return this.#era;
   }
 
   /** Connects to the one in use. Where that is unknown, or a connection to it failed, looks for it first. */
@@ -60,22 +49,22 @@ export class Hosts extends EventEmitter<{ move: [] }> {
       });
       await this.#search;
     }
-    const tried = this.#url;
+    const tried = this.url;
     try {
       return await open(tried);
     } catch (error) {
-      if (tried === this.#url) this.#isKnown = this.#isAlone;
+      if (tried === this.url) this.#isKnown = this.#isAlone;
       throw error;
     }
   }
 
   /** Throws unless the server behind this connection will do. `readOnly` is what `show transaction_read_only` says there. */
   accept(readOnly: string | undefined): void {
-    if (this.#mustTakeWrites && readOnly !== 'off') throw new TakesNoWrites('the server takes no writes');
+    if (this.#mustTakeWrites && readOnly !== 'off') throw takesNoWrites('the server takes no writes');
   }
 
   refused(era: number): void {
-    if (!this.#mustTakeWrites || era !== this.#era) return;
+    if (!this.#mustTakeWrites || era !== this.era) return;
     this.#isKnown = this.#isAlone;
     this.#move();
   }
@@ -85,24 +74,24 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   }
 
   #move(): void {
-    this.#era += 1;
+    this.era += 1;
     this.emit('move');
   }
 
   /** Asks all of them at once, and takes the one that was promoted last; of equals the one in use, or the first. */
   async #find(): Promise<void> {
-    const preferred = [this.#url, ...this.#urls.filter((url) => url !== this.#url)];
+    const preferred = [this.url, ...this.#urls.filter((url) => url !== this.url)];
     const answers = await Promise.allSettled(preferred.map((url) => this.#ask(url)));
     const [first, ...others] = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (!first) {
       const errors = answers.map((each) => (each.status === 'rejected' ? each.reason : null));
-      throw new NoHost(errors, 'no host takes writes');
+      throw withCode(new AggregateError(errors, 'no host takes writes'), '08001');
     }
     const best = others.reduce((kept, next) => (next.timeline > kept.timeline ? next : kept), first);
     this.#newestTimeline = best.timeline;
     this.#isKnown = true;
-    if (best.url === this.#url) return;
-    this.#url = best.url;
+    if (best.url === this.url) return;
+    this.url = best.url;
     this.#move();
   }
 
@@ -115,14 +104,14 @@ export class Hosts extends EventEmitter<{ move: [] }> {
       );
       this.accept(rows[0]?.read_only);
       const timeline = rows[0]?.timeline ?? '';
-      if (timeline < this.#newestTimeline) throw new TakesNoWrites(REPLACED);
+      if (timeline < this.#newestTimeline) throw takesNoWrites(REPLACED);
       return { url, timeline };
     });
   }
 }
 
 /** On a connection outside of the pools, for a question or two. */
-export const withClient = async <Result>(
+const withClient = async <Result>(
   connectionString: string,
   timeoutMs: number,
   work: (client: pg.Client) => Promise<Result>,
@@ -142,4 +131,59 @@ export const withClient = async <Result>(
     // Not used any more, whether it ends in good order or not.
     client.end().catch(() => {});
   }
+};
+
+// Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives every transaction any free
+// session loses them without an error (ADR 0019). Comparing sessions finds that only by chance, since a transaction may get
+// the same one again: what is certain is that a notification never arrives.
+
+/** In a session of its own a notification comes within milliseconds; this is what a busy machine may need. */
+const NOTIFICATION_TIMEOUT_MS = 3_000;
+const PROBE_TIMEOUT_MS = 2_500;
+
+const SHARED =
+  'DATABASE_URL leads to a pooler that shares sessions between transactions, where LISTEN, prepared statements and settings get lost: ' +
+  'use session mode there (PgBouncer: pool_mode = session), or connect to PostgreSQL itself';
+const TOO_FEW =
+  'DATABASE_URL leads to a pooler that has no second connection to spare: each process needs as many as DATABASE_POOLS adds up to, and four more ' +
+  '(PgBouncer: default_pool_size)';
+
+/** Throws where a pooler shares sessions. `client` is connected to `url`. */
+export const refuseSharedSessions = async (client: pg.ClientBase, url: string): Promise<void> => {
+  if ((await poolerBefore(client, url)) === 'shared sessions') throw new ConfigError(SHARED);
+};
+
+export const poolerModeOf = (address: string): Promise<PoolerMode> =>
+  new Hosts(address).connect((url) =>
+    withClient(url, PROBE_TIMEOUT_MS, (client) => poolerBefore(client, url)),
+  );
+
+const poolerBefore = async (client: pg.ClientBase, url: string): Promise<PoolerMode> => {
+  // A pooler invents the number that clients cancel by; PostgreSQL gives the process that serves them.
+  const { processID } = client as pg.ClientBase & { processID: number };
+  if ((await pidOf(client, 'select 1')) === processID) return 'nothing';
+  const isHeard = await withClient(url, PROBE_TIMEOUT_MS, (listener) => isNotified(listener, client));
+  return isHeard ? 'sessions' : 'shared sessions';
+};
+
+const isNotified = async (listener: pg.Client, caller: pg.ClientBase): Promise<boolean> => {
+  const channel = `handback_probe_${randomBytes(8).toString('hex')}`;
+  const heard = new Promise<boolean>((resolve) => listener.once('notification', () => resolve(true)));
+  const listening = await pidOf(listener, `listen ${channel}`).catch((error: Error) => {
+    throw error.message === tooLate().message ? new ConfigError(TOO_FEW) : error;
+  });
+  // Both are connected, so one session for both is shared.
+  if ((await pidOf(caller, `notify ${channel}`)) === listening) return false;
+  return withTimeout(heard, NOTIFICATION_TIMEOUT_MS, tooLate).catch(() => false);
+};
+
+/** The driver's own words, by which a start knows that the server is away. */
+const tooLate = (): Error => new Error('Query read timeout');
+
+/** Runs a statement and gives the process of the server that did. Both go as one, so that no pooler can split them. */
+const pidOf = async (client: pg.ClientBase, statement: string): Promise<number | undefined> => {
+  const asking = client.query(`${statement}; select pg_backend_pid() as pid`);
+  // Several statements have several answers, which the types do not know.
+  const answers: unknown = await withTimeout(asking, PROBE_TIMEOUT_MS, tooLate);
+  return (answers as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
 };

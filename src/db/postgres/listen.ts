@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { type Observer, WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
-import type { Hosts } from './hosts.ts';
+import { WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
 import { type CheckedPool, clientConfig } from './pools.ts';
 
 export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
@@ -12,21 +11,17 @@ const RECONNECT_MS = 1_000;
 /** A connection that only listens would never notice that the other side is gone. */
 const SIGN_OF_LIFE_EVERY_MS = 10_000;
 
-/** NOTIFY is sent after the commit: inside it commits would wait for each other. A lost call only delays, since processes also poll. */
-export class WakeCalls {
+/** NOTIFY is sent after the commit: inside it commits would wait for each other. A lost one only delays, since processes also poll. */
+export class Notifications {
   readonly #pool: CheckedPool;
-  readonly #hosts: Hosts;
-  readonly #onDatabaseError: Observer['onDatabaseError'];
   // As many requests may wait for events as there are.
   readonly #listeners = new EventEmitter().setMaxListeners(0);
   readonly #unsent: Record<WakeTopic, Set<string | null>> = { deliveries: new Set(), events: new Set() };
   #sending: Promise<void> | null = null;
   #listener: Listener | null = null;
 
-  constructor(pool: CheckedPool, hosts: Hosts, onDatabaseError: Observer['onDatabaseError']) {
+  constructor(pool: CheckedPool) {
     this.#pool = pool;
-    this.#hosts = hosts;
-    this.#onDatabaseError = onDatabaseError;
   }
 
   // The change is committed: nothing that goes wrong from here on may fail the request.
@@ -36,14 +31,14 @@ export class WakeCalls {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when every call so far has reached the server, or was given up. */
+  /** Resolves when every notification so far has reached the server, or was given up. */
   async sent(): Promise<void> {
     await this.#sending;
   }
 
   async onWake(topic: WakeTopic, listener: WakeListener): Promise<() => Promise<void>> {
     this.#listeners.on(topic, listener);
-    this.#listener ??= new Listener(this.#hosts, (of, id) => this.#emit(of, id), this.#onDatabaseError);
+    this.#listener ??= new Listener(this.#pool, (of, id) => this.#emit(of, id));
     return async () => {
       this.#listeners.off(topic, listener);
       if (WAKE_TOPICS.some((each) => this.#listeners.listenerCount(each) > 0)) return;
@@ -57,7 +52,7 @@ export class WakeCalls {
     try {
       this.#listeners.emit(topic, id);
     } catch (error) {
-      this.#onDatabaseError('wake-up call failed', error);
+      this.#pool.observer.onDatabaseError('wake-up call failed', error);
     }
   }
 
@@ -67,11 +62,10 @@ export class WakeCalls {
       if (topics.length === 0) break;
       const calls = topics.map((topic) => [CHANNELS[topic], payloadOf(this.#unsent[topic])]);
       for (const topic of topics) this.#unsent[topic].clear();
+      const text = 'select pg_notify(call ->> 0, call ->> 1) from json_array_elements($1) as call';
       await this.#pool
-        .query('select pg_notify(call ->> 0, call ->> 1) from json_array_elements($1) as call', [
-          JSON.stringify(calls),
-        ])
-        .catch((error) => this.#onDatabaseError('wake-up call lost', error));
+        .query(text, [JSON.stringify(calls)])
+        .catch((error) => this.#pool.observer.onDatabaseError('wake-up call lost', error));
     }
     this.#sending = null;
   }
@@ -81,22 +75,20 @@ export class WakeCalls {
 const payloadOf = (ids: Set<string | null>): string =>
   ids.size > MOST_NAMED || ids.has(null) ? '' : [...ids].join();
 
-type Heard = (topic: WakeTopic, id: string | null) => void;
+type OnNotification = (topic: WakeTopic, id: string | null) => void;
 
-/** Holds one connection that listens, and makes a new one when it breaks; a call makes up for what was missed meanwhile. */
+/** Holds one connection that listens, and opens a new one when it breaks; then it notifies for all that was missed. */
 class Listener {
-  readonly #hosts: Hosts;
-  readonly #heard: Heard;
-  readonly #onDatabaseError: Observer['onDatabaseError'];
+  readonly #pool: CheckedPool;
+  readonly #onNotification: OnNotification;
   #isStopped = false;
   #client: pg.Client | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(hosts: Hosts, heard: Heard, onDatabaseError: Observer['onDatabaseError']) {
-    this.#hosts = hosts;
-    this.#heard = heard;
-    this.#onDatabaseError = onDatabaseError;
-    hosts.on('move', this.#leave);
+  constructor(pool: CheckedPool, onNotification: OnNotification) {
+    this.#pool = pool;
+    this.#onNotification = onNotification;
+    pool.hosts.on('move', this.#leave);
     void this.#connect();
   }
 
@@ -107,7 +99,7 @@ class Listener {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#hosts.off('move', this.#leave);
+    this.#pool.hosts.off('move', this.#leave);
     clearTimeout(this.#timer);
     // Not used any more, whether it ends in good order or not.
     await this.#client?.end().catch(() => {});
@@ -115,13 +107,13 @@ class Listener {
 
   async #connect(): Promise<void> {
     try {
-      await this.#hosts.connect(async (url) => {
+      await this.#pool.hosts.connect(async (url) => {
         // It may have taken long to find a host.
         if (!this.#isStopped) await this.#listenAt(url);
       });
     } catch (error) {
-      this.#onDatabaseError('listening connection failed', error);
-      // The end of one that was made calls #reconnect.
+      this.#pool.observer.onDatabaseError('listening connection failed', error);
+      // The end of one that was opened calls #reconnect.
       if (this.#client) await this.#client.end().catch(() => {});
       else this.#reconnect();
     }
@@ -130,22 +122,20 @@ class Listener {
   async #listenAt(connectionString: string): Promise<void> {
     const client = new pg.Client({ ...clientConfig, connectionString });
     this.#client = client;
-    const pulse = setInterval(
-      () => client.query('select 1').catch(() => client.end()),
-      SIGN_OF_LIFE_EVERY_MS,
-    ).unref();
+    const signOfLife = () => client.query('select 1').catch(() => client.end());
+    const pulse = setInterval(signOfLife, SIGN_OF_LIFE_EVERY_MS).unref();
     client.on('notification', ({ channel, payload }) => {
       const topic = TOPIC_OF.get(channel);
-      if (topic) for (const id of (payload ?? '').split(',')) this.#heard(topic, id || null);
+      if (topic) for (const id of (payload ?? '').split(',')) this.#onNotification(topic, id || null);
     });
-    client.on('error', (error) => this.#onDatabaseError('listening connection lost', error));
+    client.on('error', (error) => this.#pool.observer.onDatabaseError('listening connection lost', error));
     client.once('end', () => {
       clearInterval(pulse);
       this.#reconnect();
     });
     await client.connect();
     await client.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
-    for (const topic of WAKE_TOPICS) this.#heard(topic, null);
+    for (const topic of WAKE_TOPICS) this.#onNotification(topic, null);
   }
 
   #reconnect(): void {

@@ -1,23 +1,22 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { withTimeout } from '../../lib/with-timeout.ts';
+import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
-import { migrateToLatest, type Notice, SCHEMA_WORDS } from '../migrate.ts';
+import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
 import {
   anyCase,
   asJson,
   type ColumnKind,
-  compiledStatements,
+  CompiledStatements,
   type Dialect,
   encoded,
 } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
-import { Hosts } from './hosts.ts';
-import { WakeCalls } from './listen.ts';
-import { refuseSharedSessions } from './pooler.ts';
+import { Hosts, refuseSharedSessions } from './hosts.ts';
+import { Notifications } from './listen.ts';
 import { openPools, PLANNED_ANEW } from './pools.ts';
 import { postgresRateGate } from './rate-gate.ts';
 import { changeTransactions } from './transaction.ts';
@@ -25,7 +24,7 @@ import { changeTransactions } from './transaction.ts';
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
 
-const LAST_CALLS_TIMEOUT_MS = 100;
+const LAST_NOTIFICATIONS_TIMEOUT_MS = 100;
 
 export const openPostgres = (
   connectionString: string,
@@ -38,11 +37,11 @@ export const openPostgres = (
   const db = pools.admin.kysely();
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
-  const statements = compiledStatements({ db, ...dialect });
-  const clock = new DatabaseClock(pools.background, observer.onDatabaseError, ownClock);
+  const statements = new CompiledStatements({ db, ...dialect });
+  const clock = new DatabaseClock(pools.background, ownClock);
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
-  const calls = new WakeCalls(pools.reads, hosts, observer.onDatabaseError);
+  const notifications = new Notifications(pools.reads);
 
   return {
     clock,
@@ -62,36 +61,40 @@ export const openPostgres = (
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,
     changeTransactions: {
-      ...changeTransactions(pools.changes, statements, observer),
+      ...changeTransactions(pools.changes, statements),
       mostWaiting: Math.max(1, poolSizes.changes - 2),
       batchSize: BATCH_SIZE,
     },
-    wake: (topic, id) => calls.wake(topic, id),
-    onWake: (topic, listener) => calls.onWake(topic, listener),
+    wake: (topic, id) => notifications.wake(topic, id),
+    onWake: (topic, listener) => notifications.onWake(topic, listener),
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
       clock.stop();
-      // The last call tells other processes that this one has released its receivers. One that is lost delays them, no more.
-      await withTimeout(calls.sent(), LAST_CALLS_TIMEOUT_MS, () => new Error('not sent')).catch(() => {});
+      // The last one wakes other processes to take over the receivers of this one. If it is lost, they are delayed, no more.
+      await withTimeout(
+        notifications.sent(),
+        LAST_NOTIFICATIONS_TIMEOUT_MS,
+        () => new Error('not sent'),
+      ).catch(() => {});
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
   };
 };
 
-/** On a connection of its own without a time limit: waiting for another process's migration is fine. */
+/** Without a time limit: waiting for another process's migration is fine. The second connection reads what was run (`migrate.ts`). */
 const migrate = async (
   connectionString: string,
   notice: Notice,
   { onDatabaseError }: Observer,
 ): Promise<void> => {
-  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 1, keepAlive: true });
+  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 2, keepAlive: true });
   pool.on('error', (error) => onDatabaseError('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     const client = await pool.connect();
     await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    if (await migrateToLatest(alone, { ...SCHEMA_WORDS.postgres, notice })) await analyzeGrown(alone);
+    if (await migrateToLatest(alone, { ...SCHEMA_DIALECTS.postgres, notice })) await analyzeGrown(alone);
   } finally {
     await pool.end();
   }

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import { withTimeout } from '../../lib/with-timeout.ts';
+import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
 import { isStalePlan, isUnavailable, whileConnecting } from '../database-errors.ts';
@@ -10,23 +10,21 @@ import type { Hosts } from './hosts.ts';
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
-/** In the pipeline of changes, where all shops would wait: what meets a lock is tried again beside it (`transaction.ts`). */
+/** In the pipeline of changes, where all shops would wait: what meets a lock is retried on another connection (`transaction.ts`). */
 const SHORT_LOCK_TIMEOUT_MS = 100;
 
-type Settings = Record<string, string | number>;
+type PoolSettings = Record<string, string | number>;
 
-const LIMITS: Settings = {
+const LIMITS: PoolSettings = {
   // The server gives up before the driver does, so that it never goes on working for a caller who has left.
   statement_timeout: 2_400,
   lock_timeout: 1_500,
   // A process that vanishes inside a transaction holds its rows this long at most.
   idle_in_transaction_session_timeout: 5_000,
 };
-/**
- * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
- * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
- */
-const GENERIC_PLANS: Settings = {
+// Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
+// kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
+const GENERIC_PLANS: PoolSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -35,28 +33,25 @@ const GENERIC_PLANS: Settings = {
   max_parallel_workers_per_gather: 0,
 };
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
-const NO_FSYNC: Settings = { synchronous_commit: 'off' };
+const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
-  /** Lists and timelines. */
   lists: GENERIC_PLANS,
-  /** The admin app, sign-in, searches, figures; planned for their values, as a list with a rare status or a search needs it. */
+  /** Planned for their values, as a list with a rare status or a search needs it. */
   admin: { plan_cache_mode: 'force_custom_plan' },
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
-  /** Short reads: keys, rate limits, one record. */
   reads: GENERIC_PLANS,
-  /** Clean-up, notes of a last use, the clock: no request waits for these. */
   background: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** However busy the others are, the process says that it is ready. */
   readiness: NO_FSYNC,
-} satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, Settings>;
-type Kind = keyof typeof KINDS;
+} satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, PoolSettings>;
+type PoolKind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
-/** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
-const settingsOf = (kind: Kind): string =>
+/** Sent when a connection is opened, not as a startup parameter, which a pooler in between may refuse. */
+const settingsOf = (kind: PoolKind): string =>
   Object.entries({ ...LIMITS, ...KINDS[kind] })
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
@@ -151,16 +146,14 @@ export class Connection {
   async isAlive(): Promise<boolean> {
     if (this.#unanswered > 0 || this.silentMs < UNHEARD_MS) return true;
     const asking = this.query('select 1').then(() => true);
-    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => new Error('no sign of life')).catch(
-      () => false,
-    );
+    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => DEAD).catch(() => false);
   }
 
   release(broken?: Error | boolean): void {
     this.#client.release(broken);
   }
 
-  /** At once, without a goodbye that a dead server would never hear. */
+  /** Without a terminate message, which a dead server would never read. */
   destroy(): void {
     this.#client.connection.stream.destroy();
   }
@@ -186,23 +179,23 @@ export class Connection {
   }
 }
 
-/** A server that hangs takes no goodbye: after this time its connections are cut. */
+/** A server that hangs never answers the end of a connection: after this time it is cut. */
 const END_TIMEOUT_MS = 500;
 const DEAD = new Error('a connection that was idle gave no sign of life');
 const OUTDATED = new Error('another server is in use');
 
 /** Never hands out a connection that a firewall forgot, or whose server is gone or not in use any more, while it lay idle. */
 export class CheckedPool {
+  readonly hosts: Hosts;
+  readonly observer: Observer;
   readonly #pool: pg.Pool;
-  readonly #hosts: Hosts;
-  readonly #observer: Observer;
   readonly #connections = new Map<pg.PoolClient, Connection>();
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
 
-  constructor(hosts: Hosts, kind: Kind, sizes: PoolSizes, observer: Observer) {
-    this.#hosts = hosts;
-    this.#observer = observer;
+  constructor(hosts: Hosts, kind: PoolKind, sizes: PoolSizes, observer: Observer) {
+    this.hosts = hosts;
+    this.observer = observer;
     this.#pool = new pg.Pool({
       ...clientConfig,
       Client: clientOf(hosts),
@@ -226,7 +219,7 @@ export class CheckedPool {
 
   async connect(): Promise<Connection> {
     for (;;) {
-      const client = await whileConnecting(this.#hosts.connect(() => this.#pool.connect()));
+      const client = await whileConnecting(this.hosts.connect(() => this.#pool.connect()));
       const connection = this.#connections.get(client) as Connection;
       const refusal = connection.isOutdated ? OUTDATED : await this.#refusalOf(connection);
       if (!refusal) return connection;
@@ -248,7 +241,6 @@ export class CheckedPool {
     }
   }
 
-  /** In good order, or by force where that takes too long. */
   async end(): Promise<void> {
     await withTimeout(this.#pool.end(), END_TIMEOUT_MS, () => DEAD).catch(() => {
       for (const connection of this.#connections.values()) connection.destroy();
@@ -260,7 +252,7 @@ export class CheckedPool {
     const pool = this as unknown as PostgresPool;
     return new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
-      log: ({ queryDurationMillis, level }) => this.#observer.onQuery(queryDurationMillis, level === 'error'),
+      log: ({ queryDurationMillis, level }) => this.observer.onQuery(queryDurationMillis, level === 'error'),
     });
   }
 
@@ -269,7 +261,7 @@ export class CheckedPool {
     if (isTrusted && (await connection.isAlive())) return null;
     if (isTrusted) {
       this.#distrustBefore = performance.now();
-      this.#observer.onDatabaseError('idle connection dead', DEAD);
+      this.observer.onDatabaseError('idle connection dead', DEAD);
     }
     return DEAD;
   }
@@ -286,8 +278,12 @@ const clientOf = (hosts: Hosts) =>
     }
   };
 
-export const openPools = (hosts: Hosts, sizes: PoolSizes, observer: Observer): Record<Kind, CheckedPool> => {
-  const kinds = Object.keys(KINDS) as Kind[];
+export const openPools = (
+  hosts: Hosts,
+  sizes: PoolSizes,
+  observer: Observer,
+): Record<PoolKind, CheckedPool> => {
+  const kinds = Object.keys(KINDS) as PoolKind[];
   const pools = kinds.map((kind) => [kind, new CheckedPool(hosts, kind, sizes, observer)]);
   return Object.fromEntries(pools);
 };

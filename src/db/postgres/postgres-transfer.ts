@@ -1,14 +1,15 @@
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { migrateTo, type Notice, SCHEMA_WORDS } from '../migrate.ts';
+import type { Trx } from '../database.ts';
+import type { Notice } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
 import {
   type FillAtOnce,
   type Filling,
-  madeMigrations,
+  fillingFrom,
   type Reading,
+  readingOf,
   type ServerFacts,
-  tablesFrom,
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
@@ -27,7 +28,7 @@ const wholeNumber = (text: string): number | bigint => {
 };
 
 /** A connection of its own, without the time limits of those that serve. */
-const connection = async (address: string) => {
+const connect = async (address: string): Promise<Kysely<Tables>> => {
   const connectionString = await new Hosts(address).connect(async (url) => url);
   const pool = new pg.Pool({
     ...clientConfig,
@@ -42,73 +43,65 @@ const connection = async (address: string) => {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 };
 
+/** A transaction may take as long as it needs, unless it says otherwise. */
+const setLimits = async (trx: Trx, limits: Record<string, string>): Promise<void> => {
+  const all = { statement_timeout: '0', idle_in_transaction_session_timeout: '0', ...limits };
+  for (const [name, value] of Object.entries(all))
+    await sql`select set_config(${name}, ${value}, true)`.execute(trx);
+};
+
 export const postgresSnapshot =
-  (connectionString: string, statementTimeoutMs = 0): WithSnapshot =>
+  (address: string, statementTimeoutMs = 0): WithSnapshot =>
   async (work) => {
-    const alone = await connection(connectionString);
+    const db = await connect(address);
     try {
-      return await alone
+      return await db
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (trx) => {
-          await setLocal(trx, 'statement_timeout', String(statementTimeoutMs));
-          await setLocal(trx, 'idle_in_transaction_session_timeout', '0');
+          await setLimits(trx, { statement_timeout: String(statementTimeoutMs) });
           return work(reading(trx));
         });
     } finally {
-      await alone.destroy();
+      await db.destroy();
     }
   };
 
 export const fillPostgres =
-  (connectionString: string, notice: Notice): FillAtOnce =>
+  (address: string, notice: Notice): FillAtOnce =>
   async (work) => {
-    const alone = await connection(connectionString);
+    const db = await connect(address);
     try {
-      const result = await alone.transaction().execute(async (trx) => {
-        for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
-          await setLocal(trx, limit, '0');
-        await setLocal(trx, 'lock_timeout', LOCK_TIMEOUT);
+      const result = await db.transaction().execute(async (trx) => {
+        await setLimits(trx, { lock_timeout: LOCK_TIMEOUT });
         return work(filling(trx, notice));
       });
       // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
       await sql`analyze`
-        .execute(alone)
+        .execute(db)
         .catch(() =>
           notice('all is restored, but ANALYZE failed: run it, or PostgreSQL plans for empty tables'),
         );
       return result;
     } finally {
-      await alone.destroy();
+      await db.destroy();
     }
   };
 
-type Trx = Transaction<Tables>;
+const namesOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
 
-const setLocal = (trx: Trx, name: string, value: string) =>
-  sql`select set_config(${name}, ${value}, true)`.execute(trx);
-
-const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
-
-const reading = (trx: Trx): Reading => {
-  const tables = async () => {
-    const { rows } = await sql<{ table: string; column: string }>`
+const reading = (trx: Trx): Reading =>
+  readingOf(trx, {
+    engine: 'postgres',
+    columns: sql`
       select c.relname as table, a.attname as column from pg_class as c join pg_attribute as a on a.attrelid = c.oid
       where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind = 'r'
         and a.attnum > 0 and not a.attisdropped
-      order by c.relname, a.attnum`.execute(trx);
-    return tablesFrom(rows);
-  };
-  return {
-    engine: 'postgres',
+      order by c.relname, a.attnum`,
     server: () => serverFacts(trx),
-    db: trx,
-    tables,
-    migrations: async () => madeMigrations(trx, await tables()),
     rows: (table, columns) => rowsOf(trx, table, columns),
-  };
-};
+  });
 
 const OLDEST_SUPPORTED = 14;
 
@@ -124,18 +117,16 @@ const serverFacts = async (trx: Trx): Promise<ServerFacts> => {
   };
 };
 
-type Stored = null | string | number | bigint;
-
 /** Through a cursor, a few rows at a time: as many as had about a megabyte last time. */
 async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): AsyncGenerator<Value[]> {
-  await sql`declare backup_rows no scroll cursor for select ${columnsOf(columns)} from ${sql.table(table)}`.execute(
+  await sql`declare backup_rows no scroll cursor for select ${namesOf(columns)} from ${sql.table(table)}`.execute(
     trx,
   );
   let atOnce = ROWS_AT_ONCE.least;
   for (;;) {
-    const { rows } = await sql<Record<string, Stored>>`fetch ${sql.lit(atOnce)} from backup_rows`.execute(
-      trx,
-    );
+    const { rows } = await sql<
+      Record<string, null | string | number | bigint>
+    >`fetch ${sql.lit(atOnce)} from backup_rows`.execute(trx);
     if (rows.length === 0) break;
     let length = 0;
     for (const row of rows) {
@@ -151,27 +142,21 @@ async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): Asy
   await sql`close backup_rows`.execute(trx);
 }
 
-const filling = (trx: Trx, notice: Notice): Filling => ({
-  ...reading(trx),
-  async lock(tables) {
-    const names = sql.join(tables.map((table) => sql.table(table)));
-    if (tables.length > 0) await sql`lock table ${names} in access exclusive mode`.execute(trx);
-  },
-  async hasRows(table) {
-    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(trx);
-    return rows.length > 0;
-  },
-  clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(trx)),
-  migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS.postgres, notice }, name),
-  async insert(table, columns, rows) {
-    const asText = (value: Value | undefined) => (typeof value === 'bigint' ? String(value) : value);
-    const records = rows.map((row) =>
-      Object.fromEntries(columns.map((column, i) => [column, asText(row[i])])),
-    );
-    const names = columnsOf(columns);
-    await sql`insert into ${sql.table(table)} (${names})
-      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(records)}::json)`.execute(
-      trx,
-    );
-  },
-});
+const filling = (trx: Trx, notice: Notice): Filling =>
+  fillingFrom(reading(trx), notice, {
+    async lock(tables) {
+      const names = sql.join(tables.map((table) => sql.table(table)));
+      if (tables.length > 0) await sql`lock table ${names} in access exclusive mode`.execute(trx);
+    },
+    async insert(table, columns, rows) {
+      const asText = (value: Value | undefined) => (typeof value === 'bigint' ? String(value) : value);
+      const records = rows.map((row) =>
+        Object.fromEntries(columns.map((column, i) => [column, asText(row[i])])),
+      );
+      const names = namesOf(columns);
+      await sql`insert into ${sql.table(table)} (${names}) select ${names}
+        from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(records)}::json)`.execute(
+        trx,
+      );
+    },
+  });

@@ -5,11 +5,11 @@ import { afterFailure } from '../database-errors.ts';
 import { lengthMs, longestOf, refusal } from '../rate-windows.ts';
 import type { CheckedPool } from './pools.ts';
 
-/** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
+/** Refused keys; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;
 
 /** How a key stands after some calls. Times are the database's, in milliseconds. */
-interface Counted {
+interface KeyCount {
   key: string;
   /** How many of these calls passed. */
   taken: number;
@@ -21,7 +21,7 @@ interface Counted {
   free: (number | null)[];
 }
 
-/** A key that was turned away is refused from memory, so a flood costs no round trips. `stopped`: the clock of a test that moves time. */
+/** A key that was refused is refused again from memory, so a flood costs no round trips. `stopped`: the clock of a test. */
 export const postgresRateGate = (
   reads: Pick<CheckedPool, 'query'>,
   windows: RateWindows,
@@ -30,7 +30,7 @@ export const postgresRateGate = (
 ): RateGate => {
   const text = statement(windows);
   const prefix = longestOf(windows).name;
-  const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
+  const refusedKeys = new Map<string, { window: RateWindow; untilMs: number }>();
 
   const count = batched<string, RateState>(
     async (keys) => {
@@ -38,7 +38,7 @@ export const postgresRateGate = (
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
       // In one order everywhere, so that processes never wait for each other in a circle.
       const sorted = [...calls].sort(([one], [other]) => (one < other ? -1 : 1));
-      const { rows } = await reads.query<Counted>(text, [
+      const { rows } = await reads.query<KeyCount>(text, [
         sorted.map(([key]) => `${prefix}:${key}`),
         sorted.map(([, asked]) => asked),
         stopped?.now() ?? null,
@@ -57,35 +57,29 @@ export const postgresRateGate = (
   const countAndRemember = async (key: string): Promise<RateState> => {
     const state = await count(key);
     if (state.refused) {
-      if (turnedAway.size >= MOST_REMEMBERED) turnedAway.clear();
-      turnedAway.set(key, { window: state.window, untilMs: clock.now() + state.msBeforeNext });
+      if (refusedKeys.size >= MOST_REMEMBERED) refusedKeys.clear();
+      refusedKeys.set(key, { window: state.window, untilMs: clock.now() + state.msBeforeNext });
     }
     return state;
   };
 
   return (key) => {
-    const known = turnedAway.get(key);
+    const known = refusedKeys.get(key);
     if (known) {
       const { window, untilMs } = known;
       const msBeforeNext = untilMs - clock.now();
       const isOver = msBeforeNext <= 0 || msBeforeNext > lengthMs(window);
       if (!isOver) return { window, remaining: 0, msBeforeNext, refused: true };
-      turnedAway.delete(key);
+      refusedKeys.delete(key);
     }
     return countAndRemember(key);
   };
 };
 
-const stateOf = (
-  windows: RateWindows,
-  { taken, now, count, oldest, free }: Counted,
-  turn: number,
-): RateState => {
-  if (turn > taken)
-    return refusal(
-      windows,
-      free.map((atMs) => (atMs ?? 0) - now),
-    );
+const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState => {
+  const { taken, now, count, oldest, free } = key;
+  const freeInMs = free.map((atMs) => (atMs ?? 0) - now);
+  if (turn > taken) return refusal(windows, freeInMs);
   const longest = longestOf(windows);
   return {
     window: longest,
@@ -95,10 +89,8 @@ const stateOf = (
   };
 };
 
-/**
- * The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is
- * now: the clock was set back. Times are sorted, so `width_bucket` finds by halving how many are past a window.
- */
+// The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is
+// now: the clock was set back. Times are sorted, so `width_bucket` finds by halving how many are past a window.
 const statement = (windows: RateWindows): string => {
   const now = 'coalesce($3::float8, extract(epoch from clock_timestamp())::float8 * 1000) as now';
   const keptMs = lengthMs(longestOf(windows));

@@ -1,35 +1,32 @@
 import { type CompiledQuery, sql } from 'kysely';
-import type { ChangeTransactions, Insertion, Observer, ReadThenWrite, Update, Write } from '../database.ts';
+import type { ChangeTransactions, Decide, Insertion, Update, Write } from '../database.ts';
 import { isConflict, isLockTimeout, isUnavailable } from '../database-errors.ts';
 import {
   asJson,
   type Change,
+  type CompiledStatements,
   change,
-  type compiledStatements,
   statement,
   statementsBy,
 } from '../statements.ts';
 import type { CheckedPool, Connection } from './pools.ts';
-
-type Statements = ReturnType<typeof compiledStatements>;
 
 /** In slices, so that a shop whose lock is never released leaves the connection to the next one (`change-queue.ts`). */
 const LOCK_WAIT_MS = 300;
 
 export const changeTransactions = (
   pool: CheckedPool,
-  statements: Statements,
-  observer: Observer,
+  statements: CompiledStatements,
 ): Pick<ChangeTransactions, 'pipelined' | 'waiting'> => {
-  const pipeline = new Pipeline(pool, statements, observer);
+  const pipeline = new Pipeline(pool, statements);
   const begin = `begin; set local lock_timeout = ${LOCK_WAIT_MS}`;
   return {
     pipelined: (reads, decide, sent) => pipeline.run('begin', reads, decide, sent),
-    waiting: (reads, decide) => new Pipeline(pool, statements, observer).run(begin, reads, decide),
+    waiting: (reads, decide) => new Pipeline(pool, statements).run(begin, reads, decide),
   };
 };
 
-interface Held {
+interface SharedConnection {
   connection: Promise<Connection>;
   users: number;
   isBroken: boolean;
@@ -38,20 +35,18 @@ interface Held {
 /** On one connection. A transaction may begin when the one before has sent its changes: its first statements travel with them. */
 class Pipeline {
   readonly #pool: CheckedPool;
-  readonly #statements: Statements;
-  readonly #observer: Observer;
-  #held: Held | null = null;
+  readonly #statements: CompiledStatements;
+  #held: SharedConnection | null = null;
 
-  constructor(pool: CheckedPool, statements: Statements, observer: Observer) {
+  constructor(pool: CheckedPool, statements: CompiledStatements) {
     this.#pool = pool;
     this.#statements = statements;
-    this.#observer = observer;
   }
 
   async run<Result>(
     begin: string,
     reads: readonly CompiledQuery[],
-    decide: Parameters<ReadThenWrite>[1],
+    decide: Decide<Result>,
     sent: () => void = () => {},
   ): Promise<Result> {
     const held = this.#take();
@@ -60,17 +55,13 @@ class Pipeline {
       throw error;
     });
     try {
-      const { writes, result } = await this.#read(connection, begin, reads)
-        .then(decide)
-        .catch(this.#rollback(connection));
+      const { writes, result } = await this.#read(connection, begin, reads, decide);
+      const last = writes.length > 0 ? [this.#write(connection, writes)] : [];
       // Where the writes fail, PostgreSQL takes the commit behind them as a rollback.
-      const ended = [
-        ...(writes.length > 0 ? [connection.query(...oneStatement(this.#statements, writes))] : []),
-        connection.query('commit'),
-      ];
+      last.push(connection.query('commit'));
       sent();
-      await this.#observed(Promise.all(ended));
-      return result as Result;
+      await this.#observed(last);
+      return result;
     } catch (error) {
       // It may be the connection that failed: the next transaction takes another.
       if (this.#held === held) this.#held = null;
@@ -81,56 +72,58 @@ class Pipeline {
     }
   }
 
-  #take(): Held {
+  #take(): SharedConnection {
     this.#held ??= { connection: this.#pool.connect(), users: 0, isBroken: false };
     this.#held.users += 1;
     return this.#held;
   }
 
-  #leave(held: Held, connection: Connection): void {
+  #leave(held: SharedConnection, connection: Connection): void {
     held.users -= 1;
     if (held.users > 0) return;
     if (this.#held === held) this.#held = null;
     connection.release(held.isBroken);
   }
 
-  async #read(connection: Connection, begin: string, reads: readonly CompiledQuery[]): Promise<object[][]> {
-    // Sent in this order in one packet: the locks that the first read takes are held when the next ones run.
-    const answers = [
-      connection.query(begin),
-      ...reads.map(({ sql: text, parameters }) => connection.query(text, [...parameters])),
-    ];
-    const [, ...results] = await this.#observed(Promise.all(answers));
-    return results.map(({ rows }) => rows);
-  }
-
-  /** Waited for, so that all that was sent has been answered before another transaction gets the connection. */
-  readonly #rollback =
-    (connection: Connection) =>
-    async (error: unknown): Promise<never> => {
+  async #read<Result>(
+    connection: Connection,
+    begin: string,
+    reads: readonly CompiledQuery[],
+    decide: Decide<Result>,
+  ) {
+    try {
+      // Sent in this order in one packet: the locks that the first read takes are held when the next ones run.
+      const [, ...results] = await this.#observed([
+        connection.query(begin),
+        ...reads.map(({ sql: text, parameters }) => connection.query(text, parameters)),
+      ]);
+      return decide(results.map(({ rows }) => rows));
+    } catch (error) {
+      // Waited for, so that all that was sent has been answered before another transaction gets the connection.
       await connection
         .query('rollback')
-        .catch((failure: unknown) => this.#observer.onDatabaseError('rollback failed', failure));
+        .catch((failure: unknown) => this.#pool.observer.onDatabaseError('rollback failed', failure));
       throw error;
-    };
+    }
+  }
 
-  async #observed<Answers>(queries: Promise<Answers>): Promise<Answers> {
+  #write(connection: Connection, writes: Write[]): Promise<unknown> {
+    const { sql: text, parameters } = this.#statements.together(writes.map(asChange));
+    return connection.query(text, parameters);
+  }
+
+  async #observed<Answer>(queries: Promise<Answer>[]): Promise<Answer[]> {
     const startedAt = performance.now();
     let failed = true;
     try {
-      const answers = await queries;
+      const answers = await Promise.all(queries);
       failed = false;
       return answers;
     } finally {
-      this.#observer.onQuery(performance.now() - startedAt, failed);
+      this.#pool.observer.onQuery(performance.now() - startedAt, failed);
     }
   }
 }
-
-const oneStatement = (statements: Statements, writes: Write[]): [string, unknown[]] => {
-  const { sql: text, parameters } = statements.together(writes.map(asChange));
-  return [text, [...parameters]];
-};
 
 const asChange = (write: Write): Change => {
   if ('table' in write) return insertion(write);

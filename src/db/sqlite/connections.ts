@@ -1,82 +1,76 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.ts';
 import { ConfigError } from '../../service/config.ts';
-import { keepPrivate, narrow } from '../private-file.ts';
 
 /** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
 const OPEN_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 
-/** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
-interface Connection {
-  readonly raw: Sqlite.Database;
-  prepare(sql: string): Sqlite.Statement<unknown[]>;
-}
-
-/** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
-export interface Connections {
-  writer: Connection;
-  reader: Connection;
-  syncCommits(mode: Synchronous): void;
-  /** A connection reads the planner's statistics when it is opened, and then never again. */
-  reopenReader(): void;
-  close(): void;
-}
-
 /** FULL: a commit is on disk when it returns. NORMAL: it is there with the next one that is FULL. */
 export type Synchronous = 'FULL' | 'NORMAL';
 
-export const openConnections = (file: string): Connections => {
-  keepPrivate(file);
-  for (const suffix of ['-wal', '-shm']) narrow(file + suffix);
-  const writer = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
-  writer.pragma('journal_mode = WAL');
-  writer.pragma('foreign_keys = ON');
-  writer.pragma('wal_autocheckpoint = 4000');
-  const openReader = (): Connection => {
-    const reader = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
-    reader.pragma('query_only = ON');
-    return withStatements(reader);
-  };
-  let synchronous: Synchronous | null = null;
-  const syncCommits = (mode: Synchronous): void => {
-    if (mode !== synchronous) writer.pragma(`synchronous = ${mode}`);
-    synchronous = mode;
-  };
-  syncCommits('FULL');
-  return {
-    writer: withStatements(writer),
-    reader: openReader(),
-    syncCommits,
-    reopenReader() {
-      this.reader.raw.close();
-      this.reader = openReader();
-    },
-    close() {
-      this.reader.raw.close();
-      writer.close();
-    },
-  };
-};
+/** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
+class PreparedConnection {
+  readonly raw: Sqlite.Database;
+  readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
-const withStatements = (raw: Sqlite.Database): Connection => {
-  raw.pragma('cache_size = -16384');
-  // From here on SQLite never waits: it would stop the event loop. The driver waits instead.
-  raw.pragma('busy_timeout = 0');
-  const statements = new Map<string, Sqlite.Statement<unknown[]>>();
-  return {
-    raw,
-    prepare(sql) {
-      let statement = statements.get(sql);
-      if (!statement) {
-        if (statements.size >= CACHED_STATEMENTS) statements.clear();
-        statement = raw.prepare<unknown[]>(sql);
-        statements.set(sql, statement);
-      }
-      return statement;
-    },
-  };
-};
+  constructor(file: string, pragmas: string[]) {
+    this.raw = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
+    // From the last one on SQLite never waits: it would stop the event loop. The driver waits instead.
+    for (const pragma of [...pragmas, 'cache_size = -16384', 'busy_timeout = 0']) this.raw.pragma(pragma);
+  }
+
+  prepare(sql: string): Sqlite.Statement<unknown[]> {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
+    const statement = this.raw.prepare<unknown[]>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+/** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
+export class SqliteConnections {
+  readonly #file: string;
+  readonly writer: PreparedConnection;
+  reader: PreparedConnection;
+  #synchronous: Synchronous | null = null;
+
+  constructor(file: string) {
+    this.#file = file;
+    ensurePrivateFile(file);
+    for (const suffix of ['-wal', '-shm']) restrictPermissions(file + suffix);
+    this.writer = new PreparedConnection(file, [
+      'journal_mode = WAL',
+      'foreign_keys = ON',
+      'wal_autocheckpoint = 4000',
+    ]);
+    this.syncCommits('FULL');
+    this.reader = this.#openReader();
+  }
+
+  syncCommits(mode: Synchronous): void {
+    if (mode !== this.#synchronous) this.writer.raw.pragma(`synchronous = ${mode}`);
+    this.#synchronous = mode;
+  }
+
+  /** A connection reads the planner's statistics when it is opened, and then never again. */
+  reopenReader(): void {
+    this.reader.raw.close();
+    this.reader = this.#openReader();
+  }
+
+  close(): void {
+    this.reader.raw.close();
+    this.writer.raw.close();
+  }
+
+  #openReader(): PreparedConnection {
+    return new PreparedConnection(this.#file, ['query_only = ON']);
+  }
+}
 
 /** A process that was just killed may need a moment until the system has let go of its locks. */
 const LOCK_TIMEOUT_MS = 1000;
@@ -87,7 +81,7 @@ const held = new Set<Sqlite.Database>();
 /** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
-  keepPrivate(file);
+  ensurePrivateFile(file);
   const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
   try {
     // Nothing is ever written, so no journal is needed beside it.

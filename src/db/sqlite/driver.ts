@@ -12,8 +12,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import type { Connections, Synchronous } from './connections.ts';
-import type { Query } from './reader-thread.ts';
+import type { SqliteConnections, Synchronous } from './connections.ts';
+import type { ThreadQuery } from './reader-thread.ts';
 
 /** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
 export const BUSY_WAIT_MS = 2000;
@@ -46,21 +46,21 @@ const WAITING_WRITERS = 2000;
 export const writerTurns = (): BoundedQueue =>
   new BoundedQueue({ atOnce: 1, waiting: WAITING_WRITERS, withinMs: BUSY_WAIT_MS, refusal: busyError });
 
-interface Settings {
-  connections: Connections;
+interface SessionSettings {
+  connections: SqliteConnections;
   writers: BoundedQueue;
   synchronous: Synchronous;
   waitMs: number;
-  heavyReads?: { run(query: Query): Promise<unknown[]> };
+  heavyReads?: { run(query: ThreadQuery): Promise<unknown[]> };
 }
 
 /** A read outside a transaction goes to the reading connection, or thread, at once; anything else waits for its turn to write. */
 class Session implements DatabaseConnection {
-  readonly #settings: Settings;
+  readonly #settings: SessionSettings;
   /** While a transaction is open. */
   #endTurn: (() => void) | null = null;
 
-  constructor(settings: Settings) {
+  constructor(settings: SessionSettings) {
     this.#settings = settings;
   }
 
@@ -141,10 +141,10 @@ const run = <Row>(
 };
 
 class SessionDriver implements Driver {
-  readonly #settings: Settings;
+  readonly #settings: SessionSettings;
   readonly #idle: Session[] = [];
 
-  constructor(settings: Settings) {
+  constructor(settings: SessionSettings) {
     this.#settings = settings;
   }
   async init(): Promise<void> {}
@@ -161,7 +161,7 @@ class SessionDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-export const sessionDialect = (settings: Settings): Dialect => ({
+export const sessionDialect = (settings: SessionSettings): Dialect => ({
   createDriver: () => new SessionDriver(settings),
   createQueryCompiler: () => new Compiler(),
   createAdapter: () => new Adapter(),

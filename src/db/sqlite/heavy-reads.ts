@@ -3,13 +3,13 @@ import Sqlite from 'better-sqlite3';
 import { QueueTimeout } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Observer } from '../database.ts';
-import type { Answer, Query } from './reader-thread.ts';
+import type { Answer, ThreadQuery } from './reader-thread.ts';
 
 /** Less than the 4.5 s after which a request is refused anyway; more than so many cannot be done in that time. */
 const WAIT_MS = 4000;
 const WAITING = 200;
 
-/** Beside this file, in the sources as in what is built from them. */
+/** In the sources, or in what is built from them. */
 const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
 
 const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
@@ -31,7 +31,7 @@ export class HeavyReads {
     this.#onDatabaseError = onDatabaseError;
   }
 
-  run(query: Query): Promise<unknown[]> {
+  run(query: ThreadQuery): Promise<unknown[]> {
     return this.#queue.run(async () => {
       const answer = await this.#ask(query);
       if ('rows' in answer) return answer.rows;
@@ -49,7 +49,7 @@ export class HeavyReads {
     await new Promise((resolve) => thread.once('exit', resolve));
   }
 
-  #ask(query: Query): Promise<Answer> {
+  #ask(query: ThreadQuery): Promise<Answer> {
     this.#thread ??= this.#start();
     const thread = this.#thread;
     return new Promise((resolve) => {

@@ -4,30 +4,31 @@ import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../lib/time.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
-import { migrateToLatest, SCHEMA_WORDS } from '../migrate.ts';
+import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import { anyCase, asJson, compiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
-import { type Connections, openConnections, type Synchronous } from './connections.ts';
+import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
+import { SqliteConnections, type Synchronous } from './connections.ts';
 import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
-/** Another process may be migrating: that is worth waiting for, and no request runs yet. */
+/** Another process may be migrating. No request runs yet. */
 const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
-  const connections = openConnections(file);
+  const connections = new SqliteConnections(file);
   const writers = writerTurns();
   const heavyReads = new HeavyReads(file, onDatabaseError);
+  // As many requests may wait for events as there are.
+  const listeners = new EventEmitter().setMaxListeners(0);
   const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
       dialect: sessionDialect({ connections, writers, synchronous, waitMs: BUSY_WAIT_MS, ...more }),
       log: ({ queryDurationMillis, level }) => onQuery(queryDurationMillis, level === 'error'),
     });
-  // A commit is on disk before it is acknowledged.
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
-  const { fill } = compiledStatements({ db, ...dialect });
+  const { fill } = new CompiledStatements({ db, ...dialect });
   const transaction = readThenWrite(db, connections, fill);
   const analyze = async (): Promise<void> => {
     if (!(await analyzeGrown(light, heavyReads))) return;
@@ -44,8 +45,8 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     background: light,
     fill,
     async migrate(notice = () => {}) {
-      const patient = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
-      if (await migrateToLatest(patient, { ...SCHEMA_WORDS.sqlite, notice })) await analyze();
+      const waiting = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
+      if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
     // One process, so counters need not outlive it nor be shared.
@@ -53,7 +54,18 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     ...dialect,
     // The more share a commit, the fewer wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
-    ...wakeCalls(onDatabaseError),
+    // One process, so an event emitter is enough. The change is committed: no listener may fail the request.
+    wake(topic, id) {
+      try {
+        listeners.emit(topic, id);
+      } catch (error) {
+        onDatabaseError('wake-up call failed', error);
+      }
+    },
+    async onWake(topic, listener) {
+      listeners.on(topic, listener);
+      return async () => void listeners.off(topic, listener);
+    },
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
       await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);
@@ -62,10 +74,8 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
   };
 };
 
-/**
- * Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
- * 0.2 s, during which no other connection writes: so each by itself, with a pause that is longer than writers wait before they try again.
- */
+// Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
+// 0.2 s, during which no other connection writes: so each by itself, with a pause that is longer than writers wait before they try again.
 const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> => {
   const { rows } = await sql<{ optimize: string }>`pragma optimize(0x10003)`.execute(db);
   const tables = rows.map(({ optimize }) => /"(\w+)"$/.exec(optimize)?.[1] ?? '');
@@ -84,7 +94,7 @@ const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> =>
 };
 
 /** Transactions come one after another: the file has one writer. */
-const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWrite => {
+const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadThenWrite => {
   // On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart.
   const insert = ({ table, rows }: Insertion): void => {
     const columns = Object.keys(rows[0] ?? {});
@@ -110,26 +120,6 @@ const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWri
         else await trx.executeQuery(fill(write.statement, write.values as never));
       return result;
     });
-};
-
-/** One process, so an event emitter is enough. */
-const wakeCalls = (onDatabaseError: Observer['onDatabaseError']): Pick<Database, 'wake' | 'onWake'> => {
-  // As many requests may wait for events as there are.
-  const listeners = new EventEmitter().setMaxListeners(0);
-  return {
-    wake(topic, id) {
-      // The change is committed: nothing that goes wrong from here on may fail the request.
-      try {
-        listeners.emit(topic, id);
-      } catch (error) {
-        onDatabaseError('wake-up call failed', error);
-      }
-    },
-    onWake: async (topic, listener) => {
-      listeners.on(topic, listener);
-      return async () => void listeners.off(topic, listener);
-    },
-  };
 };
 
 const globEscaped = (text: string): string => text.replaceAll(/[*?[]/g, '[$&]');

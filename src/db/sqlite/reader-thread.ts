@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 
 // The thread of `heavy-reads.ts`: one connection, one statement at a time. Built as a program of its own.
 
-export interface Query {
+export interface ThreadQuery {
   sql: string;
   parameters: readonly unknown[];
 }
@@ -14,7 +14,7 @@ export type Answer = { rows: unknown[] } | { failed: { message: string; code: st
 /** SQLite may wait here: no request runs in this thread. */
 const BUSY_TIMEOUT_MS = 1000;
 
-/** Rows that statistics are made of, for each value of an index's first column. */
+/** Rows to sample for each value of an index's first column. */
 const ANALYSIS_LIMIT = 1000;
 
 const connection = new Sqlite(workerData, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
@@ -22,7 +22,7 @@ connection.pragma('cache_size = -16384');
 connection.pragma('synchronous = NORMAL');
 connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
 
-const answerTo = ({ sql, parameters }: Query): Answer => {
+const answerTo = ({ sql, parameters }: ThreadQuery): Answer => {
   try {
     const statement = connection.prepare<unknown[]>(sql);
     if (statement.reader) return { rows: statement.all(parameters) };
@@ -34,7 +34,7 @@ const answerTo = ({ sql, parameters }: Query): Answer => {
   }
 };
 
-parentPort?.on('message', (query: Query | 'close') => {
+parentPort?.on('message', (query: ThreadQuery | 'close') => {
   if (query !== 'close') return parentPort?.postMessage(answerTo(query));
   connection.close();
   parentPort?.close();

@@ -8,23 +8,23 @@ import { ServiceError } from '../../service/errors.ts';
 import { usageOf } from '../../shops/allowance.ts';
 import type { Locking } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
-import { type Changed, Decision, LOCKED, type Result, type Wanted } from './decide.ts';
-import { Reading } from './read.ts';
+import { type Changed, type ChangeResult, Decision, LOCKED, type Wanted } from './decide.ts';
+import { BatchReading } from './read.ts';
 import { writesOf } from './write.ts';
 
 // The one way of every change: queue → read → decide → write. Changes that arrive together share a transaction, which locks the
 // counters of their shops and nothing else. A shop whose counter another transaction has locked waits in a queue of its own,
 // beside the others, and for a short time at once: nothing waits for it.
 
-interface Waiting {
+interface Queued {
   wanted: Wanted;
   /** By `performance.now()`. */
   overdueAt: number;
 }
 
-const deadlineOf = ({ overdueAt }: Waiting): number => overdueAt;
+const deadlineOf = ({ overdueAt }: Queued): number => overdueAt;
 
-type Ask = (item: Waiting) => Promise<Changed>;
+type Enqueue = (item: Queued) => Promise<Changed>;
 
 /** Changes of one locked shop that may wait. */
 const MOST_OF_A_SHOP = 500;
@@ -33,10 +33,9 @@ const CONNECTION_WAIT_MS = 1_000;
 
 export class ChangeQueue {
   readonly #ctx: Base;
-  readonly #pipeline: Ask;
-  readonly #lockedShops = new Map<string, { ask: Ask; users: number }>();
+  readonly #pipeline: Enqueue;
+  readonly #lockedShops = new Map<string, { enqueue: Enqueue; users: number }>();
   readonly #connections: BoundedQueue;
-  /** Idempotency keys of creations that have not ended. */
   readonly #keys = new Set<string>();
 
   constructor(ctx: Base) {
@@ -55,7 +54,7 @@ export class ChangeQueue {
     });
   }
 
-  async make(wanted: Wanted): Promise<Changed> {
+  async apply(wanted: Wanted): Promise<Changed> {
     const changed = await this.#withKey(wanted, () => this.#enqueue(wanted));
     // Committed: what follows is outside of everything that may be tried again.
     if (changed.receiver !== null) this.#ctx.wake('deliveries', changed.receiver);
@@ -66,7 +65,7 @@ export class ChangeQueue {
   /** Decides on a creation as things stand: reads without locks and writes nothing (docs/contract.md). */
   async tryOut(wanted: Wanted): Promise<DryRun> {
     const { shop } = wanted.caller;
-    const reading = new Reading(this.#ctx, [wanted], 'none');
+    const reading = new BatchReading(this.#ctx, [wanted], 'none');
     const answers = await Promise.all(
       reading.queries.map((query) => this.#ctx.reads.executeQuery<object>(query)),
     );
@@ -98,7 +97,7 @@ export class ChangeQueue {
     return this.#lockedShops.has(wanted.caller.shop.id) ? this.#waitForShop(item) : this.#pipeline(item);
   }
 
-  async #runPipelined(items: Waiting[], sent: () => void): Promise<Results<Changed>> {
+  async #runPipelined(items: Queued[], sent: () => void): Promise<Results<Changed>> {
     const { pipelined } = this.#ctx.changeTransactions;
     const results = await this.#run(pipelined, items, 'skip', sent);
     return items.map((item, i) => {
@@ -108,22 +107,22 @@ export class ChangeQueue {
   }
 
   /** In the queue of its shop, which exists while there is something in it. */
-  async #waitForShop(item: Waiting): Promise<Changed> {
+  async #waitForShop(item: Queued): Promise<Changed> {
     const shopId = item.wanted.caller.shop.id;
-    const shop = this.#lockedShops.get(shopId) ?? { ask: this.#newShopQueue(), users: 0 };
+    const shop = this.#lockedShops.get(shopId) ?? { enqueue: this.#newShopQueue(), users: 0 };
     this.#lockedShops.set(shopId, shop);
     shop.users += 1;
     try {
-      return await shop.ask(item);
+      return await shop.enqueue(item);
     } finally {
       shop.users -= 1;
       if (shop.users === 0) this.#lockedShops.delete(shopId);
     }
   }
 
-  #newShopQueue(): Ask {
+  #newShopQueue(): Enqueue {
     const { batchSize, waiting } = this.#ctx.changeTransactions;
-    const work = async (items: Waiting[]): Promise<Results<Changed>> => {
+    const work = async (items: Queued[]): Promise<Results<Changed>> => {
       const results = await this.#connections.run(() => this.#run(waiting, items, 'wait'));
       return results.map((result) => (result === LOCKED ? AGAIN : result));
     };
@@ -132,12 +131,12 @@ export class ChangeQueue {
 
   async #run(
     transaction: ReadThenWrite,
-    items: Waiting[],
+    items: Queued[],
     locking: Locking,
     sent?: () => void,
-  ): Promise<Result[]> {
+  ): Promise<ChangeResult[]> {
     const batch = items.map(({ wanted }) => wanted);
-    const reading = new Reading(this.#ctx, batch, locking);
+    const reading = new BatchReading(this.#ctx, batch, locking);
     const decide = (answers: object[][]) => {
       const decision = new Decision(reading.factsFrom(answers));
       for (const wanted of batch) decision.add(wanted);

@@ -11,14 +11,20 @@ import { type Counter, nextTimestamp } from '../../shops/counters.ts';
 import type { Caller } from '../../shops/plans.ts';
 import { deliveryOf, type NewDelivery, type Reachable } from '../../webhooks/outbox.ts';
 import { type KeptAnswers, type KeyUse, keptAnswer, keyName, recall } from '../idempotency.ts';
-import type { Action, CreateBody, Kind, Step } from '../kinds/kind.ts';
+import {
+  type Action,
+  type Correction,
+  type CreateBody,
+  commonColumns,
+  correction,
+  type Kind,
+  type Step,
+} from '../kinds/kind.ts';
 import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
-import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
-import { notFound } from '../store.ts';
+import { SEARCHED_COLUMNS, searchText } from '../search.ts';
+import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
 import { originOf, type TotalChange } from '../totals.ts';
-import { isVisibleTo, type ReturnRow, type RmaTableName } from '../visibility.ts';
-import { type Correction, correction } from './correct.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
 
@@ -28,7 +34,8 @@ export const KINDS: Record<RmaTableName, Kind> = {
 };
 
 /** One change, as data. Entries later than `seen` refuse it: the person who decided on it did not know them. */
-export type Wanted = { kind: RmaTableName; caller: Caller; id: string; nowMs: number } & (
+export type Wanted = { kind: RmaTableName; caller: Caller; nowMs: number } & WhatIsWanted;
+export type WhatIsWanted = { id: string } & (
   | { type: 'create'; body: CreateBody; use: KeyUse | null }
   | { type: 'move'; action: Action; body: object; seen: number | undefined }
   | { type: 'note'; note: string }
@@ -37,7 +44,6 @@ export type Wanted = { kind: RmaTableName; caller: Caller; id: string; nowMs: nu
 );
 type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 
-/** By RMA, when its newest entry of each type was made. */
 type LatestEntries = ReadonlyMap<string, ReadonlyMap<TimelineType, number>>;
 
 export interface Facts {
@@ -58,14 +64,13 @@ export interface Changed {
   answer: object | null;
   isReplay: boolean;
   event: LoggedEvent | null;
-  /** The client that receives the event. */
   receiver: string | null;
 }
 
 /** Another transaction has locked the shop's counter, or the RMA: nothing was decided. */
 export const LOCKED: unique symbol = Symbol('locked');
 
-export type Result = Changed | ServiceError | typeof LOCKED;
+export type ChangeResult = Changed | ServiceError | typeof LOCKED;
 
 interface Changing {
   kind: RmaTableName;
@@ -83,7 +88,7 @@ export class Decision {
   readonly #latestEntries = new Map<string, Map<TimelineType, number>>();
   /** By id. An RMA that changes several times is written once. */
   readonly changing = new Map<string, Changing>();
-  readonly results: Result[] = [];
+  readonly results: ChangeResult[] = [];
   readonly entries: Row<'timeline'>[] = [];
   readonly events: LoggedEvent[] = [];
   readonly deliveries: NewDelivery[] = [];
@@ -134,19 +139,7 @@ export class Decision {
     const sku = kind.skuOf(body);
     const isDangerous = sku !== null && this.#facts.isDangerous(caller.shop.id, sku);
     const { columns, note, data } = kind.create(body, isDangerous);
-    const row = {
-      id: wanted.id,
-      shop_id: caller.shop.id,
-      client_id: caller.actor.type === 'API_CLIENT' ? caller.actor.id : null,
-      number,
-      external_ref: body.externalRef,
-      external_source: body.externalSource,
-      created_at: at,
-      updated_at: at,
-      status_since: at,
-      assignee_id: null,
-      ...columns,
-    } as ReturnRow;
+    const row = { ...commonColumns(caller, wanted.id, body, number, at), ...columns } as ReturnRow;
     const answer = kind.view(row);
     this.changing.set(row.id, { kind: wanted.kind, row, set: null });
     if (use) {
@@ -190,14 +183,14 @@ export class Decision {
     counter: Counter,
     before: ReturnRow | null,
     row: ReturnRow,
-    { entry, note, data, event: told }: Omit<Step, 'set'>,
+    { entry, note, data, event: unsent }: Omit<Step, 'set'>,
   ): Changed {
     const at = row.updated_at;
     this.#rows[kind].set(row.id, row);
     this.#noteEntry(row.id, entry, at);
     this.entries.push(entryOf(caller, before, row, { entry, note, data }));
     this.totals.push(...totalChanges(kind, before, row));
-    const event = told && buildEvent(counter, row, at, told);
+    const event = unsent && buildEvent(counter, row, at, unsent);
     const delivery =
       event && row.client_id && deliveryOf(caller.shop, row.client_id, event, this.#facts.reachable);
     if (event) this.events.push(event);

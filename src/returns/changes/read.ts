@@ -6,8 +6,7 @@ import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReachable } from '../../webhooks/outbox.ts';
 import { keyName, selectAnswers } from '../idempotency.ts';
-import { from, rowsById } from '../store.ts';
-import type { ReturnRow, RmaTableName } from '../visibility.ts';
+import { from, type ReturnRow, type RmaTableName, rowsById } from '../store.ts';
 import { type Facts, KINDS, type Wanted } from './decide.ts';
 
 /** Ids of the rows that no other transaction has locked; these are locked from now on. */
@@ -21,14 +20,14 @@ const freeById = statementsBy((table: RmaTableName) =>
   ),
 );
 
-interface Entry {
+interface SeenEntry {
   rma_id: string;
   at: number;
 }
 
 /** By RMA and type the newest entry later than what a person has seen. */
 const selectLatest = statement(
-  ({ rows }, { seen }: { seen: Entry[] }) => sql<Entry & { type: TimelineType }>`
+  ({ rows }, { seen }: { seen: SeenEntry[] }) => sql<SeenEntry & { type: TimelineType }>`
     select timeline.rma_id, timeline.type, max(timeline.at) as at
     from ${rows('seen', { rma_id: 'id', at: 'integer' }, seen)}
     join timeline on timeline.rma_id = seen.rma_id and timeline.at > seen.at
@@ -51,7 +50,7 @@ const keysOf = (batch: Wanted[]): { client_id: string; key: string }[] =>
   );
 
 /** Several people may have seen one RMA at different times: the earliest of them. */
-const seenOf = (batch: Wanted[]): Entry[] => {
+const seenOf = (batch: Wanted[]): SeenEntry[] => {
   const earliest = new Map<string, number>();
   for (const each of batch)
     if ('seen' in each && each.seen !== undefined)
@@ -59,7 +58,7 @@ const seenOf = (batch: Wanted[]): Entry[] => {
   return [...earliest].map(([rma_id, at]) => ({ rma_id, at }));
 };
 
-/** Whether another client may receive the event: a creator with a URL does itself, as its key has told (docs/contract.md). */
+/** Whether another client may receive the event: a creator with a URL, which is known from its key, does itself (docs/contract.md). */
 const needsReceiver = ({ type, kind, caller: { actor, hasWebhook } }: Wanted): boolean =>
   type === 'move' ||
   (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook);
@@ -81,7 +80,7 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
  * first locks the shops' counters: what the next ones read cannot change before the commit. With `skip` nothing waits and no
  * RMA is locked; with `wait` RMAs that another transaction has locked are found out.
  */
-export class Reading {
+export class BatchReading {
   readonly queries: CompiledQuery[] = [];
   readonly #takers: ((rows: never[]) => void)[] = [];
   readonly #fill: Base['fill'];
@@ -106,10 +105,10 @@ export class Reading {
     this.#read(goods, selectDangerous, { goods }, (dangerous) => {
       facts.isDangerous = isGoodIn(dangerous);
     });
-    const telling = batch.filter(needsReceiver);
-    const creatorIds = unique(telling.flatMap(({ caller }) => caller.actor.id ?? []));
-    const of = { shopIds: shopIdsOf(telling), creatorIds, repairIds, tradeReturnIds };
-    this.#read(telling, selectReachable, of, (reachable) => {
+    const withReceiver = batch.filter(needsReceiver);
+    const creatorIds = unique(withReceiver.flatMap(({ caller }) => caller.actor.id ?? []));
+    const of = { shopIds: shopIdsOf(withReceiver), creatorIds, repairIds, tradeReturnIds };
+    this.#read(withReceiver, selectReachable, of, (reachable) => {
       facts.reachable = [...reachable, ...facts.reachable];
     });
     const seen = seenOf(batch);

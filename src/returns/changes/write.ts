@@ -1,13 +1,12 @@
 import type { Insertion, Write } from '../../db/database.ts';
 import { saveCounters } from '../../shops/counters.ts';
 import { saveAnswers } from '../idempotency.ts';
+import type { RmaTableName } from '../store.ts';
 import { saveTotals } from '../totals.ts';
-import type { RmaTableName } from '../visibility.ts';
 import { type Decision, KINDS, searchTextFor } from './decide.ts';
 
 const LONG_COLUMNS = ['faulty_item', 'search_text'];
 
-/** The RMAs of one kind: those that are new, and those that change. */
 const returnsOf = (kind: RmaTableName, decision: Decision): Write[] => {
   const own = [...decision.changing.values()].filter((each) => each.kind === kind);
   const inserted = own

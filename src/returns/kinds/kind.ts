@@ -3,25 +3,36 @@ import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offli
 import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { Event } from '../../events/event.ts';
-import type { Equal, RmaFilters } from '../list-query.ts';
-import type { ReturnRow, RmaTableName } from '../visibility.ts';
+import { parseJsonColumn } from '../../lib/json.ts';
+import type { Caller } from '../../shops/plans.ts';
+import type { Equal, RmaFilters } from '../list.ts';
+import type { ReturnRow, RmaTableName } from '../store.ts';
 
-type Common =
-  | 'id'
-  | 'shop_id'
-  | 'client_id'
-  | 'number'
-  | 'external_ref'
-  | 'external_source'
-  | 'created_at'
-  | 'updated_at'
-  | 'status_since'
-  | 'assignee_id';
+/** The columns that both kinds fill in the same way when an RMA is created. */
+export const commonColumns = (
+  { shop, actor }: Caller,
+  id: string,
+  { externalRef, externalSource }: CreateBody,
+  number: number,
+  at: number,
+) => ({
+  id,
+  shop_id: shop.id,
+  client_id: actor.type === 'API_CLIENT' ? actor.id : null,
+  number,
+  external_ref: externalRef,
+  external_source: externalSource,
+  created_at: at,
+  updated_at: at,
+  status_since: at,
+  assignee_id: null,
+});
 
-/** The columns that only this kind has. */
-export type OwnColumns<Table extends RmaTableName> = Omit<ReturnRow<Table>, Common>;
+export type OwnColumns<Table extends RmaTableName> = Omit<
+  ReturnRow<Table>,
+  keyof ReturnType<typeof commonColumns>
+>;
 
-/** What may change after the creation of an RMA of either kind. */
 export const MUTABLE_IN_BOTH = [
   'status',
   'updated_at',
@@ -48,28 +59,55 @@ export interface Step {
 export type Action = OfflineRepairAction | TradeReturnAction;
 export type CreateBody = CreateOfflineRepair | CreateTradeReturn;
 
-/** All that differs between the two kinds of RMA when one is created, changed or shown. */
-export interface Kind<
-  Table extends RmaTableName = RmaTableName,
-  Body extends CreateBody = CreateBody,
-  Answer extends OfflineRepair | TradeReturn = OfflineRepair | TradeReturn,
-  Query extends RmaFilters = RmaFilters,
-> {
-  table: Table;
+export type ReturnView = OfflineRepair | TradeReturn;
+
+/** All that differs between the two kinds of RMA when one is created, changed or shown. Each kind takes bodies and rows of its own. */
+export interface Kind {
+  table: RmaTableName;
   /** The collection's path: the same idempotency key on the other kind is another request. */
   path: string;
   /** What may change after the creation. */
   mutable: readonly (keyof Tables['offline_repairs'] | keyof Tables['trade_returns'])[];
   /** `OwnColumns`, and what the timeline entry holds. */
-  create(body: Body, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
-  createdEvent(answer: Answer): Event;
-  /** What is compared with the shop's dangerous-goods rules. */
-  skuOf(body: Body): string | null;
+  create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
+  createdEvent(answer: ReturnView): Event;
+  skuOf(body: CreateBody): string | null;
   /** Refuses a move that is not allowed from the present status. */
-  move(before: ReturnRow<Table>, action: Action, body: object): Step;
-  view(row: ReturnRow<Table>): Answer;
-  /** The columns that a list's query asks to be equal to something. */
-  equal(query: Query): Equal<Table>;
+  move(before: ReturnRow, action: Action, body: object): Step;
+  view(row: ReturnRow): ReturnView;
+  equal(query: RmaFilters): Equal;
   /** What staff search in, beside the number and the customer. */
-  searchedIn(row: ReturnRow<Table>): (string | null)[];
+  searchedIn(row: ReturnRow): (string | null)[];
 }
+
+const CORRECTED_COLUMNS = {
+  customerName: 'customer_name',
+  customerEmail: 'customer_email',
+  customerPhone: 'customer_phone',
+  companyName: 'company_name',
+  serialNumber: 'serial_number',
+} as const;
+type Field = keyof typeof CORRECTED_COLUMNS;
+
+/** What is undefined stays as it is. */
+export type Correction = { [Name in Field]?: string | null | undefined };
+
+/** Corrects typing errors. The timeline keeps both values, the audit log only which fields it were. null: nothing is different. */
+export const correction = (before: ReturnRow, wanted: Correction): Step | null => {
+  const set: Step['set'] = {};
+  const data: { [Name in Field]?: { from: string | null; to: string | null } } = {};
+  for (const [field, to] of Object.entries(wanted) as [Field, string | null | undefined][]) {
+    const from: string | null = Reflect.get(before, CORRECTED_COLUMNS[field]) ?? null;
+    if (to === undefined || to === from) continue;
+    set[CORRECTED_COLUMNS[field]] = to;
+    data[field] = { from, to };
+  }
+  const corrected = Object.keys(data);
+  if (corrected.length === 0) return null;
+  // The item holds the serial number too.
+  if (data.serialNumber && 'faulty_item' in before) {
+    const item = parseJsonColumn('faulty_item', before.faulty_item);
+    set['faulty_item'] = JSON.stringify({ ...item, serialNumber: data.serialNumber.to });
+  }
+  return { set, entry: 'CORRECTED', note: null, data, event: null, corrected };
+};

@@ -14,9 +14,9 @@ import type {
 import type { Event, EventExtra } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
 import { toIso } from '../../lib/time.ts';
-import type { RmaFilters } from '../list-query.ts';
-import { itemTexts } from '../search-text.ts';
-import type { ReturnRow } from '../visibility.ts';
+import type { RmaFilters } from '../list.ts';
+import { itemTexts } from '../search.ts';
+import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
 
 type Repair = ReturnRow<'offline_repairs'>;
@@ -62,10 +62,10 @@ const EFFECTS: {
   }),
 };
 
-type Query = OfflineRepairQuery &
+type RepairFilters = OfflineRepairQuery &
   RmaFilters & { isDangerous?: boolean | undefined; disposition?: string | undefined };
 
-export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, OfflineRepair, Query> = {
+export const OFFLINE_REPAIR: Kind = {
   table: 'offline_repairs',
   path: 'offline-repairs',
   mutable: [
@@ -78,8 +78,8 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
     'assigned_to_id',
     'repair_notes',
   ],
-  skuOf: ({ faultyItem }) => faultyItem.sku,
-  create: (body, isDangerous) => ({
+  skuOf: ({ faultyItem }: CreateOfflineRepair) => faultyItem.sku,
+  create: (body: CreateOfflineRepair, isDangerous) => ({
     columns: {
       status: body.startStatus ?? DEFAULT_START_STATUS,
       order_number: body.orderNumber,
@@ -102,8 +102,8 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
     note: body.notes,
     data: { ...body.tracking },
   }),
-  createdEvent: (data) => ({ name: 'offline_repair.created', data }),
-  move(before, action, body) {
+  createdEvent: (data: OfflineRepair) => ({ name: 'offline_repair.created', data }),
+  move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
     const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;
     const { set, note = null, data = {}, event } = effectOf(body, before);
@@ -115,7 +115,7 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
       event: { name, data: event } as Event,
     };
   },
-  equal: (query) => ({
+  equal: (query: RepairFilters) => ({
     number: query.rmaNumber,
     status: query.status,
     external_ref: query.externalRef,
@@ -126,13 +126,13 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
     offline_disposition: query.disposition,
     is_dangerous: query.isDangerous === undefined ? undefined : Number(query.isDangerous),
   }),
-  searchedIn: (row) => [
+  searchedIn: (row: Repair) => [
     row.order_number,
     ...itemTexts(row.faulty_item),
     row.serial_number,
     row.tracking_number,
   ],
-  view: (row) => ({
+  view: (row: Repair): OfflineRepair => ({
     id: row.id,
     rmaNumber: rmaNumber(row.number),
     status: row.status,

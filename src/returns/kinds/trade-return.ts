@@ -10,9 +10,9 @@ import type { Event } from '../../events/event.ts';
 import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
 import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../service/errors.ts';
-import type { RmaFilters } from '../list-query.ts';
-import { itemTexts } from '../search-text.ts';
-import type { ReturnRow } from '../visibility.ts';
+import type { RmaFilters } from '../list.ts';
+import { itemTexts } from '../search.ts';
+import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
 
 type Return = ReturnRow<'trade_returns'>;
@@ -20,7 +20,6 @@ type Return = ReturnRow<'trade_returns'>;
 /** Prices and quantities have at most four decimals, so a product has at most eight. */
 const DECIMALS = 4;
 
-/** A number with at most four decimals as whole ten-thousandths. */
 const tenThousandths = (value: number): bigint => BigInt(value.toFixed(DECIMALS).replace('.', ''));
 
 /** The sum of price × quantity in plain decimal digits, with no binary rounding anywhere. */
@@ -43,16 +42,11 @@ const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): Se
   });
 };
 
-export const TRADE_RETURN: Kind<
-  'trade_returns',
-  CreateTradeReturn,
-  TradeReturn,
-  TradeReturnQuery & RmaFilters
-> = {
+export const TRADE_RETURN: Kind = {
   table: 'trade_returns',
   path: 'trade-returns',
   mutable: [...MUTABLE_IN_BOTH, 'company_name'],
-  equal: (query) => ({
+  equal: (query: TradeReturnQuery & RmaFilters) => ({
     number: query.rmaNumber,
     status: query.status,
     external_ref: query.externalRef,
@@ -62,7 +56,7 @@ export const TRADE_RETURN: Kind<
     customer_email: query.customerEmail,
   }),
   skuOf: () => null,
-  create: (body) => ({
+  create: (body: CreateTradeReturn) => ({
     columns: {
       status: TRADE_RETURN_START,
       trade_order_number: body.tradeOrderNumber,
@@ -82,8 +76,8 @@ export const TRADE_RETURN: Kind<
     note: null,
     data: {},
   }),
-  createdEvent: (data) => ({ name: 'trade_return.created', data }),
-  move({ status, items }, action, body) {
+  createdEvent: (data: TradeReturn) => ({ name: 'trade_return.created', data }),
+  move({ status, items }: Return, action, body) {
     const { from, to, entry, event: name } = TRADE_RETURN_MOVES[action as TradeReturnAction];
     if (!(from as readonly string[]).includes(status))
       throw moveNotAllowed(action as TradeReturnAction, status);
@@ -99,8 +93,13 @@ export const TRADE_RETURN: Kind<
       event: { name, data: { previousStatus: status, ...credit } } as Event,
     };
   },
-  searchedIn: (row) => [row.trade_order_number, row.company_name, row.company_id, ...itemTexts(row.items)],
-  view: (row) => ({
+  searchedIn: (row: Return) => [
+    row.trade_order_number,
+    row.company_name,
+    row.company_id,
+    ...itemTexts(row.items),
+  ],
+  view: (row: Return): TradeReturn => ({
     id: row.id,
     rmaNumber: rmaNumber(row.number),
     status: row.status,

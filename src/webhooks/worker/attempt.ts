@@ -1,12 +1,12 @@
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
-import { afterAttempts, DROPPED_BECAUSE } from '../drop-reasons.ts';
+import { openWebhookSecret } from '../outbox.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
-import { openWebhookSecret } from '../secret.ts';
+import { afterAttempts, DROPPED_BECAUSE } from '../queue.ts';
 import type { Destination, Due } from './delivery-queue.ts';
+import { type OwnTime, systemTime } from './own-time.ts';
 import type { Sender } from './send.ts';
 import type { Settlement } from './settle.ts';
-import { type OwnTime, systemTime } from './time.ts';
 
 /** Makes one attempt at a delivery, or drops it where it cannot be sent. Never rejects. */
 export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = systemTime) => {

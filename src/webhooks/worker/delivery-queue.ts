@@ -4,9 +4,16 @@ import type { WebhookEventName } from '../../../contract/webhook-event.ts';
 import { type Engine, statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { hasApi } from '../../shops/plans.ts';
-import { type Attempt, readAttempts } from '../attempts.ts';
-import { DROPPED_BECAUSE } from '../drop-reasons.ts';
-import { FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody } from '../queue.ts';
+import {
+  type Attempt,
+  DROPPED_BECAUSE,
+  FIRST_ATTEMPT,
+  PENDING,
+  RETRY,
+  readAttempts,
+  waitingFor,
+  wholeBody,
+} from '../queue.ts';
 
 // What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
 
@@ -59,7 +66,8 @@ export const waitingClients = async (
   return rows;
 };
 
-interface Reading {
+/** Of which clients, and which of their deliveries are being sent already. */
+interface ToRead {
   clientIds: string[];
   unsettled: string[];
 }
@@ -94,7 +102,7 @@ const dueOfEach = statement(
 /** Due deliveries of each client, so many at most: first attempts and retries in the order in which they fell due. */
 export const due = async (
   { webhooks, fill }: Context,
-  { clientIds, unsettled, most }: Reading & { most: number },
+  { clientIds, unsettled, most }: ToRead & { most: number },
   nowMs: number,
 ): Promise<Due[]> => {
   const values = { clients: asRows(clientIds), unsettled, most, nowMs };
@@ -119,7 +127,7 @@ const nextRetryOfEach = statement(
 
 export const nextRetries = async (
   { webhooks, fill }: Context,
-  { clientIds, unsettled }: Reading,
+  { clientIds, unsettled }: ToRead,
 ): Promise<Waiting[]> => {
   if (clientIds.length === 0) return [];
   const { rows } = await webhooks.executeQuery(
@@ -154,8 +162,8 @@ export const dropTooOld = async (
   { clientId, unsettled }: { clientId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
-  const old = sql<boolean>`created_at < ${beforeMs}`;
-  const ids = waitingFor({ db, oneOf }, { clientId, unsettled, most: DROPPED_AT_ONCE, only: old });
+  const isTooOld = sql<boolean>`created_at < ${beforeMs}`;
+  const ids = waitingFor({ db, oneOf }, clientId, unsettled, DROPPED_AT_ONCE, isTooOld);
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
@@ -165,14 +173,12 @@ export const dropTooOld = async (
   return Number(numUpdatedRows);
 };
 
-/** Where a client's deliveries go now. */
 export interface Destination {
   shopId: string;
   /** The client that replaced it, and gets what waits. */
   replacedBy: string | null;
   url: string;
   sealedSecret: string;
-  /** Why they go nowhere. */
   unreachable: string | null;
 }
 
@@ -187,8 +193,9 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
         .onRef('replacement.shop_id', '=', 'client.shop_id')
         .on('replacement.replaced_by', 'is', null),
     )
-    .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
-    .select(['client.revoked_at', 'replacement.id as replaced_by', 'shop.plan'])
+    .select(['client.id', 'client.shop_id as shopId', 'client.webhook_url as url'])
+    .select(['client.webhook_secret as sealedSecret', 'client.revoked_at as revokedAt'])
+    .select(['replacement.id as replacedBy', 'shop.plan'])
     .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
 );
 
@@ -198,21 +205,12 @@ export const destinationsOf = async (
   clientIds: string[],
 ): Promise<Map<string, Destination>> => {
   const { rows } = await webhooks.executeQuery(fill(clientsById, { clientIds }));
+  const whyUnreachable = ({ url, revokedAt, plan }: (typeof rows)[number]): string | null => {
+    if (revokedAt !== null) return DROPPED_BECAUSE.revoked;
+    if (url === null) return DROPPED_BECAUSE.noUrl;
+    return hasApi({ plan: plan as Plan }) ? null : DROPPED_BECAUSE.noApi;
+  };
   return new Map(
-    rows.map((row) => {
-      const about = { shopId: row.shop_id, replacedBy: row.replaced_by };
-      const to = { url: row.webhook_url ?? '', sealedSecret: row.webhook_secret };
-      return [row.id, { ...about, ...to, unreachable: whyUnreachable(row) }];
-    }),
+    rows.map((row) => [row.id, { ...row, url: row.url ?? '', unreachable: whyUnreachable(row) }]),
   );
-};
-
-const whyUnreachable = (client: {
-  webhook_url: string | null;
-  revoked_at: number | null;
-  plan: string;
-}): string | null => {
-  if (client.revoked_at !== null) return DROPPED_BECAUSE.revoked;
-  if (client.webhook_url === null) return DROPPED_BECAUSE.noUrl;
-  return hasApi({ plan: client.plan as Plan }) ? null : DROPPED_BECAUSE.noApi;
 };

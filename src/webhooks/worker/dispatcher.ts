@@ -1,7 +1,6 @@
 import { lowestId } from '../../lib/ids.ts';
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
-import { DROPPED_BECAUSE } from '../drop-reasons.ts';
 import {
   BESIDE_REQUESTS_A_ROUND,
   DELIVERIES_A_ROUND,
@@ -9,14 +8,14 @@ import {
   GIVE_UP_AFTER_MS,
   LAST_STEP_WITHIN_MS,
   LIMITS,
-  type Limits,
   LONGEST_WAIT_MS,
+  type PoolLimits,
   REST_MS,
   SCAN_EVERY_MS,
   SMALL_ROUND,
   UNHEALTHY_A_ROUND,
 } from '../policy.ts';
-import { moveDeliveries } from '../replaced-client.ts';
+import { DROPPED_BECAUSE, moveDeliveries } from '../queue.ts';
 import { createAttempts } from './attempt.ts';
 import {
   bringForward,
@@ -31,19 +30,19 @@ import {
   waitingClients,
 } from './delivery-queue.ts';
 import { Leases } from './leases.ts';
+import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './own-time.ts';
 import { type Chosen, Receivers } from './receivers.ts';
-import type { Sender } from './send.ts';
+import { createSender, type Sender } from './send.ts';
 import { Settler } from './settle.ts';
 import { createTransition, type Health, type OnForbidden } from './states.ts';
-import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './time.ts';
 
 /** Then requests get their turn: Node takes one new connection a turn of its event loop. */
 const SENT_IN_A_TURN = 8;
 
 /** What a test may put in place of the real thing. */
-export interface Overrides {
+export interface DispatcherOverrides {
   time?: OwnTime;
-  limits?: Limits;
+  limits?: PoolLimits;
   settler?: Pick<Settler, 'add' | 'giveUp'>;
   onForbidden?: OnForbidden;
 }
@@ -69,7 +68,7 @@ export class Dispatcher {
   #unlisten: () => Promise<void> = async () => {};
   #stopKeeping: () => void = () => {};
 
-  private constructor(ctx: Context, sender: Sender, overrides: Overrides) {
+  private constructor(ctx: Context, sender: Sender, overrides: DispatcherOverrides) {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
     const { log } = ctx;
     const logForbidden: OnForbidden = (message) =>
@@ -99,7 +98,7 @@ export class Dispatcher {
     this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
   }
 
-  static async start(ctx: Context, sender: Sender, overrides: Overrides = {}): Promise<Dispatcher> {
+  static async start(ctx: Context, sender: Sender, overrides: DispatcherOverrides = {}): Promise<Dispatcher> {
     const started = new Dispatcher(ctx, sender, overrides);
     started.#unlisten = await ctx.onWake('deliveries', (clientId) => started.#onWake(clientId));
     started.#stopKeeping = started.#leases.startKeeping(() => started.receivers.unsettled());
@@ -170,7 +169,6 @@ export class Dispatcher {
     const restMs = Math.min(this.receivers.msToNextTimer(), this.#stopwatch.msUntil(this.#nextScan));
     return Math.max(1, restMs);
   }
-  /** Finds what a lost wake-up call or a dead process left behind. */
   async #scan(which: 'first attempts' | 'retries'): Promise<void> {
     let found: Waiting[] = [];
     do {
@@ -300,3 +298,12 @@ const readingOf = (chosen: Chosen[]) => ({
   clientIds: chosen.map(({ clientId }) => clientId),
   unsettled: chosen.flatMap(({ receiver }) => [...receiver.unsettled]),
 });
+
+/**
+ * Begins to send. The returned function stops that within 5 s, whatever receivers and the database do, and never throws:
+ * it may run beside the end of requests, but before the database is closed.
+ */
+export const startWebhooks = async (ctx: Context): Promise<() => Promise<void>> => {
+  const dispatcher = await Dispatcher.start(ctx, createSender(ctx.addressGuard));
+  return () => dispatcher.stop();
+};

@@ -4,7 +4,7 @@ import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
 import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
-import { type Moment, type OwnTime, Stopwatch, systemTime } from './time.ts';
+import { type Moment, type OwnTime, Stopwatch, systemTime } from './own-time.ts';
 
 /** Takes or renews the leases that no other process holds; returns whose. */
 const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; longestMs: number }) => {
@@ -25,7 +25,6 @@ export class Leases {
   readonly #time: OwnTime;
   readonly #stopwatch: Stopwatch;
   readonly #holder = randomUUID();
-  /** When each lease has to be renewed, and when it ends. */
   readonly #held = new Map<string, { renewAt: Moment; endsAt: Moment }>();
   /** Held by another process; when to ask again. */
   readonly #elsewhere = new Map<string, Moment>();
@@ -41,7 +40,6 @@ export class Leases {
     const askAt = this.#elsewhere.get(clientId);
     return askAt ? Math.max(0, this.#stopwatch.msUntil(askAt)) : 0;
   }
-  /** Another process may have released its leases. */
   askAgain(): void {
     this.#elsewhere.clear();
   }
@@ -69,17 +67,13 @@ export class Leases {
     if (numDeletedRows > 0n) wake('deliveries', null);
   }
 
-  /** Renews again and again. Returns how to end that. */
   startKeeping(inUse: () => string[]): () => void {
     return this.#every(RENEW_MS, () => this.keep(inUse()), 'webhook leases could not be renewed');
   }
   /** The same while the process stops, so that one receiver that hangs does not delay the next event of the others. */
   startReleasing(inUse: () => string[]): () => void {
-    return this.#every(
-      RELEASE_EVERY_MS,
-      () => this.release(inUse()),
-      'webhook leases could not be released yet',
-    );
+    const failure = 'webhook leases could not be released yet';
+    return this.#every(RELEASE_EVERY_MS, () => this.release(inUse()), failure);
   }
 
   #every(ms: number, work: () => Promise<void>, failure: string): () => void {
@@ -120,3 +114,15 @@ export class Leases {
       }
   }
 }
+
+/** For a process that knows it is the only one: the holder of each lease is dead (ADR 0006). */
+export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
+  try {
+    await webhooks.deleteFrom('webhook_leases').execute();
+  } catch (error) {
+    log.warn(
+      { error: describeError(error) },
+      'old webhook leases could not be freed; they run out by themselves',
+    );
+  }
+};

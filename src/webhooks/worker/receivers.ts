@@ -1,20 +1,19 @@
-import { type Limits, MOST_PLACES, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import { MOST_PLACES, type PoolLimits, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import type { Moment, OwnTime, Stopwatch } from './own-time.ts';
 import {
   EXCHANGE,
   type ExchangeState,
-  HEALTH,
   type Health,
   RECEIVER,
   type ReceiverState,
   type Transition,
 } from './states.ts';
-import type { Moment, OwnTime, Stopwatch } from './time.ts';
 
 /** A client with deliveries that wait or are being sent. */
 export class Receiver {
   readonly clientId: string;
   state: ReceiverState = 'idle';
-  readonly health: { state: Health } = { state: 'healthy' };
+  health: Health = 'healthy';
   /** Woken by a commit or a retry, not by the scan or its own backlog: it goes first. */
   isUrgent = false;
   exchanges = 0;
@@ -49,7 +48,7 @@ export interface Chosen {
 }
 
 interface Parts {
-  limits: Limits;
+  limits: PoolLimits;
   time: OwnTime;
   stopwatch: Stopwatch;
   transition: Transition;
@@ -92,7 +91,6 @@ export class Receivers {
     return this.#places[pool];
   }
 
-  /** Something may be due for this client. */
   wake(clientId: string, { isUrgent }: { isUrgent: boolean }): void {
     const receiver = this.#of(clientId);
     if (receiver.state === 'ready') {
@@ -172,7 +170,7 @@ export class Receivers {
       places: placesFor(bodyBytes),
       startedAt: this.#parts.time.now(),
       state: 'young',
-      pool: receiver.health.state,
+      pool: receiver.health,
       cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
     };
     this.#places[exchange.pool] += exchange.places;
@@ -250,19 +248,19 @@ export class Receivers {
     this.#become(receiver, hasRoom ? 'ready' : 'full');
     if (!hasRoom) return;
     this.#queueOf(receiver).add(receiver);
-    if (this.#free(receiver.health.state) > 0) this.#parts.onReady(receiver.health.state);
+    if (this.#free(receiver.health) > 0) this.#parts.onReady(receiver.health);
   }
   #queueOf({ health, isUrgent }: Receiver): Set<Receiver> {
-    return this.#ready[health.state][isUrgent ? 'urgent' : 'backlog'];
+    return this.#ready[health][isUrgent ? 'urgent' : 'backlog'];
   }
   #free(pool: Health): number {
     return Math.max(0, this.#parts.limits[pool] - this.#places[pool]);
   }
   #setHealth(receiver: Receiver, health: Health): void {
-    if (receiver.health.state === health) return;
+    if (receiver.health === health) return;
     const isReady = receiver.state === 'ready';
     if (isReady) this.#queueOf(receiver).delete(receiver);
-    this.#parts.transition(HEALTH, receiver.health, health);
+    receiver.health = health;
     if (isReady) this.#makeReady(receiver);
   }
   #becomeSlow(exchange: Exchange): void {

@@ -5,7 +5,6 @@ import { VERSION } from '../../service/config.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
 import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
 
-/** Lower-case hex HMAC-SHA256 over the exact bytes. */
 export const signatureOf = (secret: string, body: Buffer): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
@@ -28,7 +27,6 @@ export const headersOf = ({ secret, id, event, attempt, body }: Signed): Record<
 
 interface Outgoing extends Signed {
   url: string;
-  /** Gets what the receiver answered, piece by piece. */
   onAnswer?: (piece: Buffer) => void;
 }
 
@@ -40,7 +38,6 @@ interface Outcome {
 export interface Sender {
   /** null: a stop broke the exchange off, which says nothing about the receiver. */
   send(outgoing: Outgoing): Promise<Outcome | null>;
-  /** Breaks off all exchanges. */
   close(): Promise<void>;
 }
 
@@ -59,6 +56,8 @@ export const createSender = (guard: AddressGuard): Sender => {
 
   return {
     async send({ url, onAnswer, ...signed }) {
+      const handler = new AnswerHandler(onAnswer);
+      handlers.add(handler);
       try {
         const { origin, pathname, search } = new URL(url);
         const outgoing = {
@@ -71,16 +70,13 @@ export const createSender = (guard: AddressGuard): Sender => {
           headersTimeout: 0,
           bodyTimeout: 0,
         };
-        return await new Promise<Outcome | null>((done) => {
-          const handler: AnswerHandler = new AnswerHandler((outcome) => {
-            handlers.delete(handler);
-            done(outcome);
-          }, onAnswer);
-          handlers.add(handler);
-          agent.dispatch(outgoing, handler);
-        });
+        agent.dispatch(outgoing, handler);
+        return await handler.outcome;
       } catch (error) {
+        handler.breakOff(null);
         return { statusCode: null, error: describeSendError(error) };
+      } finally {
+        handlers.delete(handler);
       }
     },
     close() {
@@ -90,19 +86,17 @@ export const createSender = (guard: AddressGuard): Sender => {
   };
 };
 
-/**
- * Reads one answer for its status. undici's `request` would make a stream of it, which costs a third of the whole exchange.
- */
+/** Reads one answer for its status. undici's `request` would create a stream, which costs a third of the whole exchange. */
 class AnswerHandler implements Dispatcher.DispatchHandler {
-  readonly #done: (outcome: Outcome | null) => void;
+  readonly #ended = Promise.withResolvers<Outcome | null>();
+  readonly outcome = this.#ended.promise;
   readonly #onAnswer: Outgoing['onAnswer'];
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #over = false;
   #answer: Outcome = { statusCode: null, error: null };
 
-  constructor(done: (outcome: Outcome | null) => void, onAnswer: Outgoing['onAnswer']) {
-    this.#done = done;
+  constructor(onAnswer: Outgoing['onAnswer']) {
     this.#onAnswer = onAnswer;
     this.#limit = setTimeout(() => this.breakOff({ statusCode: null, error: TOO_LATE }), EXCHANGE_TIMEOUT_MS);
   }
@@ -135,7 +129,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#limit);
-    this.#done(outcome);
+    this.#ended.resolve(outcome);
   }
 }
 
@@ -157,8 +151,8 @@ const lengthWithin = (piece: Buffer, bytes: number, lines: number): { length: nu
 
 /**
  * Breaks off a connection when one exchange has brought in more than the limits. undici's `maxResponseSize` counts bodies only:
- * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (ADR 0008). What is beyond
- * a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
+ * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (ADR
+ * 0008). What is beyond a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
  */
 const limitAnswers = (socket: Socket): void => {
   const read = socket.read.bind(socket);

@@ -6,8 +6,7 @@ import { statement } from '../../db/statements.ts';
 import { batched } from '../../lib/batch.ts';
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
-import type { Attempt } from '../attempts.ts';
-import { PENDING } from '../queue.ts';
+import { type Attempt, PENDING } from '../queue.ts';
 
 export interface Settlement {
   id: string;
@@ -16,7 +15,6 @@ export interface Settlement {
   attempts: Attempt[];
   dueAt: number;
   finishedAt: number | null;
-  /** Why it was dropped; null unless it was. */
   reason: string | null;
 }
 
@@ -31,10 +29,10 @@ const COLUMNS = {
   reason: 'text',
 } as const;
 
-/** All there are: named in the statement, they make PostgreSQL expect few rows, and look each one up instead of reading all. */
-const STATUSES: DeliveryStatus[] = ['PENDING', 'DELIVERED', 'DROPPED'];
-
-/** A process that slept through its lease overwrites nothing: the number of attempts must be the one that it began with. */
+/**
+ * A process that slept through its lease overwrites nothing: the number of attempts must be the one that it began with. All statuses
+ * are named, so that PostgreSQL expects few rows and looks each one up instead of reading all.
+ */
 const settling = statement(
   ({ rows }, { ended }: { ended: object[] }) => sql`
     update webhook_deliveries
@@ -42,7 +40,7 @@ const settling = statement(
       due_at = settled."dueAt", finished_at = settled."finishedAt", reason = settled.reason
     from ${rows('settled', COLUMNS, ended)}
     where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
-      and webhook_deliveries.attempts = settled.before and settled.status in (${sql.join(STATUSES.map((status) => sql.lit(status)))})`,
+      and webhook_deliveries.attempts = settled.before and settled.status in ('PENDING', 'DELIVERED', 'DROPPED')`,
 );
 
 export const settle = async ({ webhooks, fill }: Context, settlements: Settlement[]): Promise<void> => {

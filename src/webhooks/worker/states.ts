@@ -1,22 +1,6 @@
-// All states of the worker and the allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
+// The states of the worker and their allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
 
 type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
-
-/** In the database, by status and number of attempts; only the process that sends knows that a delivery is being sent. */
-export type DeliveryState =
-  | 'waiting for its first attempt'
-  | 'being sent'
-  | 'waiting for a retry'
-  | 'delivered'
-  | 'dropped';
-export const DELIVERY: Transitions<DeliveryState> = {
-  'waiting for its first attempt': ['being sent', 'dropped'],
-  // Back to where it waited: a stop or a crash cut the attempt short, so it does not count.
-  'being sent': ['delivered', 'waiting for a retry', 'dropped', 'waiting for its first attempt'],
-  'waiting for a retry': ['being sent', 'dropped'],
-  delivered: [],
-  dropped: [],
-};
 
 /** One request and its answer. Set aside: the database refuses its result for good. */
 export type ExchangeState = 'young' | 'slow' | 'finished' | 'settled' | 'set aside';
@@ -40,7 +24,6 @@ export const RECEIVER: Transitions<ReceiverState> = {
 
 /** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
 export type Health = 'healthy' | 'unhealthy';
-export const HEALTH: Transitions<Health> = { healthy: ['unhealthy'], unhealthy: ['healthy'] };
 
 export type LoopState = 'working' | 'woken' | 'resting' | 'stopping' | 'stopped';
 export const LOOP: Transitions<LoopState> = {

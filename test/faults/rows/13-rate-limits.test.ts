@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { RATE_LIMITS } from '../../../src/api/rate-limits.ts';
 import type { RateState } from '../../../src/db/database.ts';
 import { NEWEST_KEYS } from '../../../src/db/rate-windows.ts';
-import { addressKey } from '../../../src/http/caller-address.ts';
+import { addressKey } from '../../../src/http/requests.ts';
 import { sweep } from '../../../src/service/janitor.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';

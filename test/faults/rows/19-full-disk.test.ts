@@ -33,7 +33,8 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
         Array.from({ length: 20 }, () => server.post('/offline-repairs', BODY)),
       );
       // A checkpoint may make room again behind a batch that found none: full is what has none for a single repair either.
-      if (answers.some(({ status }) => status !== 201)) answers.push(await server.post('/offline-repairs', BODY));
+      if (answers.some(({ status }) => status !== 201))
+        answers.push(await server.post('/offline-repairs', BODY));
       for (const { status, body } of answers) if (status === 201) acknowledged.push(body.id);
       const refused = answers.filter(({ status }) => status !== 201);
       for (const answer of refused) expectUnavailable(answer);

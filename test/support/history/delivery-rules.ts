@@ -1,5 +1,5 @@
-import type { Attempt } from '../../../src/webhooks/attempts.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../../../src/webhooks/policy.ts';
+import type { Attempt } from '../../../src/webhooks/queue.ts';
 import type { Receipt } from './history.ts';
 import type { Kept, KeptDelivery } from './kept.ts';
 import { byId, groupBy, type Rule } from './rule.ts';

@@ -1,7 +1,7 @@
 import type { Db } from '../../../src/db/database.ts';
 import type { DeliveryStatus } from '../../../src/db/schema.ts';
 import { shopFrom } from '../../../src/shops/plans.ts';
-import { type Attempt, readAttempts } from '../../../src/webhooks/attempts.ts';
+import { type Attempt, readAttempts } from '../../../src/webhooks/queue.ts';
 
 // What stands in the database when all is over, in the words that the rules of check.ts use.
 

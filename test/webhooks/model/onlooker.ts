@@ -1,8 +1,6 @@
 import type { Row } from '../../../src/db/schema.ts';
-import type { Attempt } from '../../../src/webhooks/attempts.ts';
-import { DROPPED_BECAUSE } from '../../../src/webhooks/drop-reasons.ts';
 import { EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS, LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
-import { DELIVERY, type DeliveryState } from '../../../src/webhooks/worker/states.ts';
+import { type Attempt, DROPPED_BECAUSE } from '../../../src/webhooks/queue.ts';
 import type { Delivery, Exchange, World } from './world.ts';
 
 // The model's side: what each delivery must look like after what receivers saw, and what must hold at every moment.
@@ -27,6 +25,22 @@ interface Record {
   /** The same, or the process had little room. */
   crowdedAt: number;
 }
+
+/** In the database, by status and number of attempts; only the process that sends knows that a delivery is being sent. */
+type DeliveryState =
+  | 'waiting for its first attempt'
+  | 'being sent'
+  | 'waiting for a retry'
+  | 'delivered'
+  | 'dropped';
+const DELIVERY: Readonly<{ [State in DeliveryState]: readonly DeliveryState[] }> = {
+  'waiting for its first attempt': ['being sent', 'dropped'],
+  // Back to where it waited: a stop or a crash cut the attempt short, so it does not count.
+  'being sent': ['delivered', 'waiting for a retry', 'dropped', 'waiting for its first attempt'],
+  'waiting for a retry': ['being sent', 'dropped'],
+  delivered: [],
+  dropped: [],
+};
 
 class Broken extends Error {}
 const holds = (condition: boolean, message: () => string): void => {

@@ -1,5 +1,5 @@
 import { setImmediate as realTurn } from 'node:timers/promises';
-import type { OwnTime } from '../../../src/webhooks/worker/time.ts';
+import type { OwnTime } from '../../../src/webhooks/worker/own-time.ts';
 
 // Simulated time for several processes. Nothing here waits for real time: the next timer is always due at once.
 

@@ -3,11 +3,11 @@ import { pino } from 'pino';
 import type { Db } from '../../../src/db/database.ts';
 import type { Context } from '../../../src/service/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
-import { EXCHANGE_TIMEOUT_MS, type Limits, SLOW_MS } from '../../../src/webhooks/policy.ts';
+import { EXCHANGE_TIMEOUT_MS, type PoolLimits, SLOW_MS } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
+import { pause } from '../../../src/webhooks/worker/own-time.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
 import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';
-import { pause } from '../../../src/webhooks/worker/time.ts';
 import { numbersFrom, type ProcessTime, Simulation, START_MS } from './simulation.ts';
 
 // Receivers, processes and the database, as the dispatcher sees them; and what an onlooker notes down of it all.
@@ -27,14 +27,14 @@ export class World {
   readonly errors: string[] = [];
   readonly history: string[] = [];
   readonly ground: Ground;
-  readonly limits: Limits;
+  readonly limits: PoolLimits;
   onStart: (exchange: Exchange) => void = () => {};
   onSettled: () => Promise<void> = async () => {};
   /** When a process last died, slept, returned or stopped. */
   disturbedAt = 0;
   readonly #random: () => number;
 
-  constructor(ground: Ground, limits: Limits, seed: number, onTimePassed: (ms: number) => void) {
+  constructor(ground: Ground, limits: PoolLimits, seed: number, onTimePassed: (ms: number) => void) {
     this.ground = ground;
     this.limits = limits;
     this.#random = numbersFrom(seed);

@@ -8,7 +8,6 @@ import { LOOP, type LoopState, type Transition } from './states.ts';
 /** A clock that only runs forward, and timers. Tests simulate it. */
 export interface OwnTime {
   now(): number;
-  /** Returns how to cancel it. */
   after(ms: number, run: () => void): () => void;
   every(ms: number, run: () => void): () => void;
   nextTurn(): Promise<void>;
@@ -54,13 +53,12 @@ export class Stopwatch {
   }
 }
 
-const REST_AFTER_FAULT_MS = 1_000;
+const REST_AFTER_ERROR_MS = 1_000;
 
 interface LoopParts {
   log: Context['log'];
   time: OwnTime;
   transition: Transition;
-  /** Returns how long to rest. */
   step(): Promise<number>;
   afterError?(): void;
 }
@@ -82,7 +80,6 @@ export class Loop {
     if (this.state === 'working') this.#become('woken');
     else if (this.state === 'resting') this.#endRest();
   }
-  /** Resolves when the current step is over. */
   stop(): Promise<void> {
     this.#become('stopping');
     this.#endRest();
@@ -90,28 +87,30 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
-    const { log, time, step, afterError } = this.#parts;
-    while (!this.#isStopping()) {
-      try {
-        // What happens in one turn of the event loop is taken together.
-        await time.nextTurn();
-        if (this.#isStopping()) break;
-        this.#become('working');
-        const restMs = await step();
-        if (restMs > 0) await this.#rest(restMs);
-      } catch (error) {
-        log.warn(
-          { error: describeError(error) },
-          'the webhook queue could not be read; it will be tried again',
-        );
-        afterError?.();
-        await this.#rest(REST_AFTER_FAULT_MS);
-      }
+    // What happens in one turn of the event loop is taken together.
+    await this.#parts.time.nextTurn();
+    while (this.state !== 'stopping') {
+      this.#become('working');
+      await this.#rest(await this.#step());
+      await this.#parts.time.nextTurn();
     }
     this.#become('stopped');
   }
+  async #step(): Promise<number> {
+    const { log, step, afterError } = this.#parts;
+    try {
+      return await step();
+    } catch (error) {
+      log.warn(
+        { error: describeError(error) },
+        'the webhook queue could not be read; it will be tried again',
+      );
+      afterError?.();
+      return REST_AFTER_ERROR_MS;
+    }
+  }
   async #rest(ms: number): Promise<void> {
-    if (this.state !== 'working') return;
+    if (this.state !== 'working' || ms <= 0) return;
     this.#become('resting');
     await new Promise<void>((resolve) => {
       const cancel = this.#parts.time.after(ms, resolve);
@@ -120,9 +119,6 @@ export class Loop {
         resolve();
       };
     });
-  }
-  #isStopping(): boolean {
-    return this.state === 'stopping';
   }
   #become(state: LoopState): void {
     this.#parts.transition(LOOP, this, state);

@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import type { Value } from '../../db/transfer.ts';
-import type { SecretBox } from '../../service/secrets.ts';
-import { fileError } from '../../service/start-failure.ts';
-import { CliFailure } from '../command.ts';
+import type { Value } from '../db/transfer.ts';
+import type { SecretBox } from '../service/secrets.ts';
+import { fileError } from '../service/start-failure.ts';
+import { CliFailure } from './command.ts';
 
 // A backup is gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
 //
@@ -95,6 +95,11 @@ export class RowsDigest {
   }
 }
 
+const cannot = (what: 'read' | 'write', path: string, error: unknown): never => {
+  const reason = fileError(error, `there is no such ${what === 'read' ? 'file' : 'folder'}`);
+  throw reason ? new CliFailure(`cannot ${what} ${path}: ${reason}`) : error;
+};
+
 // --- writing ---
 
 const PURPOSE = 'backup';
@@ -107,7 +112,7 @@ const signatureMember = (hmac: string): Buffer => {
 const SIGNATURE_BYTES = signatureMember('-'.repeat(43)).length;
 const SIGNATURE_LINE = /\{"hmac":"([\w-]{43})"\}\n/;
 
-/** One by one, lines take longer to pass on than to make. */
+/** One by one, lines take longer to pass on than to build. */
 async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let waiting = '';
   for await (const line of lines) {
@@ -123,11 +128,7 @@ async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
 }
 
 /** Without a box the file is not signed. Returns its size. */
-export const writeBackup = async (
-  file: FileHandle,
-  lines: AsyncIterable<string>,
-  box: SecretBox | null,
-): Promise<number> => {
+export const writeBackup = async (file: FileHandle, lines: AsyncIterable<string>, box: SecretBox | null) => {
   const sha256 = createHash('sha256');
   await pipeline(chunksOf(lines), createGzip(), async (compressed) => {
     for await (const chunk of compressed) {
@@ -146,45 +147,34 @@ export const refuseExisting = (path: string, overwrite: boolean | undefined): vo
     throw new CliFailure(`${path} already exists: choose another name, or pass --overwrite`);
 };
 
-/** The file gets its name once all of it is on disk. Returns what `write` returns. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The file gets its name once all of it is on disk; until then, a failure or a signal removes it. Returns what `write` returns. */
 export const writeWhole = async <Result>(
   path: string,
   overwrite: boolean | undefined,
   write: (file: FileHandle) => Promise<Result>,
 ): Promise<Result> => {
   const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
-  try {
-    const file = await open(draft, 'wx', 0o600);
-    return await removeUnlessDone(draft, async () => {
-      const result = await write(file).finally(() => file.close());
-      refuseExisting(path, overwrite);
-      await rename(draft, path);
-      const folder = await open(dirname(path), 'r');
-      // So that the new name survives a power cut. File systems that cannot sync a folder refuse.
-      await folder.sync().catch(() => {});
-      await folder.close();
-      return result;
-    });
-  } catch (error) {
-    const reason = fileError(error, 'there is no such folder');
-    throw reason ? new CliFailure(`cannot write ${path}: ${reason}`) : error;
-  }
-};
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-const removeUnlessDone = async <Result>(file: string, work: () => Promise<Result>): Promise<Result> => {
-  const remove = () => rmSync(file, { force: true });
+  const removeDraft = () => rmSync(draft, { force: true });
   const end = (signal: NodeJS.Signals) => {
-    remove();
+    removeDraft();
     process.kill(process.pid, signal);
   };
+  const file = await open(draft, 'wx', 0o600).catch((error) => cannot('write', path, error));
   for (const signal of SIGNALS) process.once(signal, end);
   try {
-    return await work();
+    const result = await write(file).finally(() => file.close());
+    refuseExisting(path, overwrite);
+    await rename(draft, path);
+    const folder = await open(dirname(path), 'r');
+    // So that the new name survives a power cut. File systems that cannot sync a folder refuse.
+    await folder.sync().catch(() => {});
+    await folder.close();
+    return result;
   } catch (error) {
-    remove();
-    throw error;
+    removeDraft();
+    return cannot('write', path, error);
   } finally {
     for (const signal of SIGNALS) process.off(signal, end);
   }
@@ -192,129 +182,119 @@ const removeUnlessDone = async <Result>(file: string, work: () => Promise<Result
 
 // --- reading ---
 
+interface Batch {
+  table: string;
+  columns: string[];
+  lines: string[];
+}
+
 export interface BackupTable extends Digest {
   table: string;
   columns: string[];
 }
 
-type Part =
-  | { kind: 'table'; table: string; columns: string[] }
-  | { kind: 'rows'; lines: string[] }
-  | { kind: 'trailer'; tables: Record<string, Digest> };
+interface Source {
+  path: string;
+  file: FileHandle;
+  /** Without the signature. */
+  size: number;
+  hmac: string | null;
+}
 
 export class BackupFile {
   /** Known once it is opened, and trusted once it is checked. */
   readonly header: Header;
-  readonly #path: string;
-  readonly #file: FileHandle;
-  readonly #size: number;
-  readonly #hmac: string | null;
+  readonly #source: Source;
+  #trailer: Record<string, Digest> | null = null;
 
-  private constructor(path: string, file: FileHandle, size: number, hmac: string | null, header: Header) {
-    this.#path = path;
-    this.#file = file;
-    this.#size = size;
-    this.#hmac = hmac;
+  private constructor(source: Source, header: Header) {
+    this.#source = source;
     this.header = header;
   }
 
   static async open(path: string): Promise<BackupFile> {
-    const file = await open(path, 'r').catch((error) => cannotRead(path, error));
+    const file = await open(path, 'r').catch((error) => cannot('read', path, error));
     try {
       const { size } = await file.stat();
       const hmac = await signatureIn(file, size);
-      return new BackupFile(path, file, size, hmac, await headerIn(file, path));
+      const signedSize = size - (hmac === null ? 0 : SIGNATURE_BYTES);
+      return new BackupFile({ path, file, size: signedSize, hmac }, await headerIn(file, path));
     } catch (error) {
       await file.close();
-      return cannotRead(path, error);
+      return cannot('read', path, error);
     }
   }
 
   /** Reads all of it before anything is written: its signature first, then whether it holds what its trailer says. */
-  async check(keys: () => SecretBox, { unsigned = false }: { unsigned?: boolean | undefined }) {
-    if (this.#hmac === null && !unsigned)
+  async check(
+    keys: () => SecretBox,
+    { unsigned = false }: { unsigned?: boolean | undefined },
+  ): Promise<BackupTable[]> {
+    const { path, file, size, hmac } = this.#source;
+    if (hmac === null && !unsigned)
       throw new CliFailure(
-        `${this.#path} has no signature: it was cut off, or written without SECRET_KEY. Nothing was restored; --unsigned restores it all the same, if you know who wrote it`,
+        `${path} has no signature: it was cut off, or written without SECRET_KEY. Nothing was restored; --unsigned restores it all the same, if you know who wrote it`,
       );
-    if (this.#hmac !== null) {
+    if (hmac !== null) {
       const sha256 = createHash('sha256');
-      for await (const chunk of this.#compressed()) sha256.update(chunk);
-      if (!keys().isSigned(PURPOSE, sha256.digest('hex'), this.#hmac))
-        throw this.#damaged('its signature does not match: it was changed after it was written');
+      for await (const chunk of bytesOf(file, size)) sha256.update(chunk);
+      if (!keys().isSigned(PURPOSE, sha256.digest('hex'), hmac))
+        throw damaged(path, 'its signature does not match: it was changed after it was written');
     }
     const found: { table: string; columns: string[]; digest: RowsDigest }[] = [];
-    let trailer: Record<string, Digest> | null = null;
-    for await (const part of this.#parts()) {
-      if (trailer) throw this.#damaged('it goes on after its trailer');
-      if (part.kind === 'table') found.push({ ...part, digest: new RowsDigest() });
-      else if (part.kind === 'trailer') trailer = part.tables;
-      else {
-        const current = found.at(-1);
-        if (!current) throw this.#damaged('it has rows of no table');
-        for (const line of part.lines) current.digest.add(line);
-      }
+    for await (const { table, columns, lines } of this.batches()) {
+      // Another list of columns is another line of a table, also of one that was there before.
+      if (found.at(-1)?.columns !== columns) found.push({ table, columns, digest: new RowsDigest() });
+      for (const line of lines) found.at(-1)?.digest.add(line);
     }
-    if (!trailer) throw this.#damaged('it has no trailer: it was cut off');
-    const digests = Object.fromEntries(found.map(({ table, digest }) => [table, digest.value]));
-    if (!isDeepStrictEqual(digests, trailer) || found.length !== Object.keys(trailer).length)
-      throw this.#damaged('its rows are not those it was written with');
-    return found.map(({ table, columns, digest }): BackupTable => ({ table, columns, ...digest.value }));
+    const tables = found.map(({ digest, ...table }): BackupTable => ({ ...table, ...digest.value }));
+    const digests = tables.map(({ table, rows, digest }) => [table, { rows, digest }]);
+    if (!isDeepStrictEqual(digests, Object.entries(this.#trailer ?? {})))
+      throw damaged(path, 'its rows are not those it was written with');
+    return tables;
   }
 
-  /** The rows of one table after the other, as lines: each batch is one round trip to the database. */
-  async *batches(): AsyncGenerator<{ table: string; columns: string[]; lines: string[] }> {
-    let current = { table: '', columns: [] as string[] };
-    for await (const part of this.#parts())
-      if (part.kind === 'table') current = part;
-      else if (part.kind === 'rows') yield { ...current, lines: part.lines };
+  /** The rows of one table after the other, as lines: each batch is one round trip to the database. The last of a table may be empty. */
+  async *batches(): AsyncGenerator<Batch> {
+    const { path, file, size } = this.#source;
+    let batch = null as Batch | null;
+    let characters = 0;
+    let isHeader = true;
+    this.#trailer = null;
+    try {
+      for await (const line of linesOf(bytesOf(file, size))) {
+        const isRow = line.startsWith('[');
+        const content: object = isRow ? [] : JSON.parse(line);
+        if (this.#trailer) throw new Damage('it goes on after its trailer');
+        if (isRow) {
+          if (!batch) throw new Damage('it has rows of no table');
+          batch.lines.push(line);
+          characters += line.length;
+          if (batch.lines.length < BATCH.rows && characters < BATCH.characters) continue;
+          yield batch;
+          batch = { ...batch, lines: [] };
+        } else if (!isHeader) {
+          if (batch) yield batch;
+          if ('table' in content) batch = { ...TableLine.parse(content), lines: [] };
+          else this.#trailer = Trailer.parse(content).tables;
+        }
+        characters = 0;
+        isHeader = false;
+      }
+      if (!this.#trailer) throw new Damage('it has no trailer: it was cut off');
+    } catch (error) {
+      // The message of a parser quotes what it read.
+      throw damaged(path, error instanceof Damage ? error.message : 'it cannot be read');
+    }
   }
 
   close(): Promise<void> {
-    return this.#file.close();
-  }
-
-  #damaged(what: string): CliFailure {
-    return damaged(this.#path, what);
-  }
-
-  #compressed(): AsyncGenerator<Buffer> {
-    return bytesOf(this.#file, this.#size - (this.#hmac === null ? 0 : SIGNATURE_BYTES));
-  }
-
-  async *#parts(): AsyncGenerator<Part> {
-    let lines: string[] = [];
-    let characters = 0;
-    let isFirst = true;
-    try {
-      for await (const line of linesOf(this.#compressed())) {
-        const isRow = line.startsWith('[');
-        if (isRow) {
-          lines.push(line);
-          characters += line.length;
-        }
-        if (lines.length > 0 && (!isRow || lines.length >= BATCH.rows || characters >= BATCH.characters)) {
-          yield { kind: 'rows', lines };
-          lines = [];
-          characters = 0;
-        }
-        if (!isRow && !isFirst) yield partFrom(line);
-        isFirst = false;
-      }
-      if (lines.length > 0) yield { kind: 'rows', lines };
-    } catch (error) {
-      // The message of a parser quotes what it read.
-      throw error instanceof Inflated ? this.#damaged(error.message) : this.#damaged('it cannot be read');
-    }
+    return this.#source.file.close();
   }
 }
 
 const damaged = (path: string, what: string): CliFailure =>
   new CliFailure(`${path} is damaged (${what}): nothing was restored; use another copy`);
-
-const cannotRead = (path: string, error: unknown): never => {
-  const reason = fileError(error, 'there is no such file');
-  throw reason ? new CliFailure(`cannot read ${path}: ${reason}`) : error;
-};
 
 const signatureIn = async (file: FileHandle, size: number): Promise<string | null> => {
   const last = Buffer.alloc(SIGNATURE_BYTES);
@@ -347,7 +327,8 @@ const firstLineOf = async (file: FileHandle): Promise<unknown> => {
   return null;
 };
 
-class Inflated extends Error {}
+/** What is wrong with a file, in words that quote nothing of it. */
+class Damage extends Error {}
 
 /** Not a stream of the file handle: that one closes the handle when it is not read to its end. */
 async function* bytesOf(file: FileHandle, end: number): AsyncGenerator<Buffer> {
@@ -370,7 +351,7 @@ async function* linesOf(compressed: AsyncIterable<Buffer>): AsyncGenerator<strin
   for await (const chunk of chunks as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_LINE_BYTES && bytes > MAX_RATIO * chunks.bytesWritten)
-      throw new Inflated(`it inflates to more than ${MAX_RATIO} times its size`);
+      throw new Damage(`it inflates to more than ${MAX_RATIO} times its size`);
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const line = chunk.subarray(start, end);
@@ -382,14 +363,7 @@ async function* linesOf(compressed: AsyncIterable<Buffer>): AsyncGenerator<strin
     if (start === chunk.length) continue;
     rest.push(chunk.subarray(start));
     restBytes += chunk.length - start;
-    if (restBytes > MAX_LINE_BYTES) throw new Inflated('it has a line of more than 16 MB');
+    if (restBytes > MAX_LINE_BYTES) throw new Damage('it has a line of more than 16 MB');
   }
   if (rest.length > 0) throw new Error('the last line has no end');
 }
-
-const partFrom = (line: string): Part => {
-  const content: object = JSON.parse(line);
-  return 'table' in content
-    ? { kind: 'table', ...TableLine.parse(content) }
-    : { kind: 'trailer', ...Trailer.parse(content) };
-};

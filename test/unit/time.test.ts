@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { withTimeout } from '../../src/lib/with-timeout.ts';
+import { toIso, withTimeout } from '../../src/lib/time.ts';
 
 const late = () => new Error('late');
 const LONG_MS = 60_000;
@@ -19,4 +19,14 @@ it('takes a result that arrived while the process was busy', async () => {
   const busyUntil = performance.now() + 100;
   while (performance.now() < busyUntil);
   expect((await reading).isFile()).toBe(true);
+});
+
+it.each([0, 999, 86_399_999, 86_400_000, -1, 1_709_164_800_000, 1_798_761_599_999, 4_102_444_800_000])(
+  'writes %i as Date does',
+  (ms) => expect(toIso(ms)).toBe(new Date(ms).toISOString()),
+);
+
+it('writes any time as Date does', () => {
+  const times = Array.from({ length: 5_000 }, () => Math.floor(Math.random() * 4_102_444_800_000));
+  for (const ms of times) expect(toIso(ms)).toBe(new Date(ms).toISOString());
 });

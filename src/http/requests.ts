@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP, isIPv4 } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
+import { BASE_PATH } from '../../contract/common.ts';
+import { newId } from '../lib/ids.ts';
+
+// What a request says of itself, as the service takes it: its id, its caller's address, its URL, its headers.
+
+export const REQUEST_ID_HEADER = 'x-request-id';
+const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
+
+export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>, nowMs: number): string => {
+  const own = headers[REQUEST_ID_HEADER];
+  return typeof own === 'string' && PRINTABLE.test(own) ? own : newId(nowMs);
+};
+
+/** What limits count by: an IPv4 address, or the /64 network of an IPv6 address, since one host owns all of it. */
+export const addressKey = (ip: string): string => {
+  if (isIPv4(ip) || !ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+};
+
+/** The same for a request. A proxy may forward something that is no address; then the connection's own counts. */
+export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
+  addressKey(isIP(ip) || ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));
+
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([0-9a-f:.]+)\])(?::\d+)?$/i;
+
+export const withoutPorts = (forwardedFor: string): string =>
+  forwardedFor
+    .split(',')
+    .map((entry) => entry.trim().replace(WITH_PORT, (_, v4?: string, v6?: string) => v4 ?? v6 ?? ''))
+    .join(', ');
+
+/** Some proxies append the caller's port to the address: it is removed before anything reads `request.ip`. */
+export const readForwardedFor = (app: FastifyInstance, onForwarded: () => void): void => {
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    const forwardedFor = headers['x-forwarded-for'];
+    if (forwardedFor !== undefined) onForwarded();
+    if (typeof forwardedFor === 'string' && forwardedFor.includes(':'))
+      headers['x-forwarded-for'] = withoutPorts(forwardedFor);
+    done();
+  });
+};
+
+const decoded = (encoded: string): string | null => {
+  try {
+    return decodeURIComponent(encoded.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+};
+
+/** A path that cannot be decoded: its percent signs are taken literally, so that it ends as a normal 404. */
+const decodable = (url: string): string => {
+  if (!url.includes('%')) return url;
+  const [path = '', ...query] = url.split('?');
+  return decoded(path) === null ? [path.replaceAll('%', '%25'), ...query].join('?') : url;
+};
+
+const SLASH_AT_END = new RegExp(`^((?:${BASE_PATH}|${ADMIN_BASE_PATH})/[^?]*[^/?])/(?=\\?|$)`);
+
+/** The address as the router takes it. In both APIs a slash at its end changes nothing (docs/contract.md). */
+export const routable = (url: string): string => decodable(url.replace(SLASH_AT_END, '$1'));
+
+/** The parameters of a query whose value is not UTF-8 in percent-encoding (`%ff`, `%zz`). The parser would take it literally. */
+export const undecodableParameters = (url: string): string[] => {
+  const at = url.indexOf('?');
+  if (at === -1 || !url.includes('%', at)) return [];
+  return url
+    .slice(at + 1)
+    .split('&')
+    .filter((pair) => decoded(pair) === null)
+    .map((pair) => decoded(pair.split('=', 1)[0] ?? '') || 'query');
+};
+
+/** How often a header was sent. Node keeps the first; a proxy in front of us may have used another one. */
+export const countOf = (name: string, rawHeaders: string[]): number => {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === name.length && rawHeaders[i]?.toLowerCase() === name) count += 1;
+  return count;
+};
