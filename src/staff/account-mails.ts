@@ -40,7 +40,7 @@ const LETTERS = {
     opening: (shop: string) =>
       `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
     request: 'If it was not you, sign in and choose another password here:',
-    button: 'AccountChange your password',
+    button: 'Change your password',
     closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
   },
 } as const;

@@ -1,81 +1,55 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { adminCaller, deviceFrom, newPerson, PASSWORD, type Person } from '../support/admin.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const PUBLIC_URL = 'https://returns.example.com';
 const rules = (t: Harness) => t.ctx.db.selectFrom('dangerous_goods').selectAll().execute();
-const put = (person: Person, headers: Record<string, string | null>) =>
+type Headers = Record<string, string | null>;
+const put = (person: Person, headers: Headers) =>
   person.put('/dangerous-goods', { rules: ['ACID'] }, { headers });
+/** With a body and without, with a session and before it. */
+const changes = async (t: Harness, admin: Person, headers: Headers) => [
+  await put(admin, headers),
+  await admin.delete(`/users/${UNKNOWN_ID}`, { headers }),
+  await admin.delete('/session', { headers }),
+  await adminCaller(t).post('/session', { email: admin.email, password: PASSWORD }, { headers }),
+];
 
 describe('a change', () => {
-  it('needs to be called JSON, also where it has no body', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const types = [
-      null,
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-      'text/plain; application/json',
-      'application/jsonp',
-      'application/json+x',
-    ];
-    for (const type of types) {
-      const headers = { 'content-type': type };
-      expectError(await put(admin, headers), 415);
-      expectError(await admin.delete(`/users/${UNKNOWN_ID}`, { headers }), 415);
-      expectError(await admin.delete('/session', { headers }), 415);
-      expectError(
-        await adminCaller(t).post(
-          '/session',
-          { email: admin.email, password: PASSWORD },
-          { headers: { 'content-type': type } },
-        ),
-        415,
-      );
-    }
+  it('needs to be called JSON, also where it has no body', async ({ t, admin }) => {
+    const forms = ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'];
+    const similar = ['text/plain; application/json', 'application/jsonp', 'application/json+x'];
+    for (const type of [null, ...forms, ...similar])
+      for (const answer of await changes(t, admin, { 'content-type': type })) expectError(answer, 415);
     expect(await rules(t)).toEqual([]);
     expect((await admin.get('/session')).status).toBe(200);
-    for (const type of [
-      'application/json',
-      'application/json; charset=utf-8',
-      'Application/JSON;charset=UTF-8',
-    ])
-      expect((await put(admin, { 'content-type': type })).status).toBe(200);
+    const json = ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'];
+    for (const type of json) expect((await put(admin, { 'content-type': type })).status).toBe(200);
   });
 
   it('is refused from another origin, whatever else is right', async () => {
     const t = await harness({ env: { PUBLIC_URL } });
     const admin = await newPerson(t);
     const port = new URL(t.url).port;
-    const foreign = [
-      'https://evil.example.com',
-      'https://returns.example.com.evil.example.com',
-      'https://sub.returns.example.com',
+    const similar = ['https://returns.example.com.evil.example.com', 'https://sub.returns.example.com'];
+    const otherPorts = [
       'https://returns.example.com:8443',
       'http://returns.example.com',
       'http://127.0.0.1:1',
-      `http://localhost:${port}`,
-      'null',
-      'returns.example.com',
-      'nonsense',
-      '',
     ];
-    for (const origin of foreign) {
-      expectError(await put(admin, { origin }), 403, 'CROSS_SITE');
-      expectError(await admin.delete('/session', { headers: { origin } }), 403, 'CROSS_SITE');
-      const { email } = admin;
-      expectError(
-        await adminCaller(t).post('/session', { email, password: PASSWORD }, { headers: { origin } }),
-        403,
-        'CROSS_SITE',
-      );
-    }
+    const noOrigins = ['null', 'returns.example.com', 'nonsense', ''];
+    const localhost = `http://localhost:${port}`;
+    const foreign = ['https://evil.example.com', localhost, ...similar, ...otherPorts, ...noOrigins];
+    for (const origin of foreign)
+      for (const answer of await changes(t, admin, { origin })) expectError(answer, 403, 'CROSS_SITE');
     expect(await rules(t)).toEqual([]);
     expect((await admin.get('/session')).status).toBe(200);
   });
@@ -116,9 +90,7 @@ describe('a change', () => {
 });
 
 describe('reading', () => {
-  it('needs neither a content type nor an origin of our own', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('needs neither a content type nor an origin of our own', async ({ admin }) => {
     const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
     const answer = await admin.get('/users', { headers });
     expect(answer.status).toBe(200);
@@ -127,9 +99,7 @@ describe('reading', () => {
       expect(answer.headers.get(name)).toBeNull();
   });
 
-  it('works with HEAD, and a preflight is refused', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('works with HEAD, and a preflight is refused', async ({ t, admin }) => {
     expect((await admin.send('/users', { method: 'HEAD' })).status).toBe(200);
     expect((await adminCaller(t).send('/users', { method: 'HEAD' })).status).toBe(401);
     const preflight = await adminCaller(t).send('/users', {
@@ -142,9 +112,7 @@ describe('reading', () => {
 });
 
 describe('the order of the gates', () => {
-  it('is content type, origin, session, role, body, id', async () => {
-    const t = await harness();
-    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+  it('is content type, origin, session, role, body, id', async ({ t, admin, staff }) => {
     const bad = { role: 'OWNER' };
     const path = `/users/${UNKNOWN_ID}`;
     const foreign = { origin: 'https://evil.example.com' };
@@ -158,8 +126,7 @@ describe('the order of the gates', () => {
     expectError(await ask(admin.cookie, { role: 'STAFF' }), 404);
   });
 
-  it('reads no body before it knows who sends it', async () => {
-    const t = await harness();
+  it('reads no body before it knows who sends it', async ({ t }) => {
     const size = 300 * 1024;
     const answer = await overSocket(
       t.url,
@@ -172,18 +139,15 @@ describe('the order of the gates', () => {
 });
 
 describe('limits', () => {
-  const statuses = async (count: number, ask: () => Promise<Answer>): Promise<Record<number, number>> => {
+  const statuses = async (count: number, ask: (i: number) => Promise<Answer>) => {
     const counts: Record<number, number> = {};
-    for (let i = 0; i < count; i += 50) {
-      const answers = await Promise.all(Array.from({ length: Math.min(50, count - i) }, ask));
-      for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
-    }
+    for (let done = 0; done < count; done += 50)
+      for (const { status } of await atOnce(Math.min(50, count - done), (i) => ask(done + i)))
+        counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   };
 
-  it('let an address without a session call sixty times a minute, whatever it calls and whichever cookie it makes up', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('let an address without a session call sixty times a minute, with any cookie', async ({ t, admin }) => {
     const ip = '198.51.100.60';
     const visitor = adminCaller(t);
     const liar = adminCaller(t, `handback_session=${'a'.repeat(43)}`);
@@ -193,11 +157,7 @@ describe('limits', () => {
       () => liar.get('/session', { ip }),
       () => visitor.post('/set-up/check', { token: 'x'.repeat(48) }, { ip }),
     ];
-    let nth = 0;
-    const counts = await statuses(80, () => {
-      nth += 1;
-      return (calls[nth % calls.length] as (typeof calls)[number])();
-    });
+    const counts = await statuses(80, (i) => (calls[i % calls.length] as (typeof calls)[number])());
     expect(counts[429]).toBe(20);
     const refused = await visitor.get('/sign-in-options', { ip });
     expectError(refused, 429);
@@ -206,19 +166,14 @@ describe('limits', () => {
     expect((await admin.get('/session', { ip })).status).toBe(200);
     expect((await visitor.get('/sign-in-options', { ip: '198.51.100.61' })).status).toBe(200);
     // And so does a browser that signed in before, which has a share of its own.
-    const known = adminCaller(
-      t,
-      deviceFrom(await adminCaller(t).post('/session', { email: admin.email, password: PASSWORD })),
-    );
-    expect((await known.post('/session', { email: admin.email, password: PASSWORD }, { ip })).status).toBe(
-      200,
-    );
+    const own = { email: admin.email, password: PASSWORD };
+    const known = adminCaller(t, deviceFrom(await visitor.post('/session', own)));
+    expect((await known.post('/session', own, { ip })).status).toBe(200);
     const forged = adminCaller(t, `handback_device=${'a'.repeat(22)}.${'b'.repeat(43)}`);
     expectError(await forged.get('/sign-in-options', { ip }), 429);
   });
 
-  it('let a session call six hundred times a minute', async () => {
-    const t = await harness();
+  it('let a session call six hundred times a minute', async ({ t }) => {
     const [admin, other] = [await newPerson(t), await newPerson(t)];
     expect(await statuses(620, () => admin.get('/session'))).toEqual({ 200: 600, 429: 20 });
     expect((await other.get('/session')).status).toBe(200);
@@ -226,31 +181,19 @@ describe('limits', () => {
 
   it('let an address call three thousand times a minute, with any number of sessions', {
     timeout: scaled(120_000),
-  }, async () => {
-    const t = await harness();
+  }, async ({ t }) => {
     const ip = '198.51.100.62';
-    const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(t)));
-    let nth = 0;
-    const counts = await statuses(3020, () => {
-      nth += 1;
-      return (people[nth % people.length] as Person).get('/session', { ip });
-    });
+    const people = await atOnce(6, () => newPerson(t));
+    const counts = await statuses(3020, (i) => (people[i % 6] as Person).get('/session', { ip }));
     expect(counts).toEqual({ 200: 3000, 429: 20 });
   });
 
-  it('read no body of an address that calls too often, and 8 KiB at most before a session', async () => {
-    const t = await harness();
+  it('read no body of an address that calls too often, and 8 KiB at most before a session', async ({ t }) => {
     const ip = '198.51.100.63';
     const visitor = adminCaller(t);
     const large = JSON.stringify({ email: 'a@example.com', password: 'p'.repeat(8 * 1024) });
-    for (const path of [
-      '/session',
-      '/password-links',
-      '/links/check',
-      '/links/use',
-      '/set-up',
-      '/set-up/check',
-    ]) {
+    const paths = ['/session', '/password-links', '/links/check', '/links/use', '/set-up', '/set-up/check'];
+    for (const path of paths) {
       const answer = await visitor.post(path, large, { ip: '198.51.100.64' });
       expectError(answer, 413);
       expect(answer.body.message).toBe('The body is larger than 8 KiB.');
@@ -268,21 +211,12 @@ describe('limits', () => {
   });
 });
 
-describe('addresses and methods that are not there', () => {
-  it('answer with the error body, without a session', async () => {
-    const t = await harness();
-    const visitor = adminCaller(t);
-    for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
-      expectError(await visitor.get(path), 404);
-    expectError(await visitor.post('/nothing', {}), 404);
-    const answer = await visitor.put('/users', {});
-    expectError(answer, 405);
-    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
-  });
-
-  it('are those of a worker altogether', async () => {
-    const t = await harness(process.env['ENGINE'] === 'postgres' ? { env: { ROLE: 'worker' } } : {});
-    if (t.ctx.config.role !== 'worker') return;
-    expectError(await adminCaller(t).get('/session', { unchecked: true }), 404);
-  });
+it('unknown addresses and methods get the error body, without a session', async ({ t }) => {
+  const visitor = adminCaller(t);
+  for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
+    expectError(await visitor.get(path), 404);
+  expectError(await visitor.post('/nothing', {}), 404);
+  const answer = await visitor.put('/users', {});
+  expectError(answer, 405);
+  expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
 });

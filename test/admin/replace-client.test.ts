@@ -1,12 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
-import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
+import { atOnce, auditLog, pluck } from '../support/answers.ts';
+import { expectError, ISO, rulesOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
@@ -17,25 +20,15 @@ const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
 };
 
 describe('replacing a client', () => {
-  it('gives a new key and secret, shown once, and stops the old key with the next request', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('gives a new key and secret, shown once, and stops the old key at once', async ({ t, admin }) => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
     const answer = await admin.post(`/clients/${t.client.id}/replace`);
     expect(answer.status).toBe(201);
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.body).toEqual({
-      id: expect.any(String),
-      name: 'Till',
-      webhookUrl: null,
-      lastUsedAt: null,
-      revokedAt: null,
-      replacedBy: null,
-      createdAt: expect.stringMatching(ISO),
-      apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
-      webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
-    });
-    const { id, apiKey, webhookSecret } = answer.body;
+    const { id, apiKey, webhookSecret, ...shown } = answer.body;
+    expect(shown).toMatchObject({ name: 'Till', webhookUrl: null, lastUsedAt: null, revokedAt: null });
+    expect(apiKey).toMatch(/^handback_ext_[0-9a-f]{48}$/);
+    expect(webhookSecret).toMatch(/^whsec_[0-9a-f]{48}$/);
     expect([apiKey, webhookSecret]).not.toContain(t.client.apiKey);
     expect((await t.get('/offline-repairs')).status).toBe(401);
     expect((await t.get('/offline-repairs', { key: apiKey })).status).toBe(200);
@@ -48,50 +41,32 @@ describe('replacing a client', () => {
     for (const secret of [apiKey, webhookSecret]) expect(everything).not.toContain(secret);
   });
 
-  it.each([
-    [undefined, { name: 'ERP', webhookUrl: URL_A }],
-    [{}, { name: 'ERP', webhookUrl: URL_A }],
-    [{ name: null }, { name: 'ERP', webhookUrl: URL_A }],
-    [{ name: ' ERP 2 ' }, { name: 'ERP 2', webhookUrl: URL_A }],
-    [{ webhookUrl: 'https://1.1.1.1/b' }, { name: 'ERP', webhookUrl: 'https://1.1.1.1/b' }],
-    [{ webhookUrl: null }, { name: 'ERP', webhookUrl: null }],
-    [{ webhookUrl: '' }, { name: 'ERP', webhookUrl: null }],
-  ])('with %j takes over the rest', async (body, expected) => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const erp = (await admin.post('/clients', { name: 'ERP', webhookUrl: URL_A })).body;
-    expect((await admin.post(`/clients/${erp.id}/replace`, body)).body).toMatchObject(expected);
+  it('takes over the name and the URL that are not given', async ({ admin }) => {
+    const erp = { name: 'ERP', webhookUrl: URL_A };
+    for (const [body, expected] of [
+      [undefined, erp],
+      [{}, erp],
+      [{ name: null }, erp],
+      [{ name: ' ERP 2 ' }, { ...erp, name: 'ERP 2' }],
+      [{ webhookUrl: 'https://1.1.1.1/b' }, { ...erp, webhookUrl: 'https://1.1.1.1/b' }],
+      [{ webhookUrl: null }, { ...erp, webhookUrl: null }],
+      [{ webhookUrl: '' }, { ...erp, webhookUrl: null }],
+    ]) {
+      const { id } = (await admin.post('/clients', erp)).body;
+      expect((await admin.post(`/clients/${id}/replace`, body)).body).toMatchObject(expected as object);
+    }
   });
 
-  it.each([
-    ['https://127.0.0.1/', 'webhookUrl', 'address'],
-    ['nonsense', 'webhookUrl', 'address'],
-  ])('refuses %s as a webhook URL and changes nothing', async (webhookUrl, field, rule) => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const refused = await admin.post(`/clients/${t.client.id}/replace`, { webhookUrl });
-    expect(refused.status).toBe(400);
-    expect(refused.body.errors).toMatchObject([{ field, rule }]);
-    expect((await admin.post(`/clients/${t.client.id}/replace`, { url: URL_A })).status).toBe(400);
-    expect((await admin.post(`/clients/${t.client.id}/replace`, { name: 7 })).status).toBe(400);
+  it('with what is no webhook URL or name is refused and changes nothing', async ({ t, admin }) => {
+    const rules = async (body: object) => rulesOf(await admin.post(`/clients/${t.client.id}/replace`, body));
+    for (const webhookUrl of ['https://127.0.0.1/', 'nonsense'])
+      expect(await rules({ webhookUrl })).toEqual({ webhookUrl: 'address' });
+    expect(await rules({ url: URL_A, name: 7 })).toEqual({ url: 'unknown', name: 'type' });
     expect((await admin.get('/clients')).body.items).toMatchObject([{ revokedAt: null, replacedBy: null }]);
     expect((await t.get('/offline-repairs')).status).toBe(200);
   });
 
-  it("is for Admins, and another shop's client does not exist", async () => {
-    const t = await harness();
-    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
-    const other = await t.addShop();
-    expectError(await staff.post(`/clients/${t.client.id}/replace`), 403, 'ADMIN_REQUIRED');
-    for (const id of [other.client.id, UNKNOWN_ID, 'x'])
-      expectError(await admin.post(`/clients/${id}/replace`), 404);
-    for (const key of [t.client.apiKey, other.client.apiKey])
-      expect((await t.get('/offline-repairs', { key })).status).toBe(200);
-  });
-
-  it('works for a client that was revoked first, whose time of revocation stays', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('works for a client that was revoked first, whose time of revocation stays', async ({ t, admin }) => {
     await revokeClient(t.ctx, OPERATOR, t.client);
     const [{ revokedAt }] = (await admin.get('/clients')).body.items;
     t.clock.advance(60_000);
@@ -99,9 +74,7 @@ describe('replacing a client', () => {
     expect((await admin.get('/clients')).body.items[0]).toMatchObject({ revokedAt, replacedBy: id });
   });
 
-  it('is refused for one that was replaced, and says which one to replace; that works, in one step for all', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is refused for one that was replaced, with the id of the one to replace', async ({ t, admin }) => {
     const second = await replacedClient(t);
     const again = await admin.post(`/clients/${t.client.id}/replace`);
     expectError(again, 409, 'CLIENT_REPLACED');
@@ -109,33 +82,21 @@ describe('replacing a client', () => {
     t.clock.advance(1);
     const third = await replacedClient(t, second.id);
     const { items } = (await admin.get('/clients')).body;
-    expect(items.map(({ replacedBy }: { replacedBy: string | null }) => replacedBy)).toEqual([
-      third.id,
-      third.id,
-      null,
-    ]);
+    expect(pluck(items, 'replacedBy')).toEqual([third.id, third.id, null]);
     for (const { apiKey } of [t.client, second])
       expect((await t.get('/offline-repairs', { key: apiKey })).status).toBe(401);
     expect((await t.get('/offline-repairs', { key: third.apiKey })).status).toBe(200);
   });
 
-  it('by several people at once happens once', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, () => admin.post(`/clients/${t.client.id}/replace`)),
-    );
+  it('by several people at once happens once', async ({ t, admin }) => {
+    const answers = await atOnce(4, () => admin.post(`/clients/${t.client.id}/replace`));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await admin.get('/clients')).body.items).toHaveLength(2);
   });
 
-  it('is in the audit log, with what it changed', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is in the audit log, with what it changed', async ({ t, admin }) => {
     const { id } = await replacedClient(t, t.client.id, { name: 'Desk' });
-    const [entry] = (await admin.get('/audit-log')).body.items.filter(
-      ({ action }: { action: string }) => action === 'CLIENT_REPLACED',
-    );
+    const [entry] = await auditLog(admin, 'CLIENT_REPLACED');
     expect(entry).toMatchObject({
       actor: { type: 'USER' },
       subject: { type: 'CLIENT', id: t.client.id, name: 'Till' },
@@ -143,8 +104,7 @@ describe('replacing a client', () => {
     });
   });
 
-  it("leaves RMAs as they are, and the old client's idempotency keys to the old client", async () => {
-    const t = await harness();
+  it("leaves RMAs as they are, and the old client's idempotency keys to the old client", async ({ t }) => {
     const headers = { 'idempotency-key': 'SO-10042' };
     const first = await t.post('/offline-repairs', repairBody(), { headers });
     const { apiKey } = await replacedClient(t);

@@ -1,26 +1,30 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { OPERATOR } from '../../src/audit/store.ts';
+import { changeShop } from '../../src/shops/actions.ts';
 import { newPerson } from '../support/admin.ts';
+import { pluck } from '../support/answers.ts';
+import { expectError } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const KINDS = [
-  { path: '/offline-repairs', body: repairBody },
-  { path: '/trade-returns', body: tradeBody },
+  { path: '/offline-repairs', body: repairBody, move: 'begin-repair' },
+  { path: '/trade-returns', body: tradeBody, move: 'approve' },
 ];
 
 describe.each(KINDS)('staff at $path', ({ path, body }) => {
-  it('see what programs and people made, and can tell them apart', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('see what programs and people of their shop created', async ({ t, staff, stranger }) => {
     const byProgram = (await t.post(path, body())).body;
     const made = await staff.post(path, body());
     expect(made.status).toBe(201);
     expect(made.body.rmaNumber).toBe('#RMA-000002');
     expect((await staff.get(path)).body).toMatchObject({ total: 2 });
+    expect((await stranger.get(path)).body).toMatchObject({ total: 0 });
     const forStaff = (item: object) => ({ ...item, assignee: null, dueAt: null });
     expect((await staff.get(`${path}?origin=API`)).body.items).toEqual([forStaff(byProgram)]);
     expect((await staff.get(`${path}?origin=STAFF`)).body.items).toEqual([forStaff(made.body)]);
@@ -32,21 +36,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     ]);
   });
 
-  it('make returns that count in the allowance and are invisible to programs', async () => {
-    const t = await harness({ allowance: 1 });
-    const staff = await newPerson(t, { role: 'STAFF' });
-    const { id } = (await staff.post(path, body())).body;
-    expect((await t.get(`${path}/${id}`)).status).toBe(404);
-    expect((await t.get(path)).body.total).toBe(0);
-    const refused = await t.post(path, body());
-    expect([refused.status, refused.body.code]).toEqual([403, 'LIMIT_EXCEEDED']);
-    const refusedToo = await staff.post(path, body());
-    expect([refusedToo.status, refusedToo.body.code]).toEqual([403, 'LIMIT_EXCEEDED']);
-  });
-
-  it('find returns by words of number, order, customer and sku, in any case', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('find returns by words of number, order, customer and sku, in any case', async ({ t, staff }) => {
     const item = { productName: 'P', quantity: 1, price: 1 };
     const named = (customerName: string, sku: string, order: string) =>
       body(
@@ -57,9 +47,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     await t.post(path, named('Zoë Ångström', 'ABC_1', 'ORD-77'));
     await t.post(path, named('Bob 100%', 'ABCX1', 'ORD-78'));
     const found = async (q: string) =>
-      (await staff.get(`${path}?q=${encodeURIComponent(q)}`)).body.items.map(
-        ({ customerName }: { customerName: string }) => customerName,
-      );
+      pluck((await staff.get(`${path}?q=${encodeURIComponent(q)}`)).body.items, 'customerName');
     expect(await found('zoë')).toEqual(['Zoë Ångström']);
     expect(await found('ÅNGSTRÖM abc')).toEqual(['Zoë Ångström']);
     expect(await found('ord-7')).toEqual(['Bob 100%', 'Zoë Ångström']);
@@ -71,9 +59,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     if (path === '/offline-repairs') expect(await found('ser-abcx1')).toEqual(['Bob 100%']);
   });
 
-  it('add notes, which stand in the timeline', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('add notes, which stand in the timeline', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(path, body())).body;
     const noted = await staff.post(`${path}/${id}/notes`, { note: ' Customer called ' });
     expect(noted.status).toBe(200);
@@ -90,9 +76,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     expect((await staff.post(`${path}/${id}/notes`, {})).status).toBe(400);
   });
 
-  it('stand in the timeline under their name then, where they have one', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('stand in the timeline under their name then, where they have one', async ({ t, admin }) => {
     const staff = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     const { id } = (await t.post(path, body())).body;
     await staff.post(`${path}/${id}/notes`, { note: 'one' });
@@ -100,72 +84,43 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     await staff.post(`${path}/${id}/notes`, { note: 'two' });
     await admin.patch(`/users/${staff.id}`, { name: '' });
     await staff.post(`${path}/${id}/notes`, { note: 'three' });
-    const namesFor = async (caller: { get(path: string): Promise<Answer> }) =>
-      (await caller.get(`${path}/${id}/timeline`)).body.items
-        .slice(1)
-        .map(({ actor }: { actor: { name: string } }) => actor.name);
+    const namesFor = async (caller: { get(path: string): Promise<Answer> }) => {
+      const { items } = (await caller.get(`${path}/${id}/timeline`)).body;
+      return pluck(pluck(items.slice(1), 'actor'), 'name');
+    };
     expect(await namesFor(t)).toEqual(['Grace Muller', 'Grace Hopper', 'Staff']);
     expect(await namesFor(staff)).toEqual(['Grace Muller', 'Grace Hopper', staff.email]);
   });
 
-  it('only read while the subscription is inactive', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('only read while the subscription is inactive', async ({ t, staff }) => {
     const { id } = (await t.post(path, body())).body;
-    await t.ctx.db
-      .updateTable('shops')
-      .set({ subscription: 'inactive' })
-      .where('id', '=', t.shop.id)
-      .execute();
-    for (const answer of [
-      await staff.post(path, body()),
-      await staff.post(`${path}/${id}/notes`, { note: 'x' }),
-    ])
-      expect([answer.status, answer.body.code]).toEqual([403, 'READ_ONLY']);
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+    expectError(await staff.post(path, body()), 403, 'READ_ONLY');
+    expectError(await staff.post(`${path}/${id}/notes`, { note: 'x' }), 403, 'READ_ONLY');
     expect((await staff.get(`${path}/${id}`)).status).toBe(200);
-  });
-
-  it('of another shop see nothing of it', async () => {
-    const t = await harness();
-    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
-    const { id } = (await t.post(path, body())).body;
-    expect((await stranger.get(path)).body.total).toBe(0);
-    for (const answer of [
-      await stranger.get(`${path}/${id}`),
-      await stranger.get(`${path}/${id}/timeline`),
-      await stranger.post(`${path}/${id}/notes`, { note: 'x' }),
-    ])
-      expect(answer.status).toBe(404);
   });
 });
 
 describe('moves by staff', () => {
-  it('of a repair run as those of programs do: same events, the person as actor', async () => {
+  it('of a repair run as those of programs do: same events, the person as actor', async ({ sending: t }) => {
     const receiver = await startReceiver();
-    const t = await webhookHarness();
     const staff = await newPerson(t, { role: 'STAFF' });
     const client = await t.addReceiver(receiver.url);
     const { id } = await t.create(client);
     await staff.post(`/offline-repairs/${id}/begin-repair`, { assignedToId: 'tech-1' });
     await staff.post(`/offline-repairs/${id}/close`);
     await receiver.got(3);
-    expect(receiver.received.map(({ body }) => body.event).sort()).toEqual([
-      'offline_repair.closed',
-      'offline_repair.created',
-      'offline_repair.status_changed',
-    ]);
+    const events = ['closed', 'created', 'status_changed'].map((event) => `offline_repair.${event}`);
+    expect(receiver.received.map(({ body }) => body.event).sort()).toEqual(events);
     const { items } = (await t.get(`/offline-repairs/${id}/timeline`)).body;
-    expect(items.slice(1).map(({ actor }: { actor: object }) => actor)).toEqual(
-      Array(2).fill({ type: 'USER', id: staff.id, name: 'Staff' }),
-    );
+    const actor = { type: 'USER', id: staff.id, name: 'Staff' };
+    expect(pluck(items.slice(1), 'actor')).toEqual([actor, actor]);
   });
 
-  it('of a trade return follow its table, and a closed way is a 409 that names the open ones', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('of a trade return follow its table; others are a 409', async ({ t, staff }) => {
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const wrong = await staff.post(`/trade-returns/${id}/receive`);
-    expect([wrong.status, wrong.body.code]).toEqual([409, 'MOVE_NOT_ALLOWED']);
+    expectError(wrong, 409, 'MOVE_NOT_ALLOWED');
     expect(wrong.body.message).toContain('open now: approve, reject');
     for (const [move, status] of [
       ['approve', 'TRADE_APPROVED'],
@@ -177,23 +132,71 @@ describe('moves by staff', () => {
       expect([moved.status, moved.body.status]).toEqual([200, status]);
     }
     const over = await staff.post(`/trade-returns/${id}/reject`);
-    expect(over.status).toBe(409);
+    expectError(over, 409, 'MOVE_NOT_ALLOWED');
     expect(over.body.message).toContain('no move is open any more');
     const { items } = (await staff.get(`/trade-returns/${id}/timeline`)).body;
-    expect(items.map(({ note }: { note: string | null }) => note)).toEqual([
-      null,
-      'approve',
-      'receive',
-      'request-credit',
-      'resolve',
-    ]);
+    expect(pluck(items, 'note')).toEqual([null, 'approve', 'receive', 'request-credit', 'resolve']);
+  });
+});
+
+describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
+  /** Of three returns the first is moved last, which puts it after the others in the order of the work. */
+  const three = async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const ids: string[] = [];
+    for (let made = 0; made < 3; made++) ids.push((await t.post(path, body())).body.id);
+    const [first, ...others] = ids;
+    for (const id of others) await staff.post(`${path}/${id}/notes`, { note: 'Called' });
+    await staff.post(`${path}/${first}/${move}`);
+    const listed = async (query: string) =>
+      pluck((await staff.get(`${path}?${query}`)).body.items, 'id').map((id) => ids.indexOf(id) + 1);
+    return { t, staff, listed };
+  };
+
+  it('is the one that was asked for, newest first without asking', async () => {
+    const { listed } = await three();
+    expect(await listed('')).toEqual([3, 2, 1]);
+    expect(await listed('order=asc')).toEqual([1, 2, 3]);
+    expect(await listed('sort=number')).toEqual([3, 2, 1]);
+    expect(await listed('sort=updatedAt')).toEqual([1, 3, 2]);
+    expect(await listed('sort=updatedAt&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=statusSince&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=statusSince')).toEqual([1, 3, 2]);
+    // Equals stay together, in the order of their numbers.
+    expect(await listed('sort=status&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=status')).toEqual([1, 3, 2]);
   });
 
-  it('of one return by two people at once: one wins', async () => {
-    const t = await harness();
-    const people = await Promise.all([newPerson(t), newPerson(t, { role: 'STAFF' })]);
-    const { id } = (await t.post('/trade-returns', tradeBody())).body;
-    const answers = await Promise.all(people.map((person) => person.post(`/trade-returns/${id}/approve`)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  it('runs on from page to page, and holds what filters leave', async () => {
+    const { listed } = await three();
+    for (const sort of ['number', 'updatedAt', 'status']) {
+      const whole = await listed(`sort=${sort}&order=asc`);
+      const paged = await Promise.all(
+        [1, 2, 3].map((page) => listed(`sort=${sort}&order=asc&limit=1&page=${page}`)),
+      );
+      expect(paged.flat()).toEqual(whole);
+    }
+    expect(await listed('sort=updatedAt&order=asc&origin=API&q=rma')).toEqual([2, 3, 1]);
+    expect(await listed('sort=updatedAt&origin=STAFF')).toEqual([]);
   });
+
+  it('is refused where nothing is ordered by it, and for API clients', async () => {
+    const { t, staff } = await three();
+    expect((await staff.get(`${path}?sort=customerName`)).status).toBe(400);
+    expect((await staff.get(`${path}?order=down`)).status).toBe(400);
+    expect((await t.get(`${path}?sort=updatedAt`)).status).toBe(400);
+    expect((await t.get(`${path}?order=asc`)).status).toBe(400);
+  });
+});
+
+it('returns of many items are ordered as those of few', async ({ t, staff }) => {
+  const item = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 1, price: 1 };
+  const large = tradeBody({ items: Array(250).fill(item) });
+  const ids: string[] = [];
+  for (const body of [large, tradeBody(), large]) ids.push((await t.post('/trade-returns', body)).body.id);
+  const listed = async (order: string) =>
+    pluck((await staff.get(`/trade-returns?sort=updatedAt&order=${order}`)).body.items, 'id');
+  expect(await listed('asc')).toEqual(ids);
+  expect(await listed('desc')).toEqual(ids.toReversed());
 });

@@ -1,30 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { type AdminCaller, adminCaller, newPerson, newUser } from '../support/admin.ts';
 import { ADMIN_ROUTES, ANYBODY } from '../support/admin-routes.ts';
 import { expectError } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { registeredRoutes } from '../support/registered-routes.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
-// Who may call what: every route of the admin API, for everybody. A route that is not in the table fails the test.
+// Who may call what: every route of the admin API, for every role. A route that is not in the table fails the test.
 
 /** Every address below the admin API that the router knows, with the methods that it takes. */
 const registered = async (t: Harness): Promise<string[]> => {
-  const parents: string[] = [];
-  const paths: string[] = [];
-  for (const line of t.app.printRoutes({ commonPrefix: false }).split('\n')) {
-    const [, indent = '', part = '', methods] = /^([│ ]*)[└├]── (\S*)(?: \((.*)\))?$/.exec(line) ?? [];
-    if (!part) continue;
-    parents.length = indent.length / 4;
-    parents.push(part);
-    if (methods) paths.push(parents.join(''));
-  }
-  const known = paths
-    .filter((path) => path.startsWith(`${ADMIN_BASE_PATH}/`))
-    .map((path) => path.slice(ADMIN_BASE_PATH.length));
   const names = await Promise.all(
-    known.map(async (path) => {
+    registeredRoutes(t, ADMIN_BASE_PATH).map(async (path) => {
       const answer = await adminCaller(t).send(path.replace(/:\w+/g, 'x'), { method: 'OPTIONS' });
       const methods = (answer.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
       return methods.map((method) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
@@ -36,8 +26,7 @@ const registered = async (t: Harness): Promise<string[]> => {
 const OPEN_TO_ALL = ['GET /openapi.json'];
 
 describe('the routes of the admin API', () => {
-  it('are all in the table, and all in the OpenAPI document', async () => {
-    const t = await harness();
+  it('are all in the table, and all in the OpenAPI document', async ({ t }) => {
     const all = await registered(t);
     expect(all).toEqual([...Object.keys(ADMIN_ROUTES), ...OPEN_TO_ALL].sort());
     const { status, body } = await adminCaller(t).get('/openapi.json');
@@ -49,8 +38,7 @@ describe('the routes of the admin API', () => {
     expect(told.sort()).toEqual(Object.keys(ADMIN_ROUTES).sort());
   });
 
-  it('stay out of the external document, and it out of theirs', async () => {
-    const t = await harness();
+  it('stay out of the external document, and it out of theirs', async ({ t }) => {
     const external = JSON.stringify(t.app.swagger());
     for (const word of ['/admin', 'handback_session', 'SignIn', 'AuditEntry', 'ADMIN_REQUIRED'])
       expect(external).not.toContain(word);
@@ -58,8 +46,7 @@ describe('the routes of the admin API', () => {
     for (const word of ['X-Api-Key', 'RateLimit-Limit']) expect(own).not.toContain(word);
   });
 
-  it('answer each person as the table says', async () => {
-    const t = await harness();
+  it('answer each person as the table says', async ({ t }) => {
     await newUser(t, ANYBODY);
     const { shop } = await t.addShop();
     const makePeople = async (): Promise<AdminCaller[]> => [

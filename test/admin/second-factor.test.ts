@@ -1,4 +1,5 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
@@ -12,44 +13,39 @@ import {
   type Person,
   signInAs,
 } from '../support/admin.ts';
+import { atOnce, auditLog } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
+import { exchange } from '../support/http.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 const IP = '198.51.100.7';
 const STEP_MS = 30_000;
 const HOUR_MS = 3_600_000;
 const signIn = (t: Harness, { email, password }: Person, code?: string, ip?: string) =>
   adminCaller(t).post('/session', { email, password, ...(code ? { code } : {}) }, ip ? { ip } : {});
-const actionsOf = async (admin: Person) =>
-  (await admin.get('/audit-log')).body.items.map(({ action }: { action: string }) => action);
 
 describe('turning it on', () => {
-  it('takes a code of the app; then every sign-in takes one too', async () => {
-    const t = await harness();
+  it('takes a code of the app; then every sign-in takes one too', async ({ t }) => {
     const clock = stopClock();
     const person = await newPerson(t);
     const elsewhere = await signInAs(t, person);
-    expect((await person.get('/session/second-factor')).body).toEqual({
-      isOn: false,
-      since: null,
-      recoveryCodesLeft: 0,
-    });
-    expectError(
-      await person.post('/session/second-factor/confirm', { code: '123456' }),
-      409,
-      'SECOND_FACTOR_OFF',
-    );
+    const state = async () => (await person.get('/session/second-factor')).body;
+    expect(await state()).toEqual({ isOn: false, since: null, recoveryCodesLeft: 0 });
+    const confirm = (given: string) => person.post('/session/second-factor/confirm', { code: given });
+    expectError(await confirm('123456'), 409, 'SECOND_FACTOR_OFF');
     const first = await factorOf(t, person);
     const { code, uri } = await factorOf(t, person);
     expect(uri).toMatch(/^otpauth:\/\/totp\/Handback:.+&issuer=Handback$/);
     // Begun is not on, an earlier secret is none any more, and a wrong code changes nothing.
     expect((await signIn(t, person)).status).toBe(200);
-    const confirm = (given: string) => person.post('/session/second-factor/confirm', { code: given });
-    expect(rulesOf(await confirm(first.code()))).toEqual({ code: 'wrong' });
-    expect(rulesOf(await confirm('recovery'))).toEqual({ code: 'wrong' });
+    for (const wrong of [first.code(), 'recovery'])
+      expect(rulesOf(await confirm(wrong))).toEqual({ code: 'wrong' });
     const on = await confirm(` ${code().slice(0, 3)} ${code().slice(3)} `);
     expect(on.status).toBe(200);
     expect(new Set(on.body.recoveryCodes).size).toBe(10);
@@ -68,26 +64,17 @@ describe('turning it on', () => {
     expect((await signIn(t, person, code(1))).status).toBe(200);
     // Older than one that was used.
     expectError(await signIn(t, person, code(0)), 401, 'SECOND_FACTOR_WRONG');
-    expect((await person.get('/session/second-factor')).body).toEqual({
-      isOn: true,
-      since: expect.stringMatching(ISO),
-      recoveryCodesLeft: 10,
-    });
+    expect(await state()).toEqual({ isOn: true, since: expect.stringMatching(ISO), recoveryCodesLeft: 10 });
     const { items } = (await person.get('/users')).body;
     expect(items[0]).toMatchObject({ id: person.id, secondFactor: true });
-    expect(await actionsOf(person)).toContain('SECOND_FACTOR_ON');
+    expect(await auditLog(person, 'SECOND_FACTOR_ON')).toHaveLength(1);
   });
 
-  it('leaves neither the secret nor the recovery codes readable in the database or the log', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('leaves no secret and no recovery code readable in database or log', async ({ t, person }) => {
     const { secret, recoveryCodes } = await turnOn(t, person);
-    const rows = [
-      await t.ctx.db.selectFrom('users').selectAll().execute(),
-      await t.ctx.db.selectFrom('recovery_codes').selectAll().execute(),
-      await t.ctx.db.selectFrom('audit_log').selectAll().execute(),
-      t.logs,
-    ];
+    const rows: unknown[] = [t.logs];
+    for (const table of ['users', 'recovery_codes', 'audit_log'] as const)
+      rows.push(await t.ctx.db.selectFrom(table).selectAll().execute());
     const kept = JSON.stringify(rows);
     for (const hidden of [secret, ...recoveryCodes, ...recoveryCodes.map((code) => code.replaceAll('-', ''))])
       expect(kept).not.toContain(hidden);
@@ -95,9 +82,7 @@ describe('turning it on', () => {
 });
 
 describe('recovery codes', () => {
-  it('are good once each, in any spelling, and can be made anew', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('are good once each, in any spelling, and can be created anew', async ({ t, person }) => {
     const { recoveryCodes } = await turnOn(t, person);
     const [one = '', two = '', three = ''] = recoveryCodes;
     expect((await signIn(t, person, one)).status).toBe(200);
@@ -108,27 +93,23 @@ describe('recovery codes', () => {
     expect(made.body.recoveryCodes).toHaveLength(10);
     expectError(await signIn(t, person, three), 401, 'SECOND_FACTOR_WRONG');
     expect((await signIn(t, person, made.body.recoveryCodes[0])).status).toBe(200);
-    const used = (await person.get('/audit-log')).body.items.find(
-      ({ action }: { action: string }) => action === 'RECOVERY_CODE_USED',
-    );
+    const [used] = await auditLog(person, 'RECOVERY_CODE_USED');
     expect(used).toMatchObject({ actor: { id: person.id }, data: { recoveryCodesLeft: 9 } });
   });
 
-  it('and codes are taken once, also by two processes at the same time', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('and codes are taken once, also by two processes at the same time', async ({ t, person }) => {
     const { recoveryCodes, code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const urls = [t.url, await secondProcess(t)];
     const race = async (given: string): Promise<number[]> => {
-      const answers = await Promise.all(
-        Array.from({ length: 6 }, (_, i) =>
-          fetch(`${urls[i % urls.length]}/admin/api/session`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.${i}` },
-            body: JSON.stringify({ email: person.email, password: PASSWORD, code: given }),
-          }),
-        ),
+      const body = JSON.stringify({ email: person.email, password: PASSWORD, code: given });
+      const headers = { 'content-type': 'application/json' };
+      const answers = await atOnce(6, (i) =>
+        exchange(`${urls[i % urls.length]}/admin/api/session`, {
+          method: 'POST',
+          headers: { ...headers, 'x-forwarded-for': `203.0.113.${i}` },
+          body,
+        }),
       );
       return answers.map(({ status }) => status).sort();
     };
@@ -151,9 +132,7 @@ const secondProcess = async (t: Harness): Promise<string> => {
 };
 
 describe('wrong codes', () => {
-  it('lock for an hour at ten, over all browsers that are new; a missing one neither counts nor clears', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('lock for an hour at ten, over all new browsers', async ({ t, person }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     for (let i = 0; i < 9; i += 1)
@@ -181,14 +160,10 @@ describe('wrong codes', () => {
     const own = deviceFrom(await device(code()));
     expect(own).toMatch(/^handback_device=/);
     const guessFor = async (count: number) =>
-      (await Promise.all(Array.from({ length: count }, (_, i) => device(`${100000 + i}`)))).map(
-        ({ status }) => status,
-      );
+      (await atOnce(count, (i) => device(`${100000 + i}`))).map(({ status }) => status).sort();
     for (let hour = 0; hour < 5; hour += 1) {
       // Side by side, from an address each.
-      const statuses = await guessFor(15);
-      expect(statuses.filter((status) => status === 401)).toHaveLength(10);
-      expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+      expect(await guessFor(15)).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
       const locked = await device(code());
       expectError(locked, 429);
       if (hour < 4) expect(locked.headers.get('retry-after')).toBe('3600');
@@ -205,41 +180,26 @@ describe('wrong codes', () => {
     expect(mail.to).toEqual([person.email]);
     // A new password ends the warning, and the trust in the browser.
     const self = adminCaller(t, cookieFrom(signedIn));
-    const changed = await self.put('/session/password', {
-      currentPassword: PASSWORD,
-      newPassword: 'a better password',
-    });
+    const password = 'a better password';
+    const changed = await self.put('/session/password', { currentPassword: PASSWORD, newPassword: password });
     expect(changed.body.user.passwordExposedAt).toBeNull();
     clock.advance(23 * HOUR_MS);
-    const again = await adminCaller(t).post('/session', {
-      email: person.email,
-      password: 'a better password',
-      code: code(),
-    });
-    expect(again.status).toBe(200);
+    expect((await signIn(t, { ...person, password }, code())).status).toBe(200);
     expect(warnings()).toHaveLength(1);
   });
 
-  it('are in the audit log with the address: one entry per address and 15 minutes, with a count', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('are counted in one audit entry per address and 15 minutes', async ({ t, person }) => {
     await turnOn(t, person);
     for (let i = 0; i < 3; i += 1) await signIn(t, person, `00000${i}`, IP);
-    const entries = (await person.get('/audit-log')).body.items.filter(
-      ({ action }: { action: string }) => action === 'SIGN_IN_CODE_REFUSED',
-    );
-    expect(entries).toMatchObject([{ subject: { id: person.id }, address: IP, data: { count: 3 } }]);
+    expect(await auditLog(person, 'SIGN_IN_CODE_REFUSED')).toMatchObject([
+      { subject: { id: person.id }, address: IP, data: { count: 3 } },
+    ]);
   });
 
-  it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async () => {
-    const t = await harness();
+  it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     const { recoveryCodes, code } = await turnOn(t, person);
-    await t.ctx.db
-      .updateTable('users')
-      .set({ factor_secret: 'nothing that anybody sealed' })
-      .where('id', '=', person.id)
-      .execute();
+    await sql`update users set factor_secret = 'damaged' where id = ${person.id}`.execute(t.ctx.db);
     t.clock.advance(STEP_MS);
     expectError(await signIn(t, person, code()), 401, 'SECOND_FACTOR_WRONG');
     expect((await signIn(t, person, recoveryCodes[0])).status).toBe(200);
@@ -247,9 +207,7 @@ describe('wrong codes', () => {
     expect((await signIn(t, person)).status).toBe(200);
   });
 
-  it('do not last when a clock that was wrong is set right', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('do not last when a clock that was wrong is set right', async ({ t, person }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(3_600_000);
     expect((await signIn(t, person, code())).status).toBe(200);
@@ -260,9 +218,7 @@ describe('wrong codes', () => {
 });
 
 describe('turning it off', () => {
-  it('makes sign-ins take the password alone again', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('makes sign-ins take the password alone again', async ({ t, person }) => {
     const off = () => person.post('/session/second-factor/turn-off');
     expectError(await off(), 409, 'SECOND_FACTOR_OFF');
     const { recoveryCodes } = await turnOn(t, person);
@@ -271,88 +227,64 @@ describe('turning it off', () => {
     expectError(await signIn(t, { ...person, password: 'x' }, recoveryCodes[0]), 401);
   });
 
-  it('for somebody else is for Admins of the shop, who cannot do it for themselves', async () => {
-    const t = await harness();
-    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+  it('for a colleague signs them out, and leaves an entry', async ({ t, admin }) => {
+    const person = await newPerson(t, { role: 'STAFF' });
     await turnOn(t, person);
-    await turnOn(t, admin);
     const path = `/users/${person.id}/second-factor`;
-    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
-    expectError(await stranger.delete(path), 404);
-    expectError(await person.delete(path), 403, 'ADMIN_REQUIRED');
-    expectError(await admin.delete(`/users/${admin.id}/second-factor`), 409, 'OWN_ACCOUNT');
     expect((await admin.delete(path)).status).toBe(204);
     expectError(await person.get('/session'), 401);
     expect((await signIn(t, person)).status).toBe(200);
     expect((await admin.delete(path)).status).toBe(204);
-    expect(
-      (await actionsOf(admin)).filter((action: string) => action === 'SECOND_FACTOR_RESET'),
-    ).toHaveLength(1);
+    expect(await auditLog(admin, 'SECOND_FACTOR_RESET')).toHaveLength(1);
   });
 });
 
-describe('a shop that requires it', () => {
-  it('lets nobody do anything else before they have one', async () => {
-    const t = await harness();
-    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
-    await turnOn(t, admin);
-    expect((await admin.get('/sign-in-rules')).body).toEqual({ secondFactorRequired: false });
-    for (let i = 0; i < 2; i += 1)
-      expect((await admin.put('/sign-in-rules', { secondFactorRequired: true })).body).toEqual({
-        secondFactorRequired: true,
-      });
-    const [entry, before] = (await admin.get('/audit-log')).body.items;
-    expect(entry).toMatchObject({
-      action: 'SHOP_CHANGED',
-      data: { secondFactorRequired: { from: false, to: true } },
-    });
-    expect(before.action).not.toBe('SHOP_CHANGED');
+it('a shop that requires it refuses all else until a person has one', async ({ t, admin, stranger }) => {
+  const person = await newPerson(t, { role: 'STAFF' });
+  await turnOn(t, admin);
+  expect((await admin.get('/sign-in-rules')).body).toEqual({ secondFactorRequired: false });
+  const required = { secondFactorRequired: true };
+  for (let i = 0; i < 2; i += 1) expect((await admin.put('/sign-in-rules', required)).body).toEqual(required);
+  const data = { secondFactorRequired: { from: false, to: true } };
+  expect(await auditLog(admin, 'SHOP_CHANGED')).toMatchObject([{ data }]);
 
-    expect((await person.get('/session')).body).toMatchObject({
-      user: { secondFactor: false },
-      shop: { secondFactorRequired: true },
-    });
-    const refused = [
-      await person.get('/offline-repairs'),
-      await person.get('/users'),
-      await person.put('/session/password', { currentPassword: PASSWORD, newPassword: 'a better password' }),
-    ];
-    for (const answer of refused) expectError(answer, 403, 'SET_UP_SECOND_FACTOR');
-    expect((await person.get('/session/second-factor')).status).toBe(200);
-    await turnOn(t, person);
-    expect((await person.get('/offline-repairs')).status).toBe(200);
-    expectError(await person.get('/users'), 403, 'ADMIN_REQUIRED');
-    expect((await admin.get('/users')).status).toBe(200);
-    // Another shop is not concerned.
-    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
-    expect((await stranger.get('/offline-repairs')).status).toBe(200);
-  });
+  const session = { user: { secondFactor: false }, shop: required };
+  expect((await person.get('/session')).body).toMatchObject(session);
+  const refused = [
+    await person.get('/offline-repairs'),
+    await person.get('/users'),
+    await person.put('/session/password', { currentPassword: PASSWORD, newPassword: 'a better password' }),
+  ];
+  for (const answer of refused) expectError(answer, 403, 'SET_UP_SECOND_FACTOR');
+  expect((await person.get('/session/second-factor')).status).toBe(200);
+  await turnOn(t, person);
+  expect((await person.get('/offline-repairs')).status).toBe(200);
+  expectError(await person.get('/users'), 403, 'ADMIN_REQUIRED');
+  expect((await admin.get('/users')).status).toBe(200);
+  // Another shop is not concerned.
+  expect((await stranger.get('/offline-repairs')).status).toBe(200);
 });
 
-describe('a link to choose a password', () => {
-  it('asks for a code as well, and stays good until there is one', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const user = await newUser(t, { role: 'STAFF' });
-    const person = await signInAs(t, user);
-    const { code } = await turnOn(t, person);
-    t.clock.advance(STEP_MS);
-    const token = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
-    const use = (given: string | null): Promise<Answer> =>
-      adminCaller(t).post('/links/use', { token, password: 'a better password', code: given }, { ip: IP });
-    expect((await adminCaller(t).post('/links/check', { token })).body.secondFactor).toBe(true);
-    expectError(await use(null), 401, 'SECOND_FACTOR_REQUIRED');
-    expectError(await use('000000'), 401, 'SECOND_FACTOR_WRONG');
-    expect((await person.get('/session')).status).toBe(200);
-    const used = await use(code());
-    expect(used.status).toBe(200);
-    expect((await adminCaller(t, cookieFrom(used)).get('/offline-repairs')).status).toBe(200);
+it('a link to choose a password asks for a code as well, and stays good until then', async ({ t, admin }) => {
+  const user = await newUser(t, { role: 'STAFF' });
+  const person = await signInAs(t, user);
+  const { code } = await turnOn(t, person);
+  t.clock.advance(STEP_MS);
+  const token = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
+  const use = (given: string | null): Promise<Answer> =>
+    adminCaller(t).post('/links/use', { token, password: 'a better password', code: given }, { ip: IP });
+  expect((await adminCaller(t).post('/links/check', { token })).body.secondFactor).toBe(true);
+  expectError(await use(null), 401, 'SECOND_FACTOR_REQUIRED');
+  expectError(await use('000000'), 401, 'SECOND_FACTOR_WRONG');
+  expect((await person.get('/session')).status).toBe(200);
+  const used = await use(code());
+  expect(used.status).toBe(200);
+  expect((await adminCaller(t, cookieFrom(used)).get('/offline-repairs')).status).toBe(200);
 
-    const next = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
-    const guess = () =>
-      adminCaller(t).post('/links/use', { token: next, password: PASSWORD, code: '000000' }, { ip: IP });
-    // One was wrong before.
-    for (let i = 0; i < 9; i += 1) expectError(await guess(), 401, 'SECOND_FACTOR_WRONG');
-    expectError(await guess(), 429);
-  });
+  const next = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
+  const guess = () =>
+    adminCaller(t).post('/links/use', { token: next, password: PASSWORD, code: '000000' }, { ip: IP });
+  // One was wrong before.
+  for (let i = 0; i < 9; i += 1) expectError(await guess(), 401, 'SECOND_FACTOR_WRONG');
+  expectError(await guess(), 429);
 });

@@ -1,9 +1,12 @@
 import { Buffer } from 'node:buffer';
-import { expect, it } from 'vitest';
-import { newPerson } from '../support/admin.ts';
+import { expect } from 'vitest';
+import { auditLog, pluck } from '../support/answers.ts';
 import { expectError, rulesOf } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { harness } from '../support/harness.ts';
 import { dataUrl, jpeg, png, webp } from '../support/pictures.ts';
+
+const it = itWith(harness);
 
 const EMPTY = {
   name: null,
@@ -16,10 +19,7 @@ const EMPTY = {
   logo: null,
 };
 
-it('an Admin sets what slips show; staff read it, and other shops keep their own', async () => {
-  const t = await harness();
-  const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
-  const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+it('what slips show is set by an Admin, for one shop', async ({ t, admin, staff, stranger }) => {
   const shopName = t.shop.name;
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
   const settings = {
@@ -42,32 +42,22 @@ it('an Admin sets what slips show; staff read it, and other shops keep their own
   await admin.put('/shop-settings', settings);
   await admin.put('/shop-settings', { ...settings, logo: dataUrl('webp', webp()), phone: null });
   await admin.put('/shop-settings', {});
-  const { items } = (await admin.get('/audit-log')).body;
-  const changes = items.filter(({ action }: { action: string }) => action === 'SHOP_SETTINGS_CHANGED');
-  expect(changes.map(({ data }: { data: object }) => data)).toMatchObject([
+  const changes = await auditLog(admin, 'SHOP_SETTINGS_CHANGED');
+  expect(pluck(changes, 'data')).toMatchObject([
     { name: { from: settings.name, to: null }, logo: 'removed' },
     { phone: { from: settings.phone, to: null }, logo: 'replaced' },
     { address: { from: null, to: '12 Harbour Road, 3207 Port Melbourne' }, logo: 'replaced' },
   ]);
-  expect(JSON.stringify(items)).not.toContain('base64');
+  expect(JSON.stringify(changes)).not.toContain('base64');
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
 });
 
-it('refuses what is no currency, time zone or picture, and changes nothing', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('refuses what is no currency, time zone or picture, and changes nothing', async ({ admin }) => {
   const rules = async (body: object) => rulesOf(await admin.put('/shop-settings', body));
-  expect(
-    Object.keys(
-      await rules({
-        currency: 'EURO',
-        timeZone: '+02:00',
-        email: 'kettle',
-        address: ['a', ''],
-        logo: 'data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=',
-      }),
-    ).sort(),
-  ).toEqual(['address.1', 'currency', 'email', 'logo', 'timeZone']);
+  const svg = 'data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=';
+  const wrong = { currency: 'EURO', timeZone: '+02:00', email: 'kettle', address: ['a', ''], logo: svg };
+  const fields = ['address.1', 'currency', 'email', 'logo', 'timeZone'];
+  expect(Object.keys(await rules(wrong)).sort()).toEqual(fields);
   expect(await rules({ currency: 'eur' })).toHaveProperty('currency');
   expect(await rules({ timeZone: 'Europe/Atlantis' })).toHaveProperty('timeZone');
   for (const logo of [
@@ -88,24 +78,19 @@ it('refuses what is no currency, time zone or picture, and changes nothing', asy
   expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl('jpeg', jpeg()));
 });
 
-it('refuses pictures that are cut off or damaged, or of no sane size', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('refuses pictures that are cut off or damaged, or of no sane size', async ({ admin }) => {
   const MAKERS = { png, jpeg, webp };
   for (const [type, make] of Object.entries(MAKERS)) {
     const put = (bytes: Buffer) => admin.put('/shop-settings', { logo: dataUrl(type, bytes) });
     const whole = make({ width: 640, height: 200 });
     expect((await put(whole)).status).toBe(200);
-    for (const length of [4, 12, 20, whole.length - 1]) {
-      const refused = await put(whole.subarray(0, length));
-      expectError(refused, 400);
-      expect(refused.body.message).toEqual([`logo must be a whole picture of the type image/${type}`]);
-    }
-    for (const size of [{ width: 0 }, { height: 0 }, { width: 5001 }, { height: 5001 }]) {
-      const refused = await put(make(size));
-      expectError(refused, 400);
-      expect(refused.body.message).toEqual(['logo must be 1 to 5000 pixels wide and high']);
-    }
+    const messageFor = async (bytes: Buffer) => (await put(bytes)).body.message;
+    for (const length of [4, 12, 20, whole.length - 1])
+      expect(await messageFor(whole.subarray(0, length))).toEqual([
+        `logo must be a whole picture of the type image/${type}`,
+      ]);
+    for (const size of [{ width: 0 }, { height: 0 }, { width: 5001 }, { height: 5001 }])
+      expect(await messageFor(make(size))).toEqual(['logo must be 1 to 5000 pixels wide and high']);
     expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl(type, whole));
   }
   const spoiled = png({ width: 8, height: 8 });

@@ -1,28 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
-import { UNKNOWN_ID } from '../support/api.ts';
+import { atOnce, pluck } from '../support/answers.ts';
+import { newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
+import { REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const it = itWith(harness);
 
 const DAY_MS = 86_400_000;
 const KINDS = [
-  {
-    path: '/offline-repairs',
-    body: repairBody,
-    figures: 'offlineRepairs',
-    move: 'begin-repair',
-    start: 'OFFLINE_DIAGNOSTICS',
-    end: ['close'],
-  },
-  {
-    path: '/trade-returns',
-    body: tradeBody,
-    figures: 'tradeReturns',
-    move: 'approve',
-    start: 'TRADE_SUBMITTED',
-    end: ['reject'],
-  },
+  { ...REPAIRS, figures: 'offlineRepairs', move: 'begin-repair', end: 'close' },
+  { ...TRADE_RETURNS, figures: 'tradeReturns', move: 'approve', end: 'reject' },
 ];
 
 const listed = async (person: Person, path: string, query: string): Promise<string[]> => {
@@ -54,8 +46,7 @@ const expectFiguresToBeLists = async (person: Person, path: string, figures: str
 };
 
 describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, end }) => {
-  it('is assigned, due and filtered, and every figure is a list', async () => {
-    const t = await harness();
+  it('is assigned, due and filtered, and every figure is a list', async ({ t }) => {
     const ids: string[] = [];
     const create = async () => ids.push((await t.post(path, body())).body.id);
     await create();
@@ -66,26 +57,21 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     await create();
     await create();
     const [old, second, third, ended] = ids as [string, string, string, string];
-    for (const step of end) await staff.post(`${path}/${ended}/${step}`);
+    await staff.post(`${path}/${ended}/${end}`);
 
-    // Assigning stands in the timeline and tells nobody outside.
+    // Assigning stands in the timeline and has no event.
     const before = (await t.get('/events')).body.items.length;
     const assigned = await admin.post(`${path}/${old}/assign`, { assigneeId: staff.id });
     expect(assigned.body.assignee).toEqual({ id: staff.id, name: 'Grace Muller' });
     await staff.post(`${path}/${second}/assign`, { assigneeId: admin.id });
     expect((await staff.get(`${path}/${second}`)).body.assignee.name).toBe(admin.email.split('@')[0]);
     const own = (await staff.get(`${path}/${old}/timeline`)).body.items.at(-1);
-    expect(own).toMatchObject({
-      type: 'ASSIGNED',
-      data: { assigneeId: staff.id, assigneeName: 'Grace Muller' },
-    });
-    const seen = await t.get(`${path}/${old}`);
-    expect(seen.body).not.toHaveProperty('assignee');
-    expect(seen.body).not.toHaveProperty('dueAt');
-    expect((await t.get(`${path}/${old}/timeline`)).body.items.at(-1)).toMatchObject({
-      type: 'ASSIGNED',
-      data: {},
-    });
+    const data = { assigneeId: staff.id, assigneeName: 'Grace Muller' };
+    expect(own).toMatchObject({ type: 'ASSIGNED', data });
+    const seen = (await t.get(`${path}/${old}`)).body;
+    for (const field of ['assignee', 'dueAt']) expect(seen).not.toHaveProperty(field);
+    const seenEntry = (await t.get(`${path}/${old}/timeline`)).body.items.at(-1);
+    expect([seenEntry.type, seenEntry.data]).toEqual(['ASSIGNED', {}]);
     expect((await t.get('/events')).body.items).toHaveLength(before);
     // Twice the same changes nothing.
     await admin.post(`${path}/${old}/assign`, { assigneeId: staff.id });
@@ -113,17 +99,9 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     expect(await listed(staff, path, 'overdue=true')).toEqual(['01']);
     expect(await listed(staff, path, 'open=true&sort=statusSince&order=asc')).toEqual(['01', '02', '03']);
     await expectFiguresToBeLists(staff, path, figures);
-    expect((await staff.get('/overview')).body[figures]).toMatchObject({
-      mine: 1,
-      unassigned: 1,
-      overdue: 1,
-      open: 3,
-    });
-    expect((await stranger.get('/overview')).body[figures]).toMatchObject({
-      unassigned: 0,
-      overdue: 0,
-      open: 0,
-    });
+    const figuresFor = async (person: Person) => (await person.get('/overview')).body[figures];
+    expect(await figuresFor(staff)).toMatchObject({ mine: 1, unassigned: 1, overdue: 1, open: 3 });
+    expect(await figuresFor(stranger)).toMatchObject({ unassigned: 0, overdue: 0, open: 0 });
 
     // A move starts it anew.
     await staff.post(`${path}/${old}/${move}`);
@@ -134,7 +112,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
       data: { [start]: { from: null, to: 3 } },
     });
 
-    // Whoever leaves has nothing any more.
+    // A person who is removed has nothing assigned any more.
     await admin.delete(`/users/${staff.id}`);
     expect((await admin.get(`${path}/${old}`)).body.assignee).toBe(null);
     expect(await listed(admin, path, 'open=true&assignee=none&order=asc')).toEqual(['01', '03']);
@@ -144,17 +122,9 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     expect((await admin.post(`${path}/${old}/assign`, { assigneeId: null })).body.assignee).toBe(null);
   });
 
-  it('refuses filters that it does not know, and filters by dates to the millisecond', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
-    for (const query of [
-      'open=maybe',
-      'assignee=everybody',
-      'overdue=false',
-      'createdFrom=yesterday',
-      'sort=colour',
-    ])
-      expect([query, (await staff.get(`${path}?${query}`)).status]).toEqual([query, 400]);
+  it('refuses unknown filters, and filters by dates to the millisecond', async ({ t, staff }) => {
+    const wrong = ['open=maybe', 'assignee=all', 'overdue=false', 'createdFrom=yesterday', 'sort=colour'];
+    for (const query of wrong) expect((await staff.get(`${path}?${query}`)).status, query).toBe(400);
     const { createdAt } = (await t.post(path, body())).body;
     const next = new Date(Date.parse(createdAt) + 1).toISOString();
     expect(await listed(staff, path, `createdFrom=${createdAt}&createdTo=${next}`)).toEqual(['01']);
@@ -170,33 +140,20 @@ const found = async (t: Harness, path: string, queries: string[], expected: stri
   for (const query of queries) expect([query, await listed(staff, path, query)]).toEqual([query, expected]);
 };
 
-it('finds repairs by reference, tracking number and phone, and by store, danger and disposition', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('finds repairs by reference, tracking, phone, store, danger and disposition', async ({ t, admin }) => {
   await admin.put('/dangerous-goods', { rules: ['BATT-*'] });
-  const { id } = (
-    await t.post(
-      '/offline-repairs',
-      repairBody({
-        externalRef: 'POS-88213',
-        customerPhone: '+44 (20) 7946-0018',
-        storeId: 'Straße-ÖST/7',
-        faultyItem: { sku: 'BATT-9', productName: 'Cell', quantity: 1, price: 1 },
-      }),
-    )
-  ).body;
-  await t.post('/offline-repairs', repairBody({ storeId: 'west-1', customerPhone: '0170 55' }));
+  const { id } = await newRepair(t, {
+    externalRef: 'POS-88213',
+    customerPhone: '+44 (20) 7946-0018',
+    storeId: 'Straße-ÖST/7',
+    faultyItem: { sku: 'BATT-9', productName: 'Cell', quantity: 1, price: 1 },
+  });
+  await newRepair(t, { storeId: 'west-1', customerPhone: '0170 55' });
   await t.post(`/offline-repairs/${id}/tracking`, { trackingNumber: 'JD-OLD', carrierName: 'DHL' });
   await t.post(`/offline-repairs/${id}/tracking`, { trackingNumber: 'JD0146000034', carrierName: 'DHL' });
   await t.post(`/offline-repairs/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
-  const phones = [
-    '+44 20 7946 0018',
-    '442079460018',
-    '020 7946-0018',
-    '(020)79460018',
-    '7946 0018',
-    '+442079460018',
-  ];
+  const national = ['020 7946-0018', '(020)79460018', '7946 0018'];
+  const phones = ['+44 20 7946 0018', '442079460018', '+442079460018', ...national];
   await found(
     t,
     '/offline-repairs',
@@ -218,61 +175,31 @@ it('finds repairs by reference, tracking number and phone, and by store, danger 
   ]);
 });
 
-it('finds trade returns by reference, phone and a part of the company', async () => {
-  const t = await harness();
-  await t.post(
-    '/trade-returns',
-    tradeBody({
-      externalRef: 'ERP-1',
-      companyName: 'ÅNGSTRÖM Ltd',
-      companyId: 'C_100%',
-      customerPhone: '02/1234.567',
-    }),
-  );
-  await t.post('/trade-returns', tradeBody({ customerName: 'Ångström' }));
-  await found(
-    t,
-    '/trade-returns',
-    [
-      'q=erp-1',
-      'q=02%201234%20567',
-      'q=21234567',
-      'company=ångström',
-      'company=_100%25',
-      'company=c_1&open=true',
-    ],
-    ['01'],
-  );
+it('finds trade returns by reference, phone and a part of the company', async ({ t }) => {
+  const company = { companyName: 'ÅNGSTRÖM Ltd', companyId: 'C_100%' };
+  await newTradeReturn(t, { externalRef: 'ERP-1', ...company, customerPhone: '02/1234.567' });
+  await newTradeReturn(t, { customerName: 'Ångström' });
+  const words = ['q=erp-1', 'q=02%201234%20567', 'q=21234567'];
+  const companies = ['company=ångström', 'company=_100%25', 'company=c_1&open=true'];
+  await found(t, '/trade-returns', [...words, ...companies], ['01']);
 });
 
 describe('saved views', () => {
   const view = { kind: 'OFFLINE_REPAIR', name: 'Mine, oldest', search: { assignee: 'me', order: 'asc' } };
 
-  it("are one's own, or the shop's, which only Admins change", async () => {
-    const t = await harness();
-    const [admin, staff, colleague] = [
-      await newPerson(t),
-      await newPerson(t, { role: 'STAFF' }),
-      await newPerson(t, { role: 'STAFF' }),
-    ];
-    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+  it('are private, or of the shop and its Admins', async ({ t, admin, staff, stranger }) => {
+    const colleague = await newPerson(t, { role: 'STAFF' });
     const own = (await staff.post('/views', view)).body;
     expect(own).toEqual({ ...view, id: own.id, shared: false });
     expect((await staff.post('/views', { ...view, shared: true })).body.code).toBe('ADMIN_REQUIRED');
     const shared = (await admin.post('/views', { ...view, name: 'Ours', shared: true })).body;
-    const names = async (person: Person) =>
-      (await person.get('/views')).body.items.map(({ name }: { name: string }) => name);
+    const names = async (person: Person) => pluck((await person.get('/views')).body.items, 'name');
     expect(await names(staff)).toEqual(['Mine, oldest', 'Ours']);
     expect(await names(colleague)).toEqual(['Ours']);
     expect(await names(stranger)).toEqual([]);
 
-    expect(
-      (await staff.patch(`/views/${own.id}`, { name: 'To do', search: { overdue: 'true' } })).body,
-    ).toEqual({
-      ...own,
-      name: 'To do',
-      search: { overdue: 'true' },
-    });
+    const change = { name: 'To do', search: { overdue: 'true' } };
+    expect((await staff.patch(`/views/${own.id}`, change)).body).toEqual({ ...own, ...change });
     expect((await staff.patch(`/views/${own.id}`, { shared: true })).body.code).toBe('ADMIN_REQUIRED');
     expect((await staff.patch(`/views/${shared.id}`, { name: 'x' })).body.code).toBe('ADMIN_REQUIRED');
     for (const [person, id] of [
@@ -296,9 +223,7 @@ describe('saved views', () => {
     expect(await t.ctx.db.selectFrom('saved_views').select('name').execute()).toEqual([{ name: 'Ours' }]);
   });
 
-  it('hold filters that the list knows, and are at most 50', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('hold filters that the list knows, and are at most 50', async ({ staff }) => {
     for (const [search, field] of [
       [{ colour: 'red' }, 'search.colour'],
       [{ company: 'x' }, 'search.company'],
@@ -311,8 +236,75 @@ describe('saved views', () => {
     }
     expect((await staff.post('/views', { ...view, name: ' ' })).status).toBe(400);
     expect((await staff.post('/views', { ...view, search: { open: true } })).status).toBe(400);
-    const made = await Promise.all(Array.from({ length: 52 }, () => staff.post('/views', view)));
+    const made = await atOnce(52, () => staff.post('/views', view));
     expect(made.filter(({ status }) => status === 201)).toHaveLength(50);
     expect(made.filter(({ body }) => body.code === 'TOO_MANY_VIEWS')).toHaveLength(2);
   });
+});
+
+type Counted = { status: string; count: number }[];
+const counts = (list: Counted) =>
+  Object.fromEntries(list.filter(({ count }) => count > 0).map(({ status, count }) => [status, count]));
+
+it('counts what there is by status, age and day, and nothing of another shop', async () => {
+  const t = await harness({ allowance: 100 });
+  const other = await t.addShop();
+  await t.post('/offline-repairs', repairBody(), { key: other.client.apiKey });
+  const old = (await t.post('/offline-repairs', repairBody())).body;
+  t.clock.advance(5 * DAY_MS);
+  const closed = (await t.post('/offline-repairs', repairBody())).body;
+  await t.post(`/offline-repairs/${closed.id}/close`);
+  await t.post('/trade-returns', tradeBody());
+  const staff = await newPerson(t, { role: 'STAFF' });
+  await staff.post('/offline-repairs', repairBody());
+
+  const { status, body } = await staff.get('/overview');
+  expect(status).toBe(200);
+  expect(counts(body.offlineRepairs.byStatus)).toEqual({ OFFLINE_DIAGNOSTICS: 2, OFFLINE_CLOSED: 1 });
+  expect(body.offlineRepairs.open).toBe(2);
+  const { openByAge } = body.offlineRepairs;
+  expect(pluck(openByAge, 'upToDays')).toEqual([1, 3, 7, 30, null]);
+  expect(pluck(openByAge, 'count')).toEqual([1, 0, 1, 0, 0]);
+  expect(counts(body.tradeReturns.byStatus)).toEqual({ TRADE_SUBMITTED: 1 });
+  expect(body.createdPerDay).toHaveLength(30);
+  const day = new Date(t.ctx.clock.now()).toISOString().slice(0, 10);
+  expect(body.createdPerDay.at(-1)).toMatchObject({ day, offlineRepairs: 2, tradeReturns: 1 });
+  expect(body.createdPerDay.at(-6)).toMatchObject({ offlineRepairs: 1, tradeReturns: 0 });
+  expect(body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
+});
+
+it("shows this month's use against the allowance, from the first of the month on", async () => {
+  const t = await harness({ allowance: 7 });
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const month = () => new Date(t.ctx.clock.now()).toISOString().slice(0, 7);
+  const unused = { month: month(), used: 0, limit: 7, billing: 'ALLOWANCE' };
+  expect((await staff.get('/overview')).body.month).toEqual(unused);
+  await t.post('/offline-repairs', repairBody());
+  await t.post('/trade-returns', tradeBody());
+  expect((await staff.get('/overview')).body.month.used).toBe(2);
+  t.clock.advance(32 * DAY_MS);
+  const later = await newPerson(t, { role: 'STAFF' });
+  expect((await later.get('/overview')).body.month).toMatchObject({ month: month(), used: 0 });
+});
+
+it('shows how the last day of webhooks went', async ({ sending: t }) => {
+  const [good, bad] = [await startReceiver(), await startReceiver(() => 500)];
+  const [served, refused] = [await t.addReceiver(good.url), await t.addReceiver(bad.url)];
+  await t.create(served);
+  await t.create(refused);
+  await good.got(1);
+  for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {
+    await t.attempted(n + 1, refused.id);
+    t.advance(waitMs);
+  }
+  await t.drained();
+  const staff = await newPerson(t, { role: 'STAFF' });
+  expect((await staff.get('/overview')).body).toMatchObject({
+    webhooks: { delivered: 1, dropped: 1, waiting: 0 },
+    droppedByClient: null,
+  });
+  const admin = await newPerson(t);
+  expect((await admin.get('/overview')).body.droppedByClient).toEqual([
+    { clientId: refused.id, name: expect.any(String), dropped: 1 },
+  ]);
 });

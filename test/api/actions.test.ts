@@ -1,58 +1,38 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { pluck } from '../support/answers.ts';
+import { askAll, endpoints, ISO, newRepair, stopClock, UUID7 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
-interface Case {
-  action: string;
-  body: Record<string, unknown>;
-  to: OfflineRepairStatus | null;
-  changes: Record<string, unknown>;
-  entry: { type: string; note: string | null; data: Record<string, unknown> };
-}
+/** What an action takes, where it leads and what it changes; type, note and data of its timeline entry. */
+type Case = [
+  action: string,
+  body: object,
+  to: OfflineRepairStatus | null,
+  changes: object,
+  type: string,
+  note: string | null,
+  data: object,
+];
 
 const TRACKING = { trackingNumber: 'JD0146000034', carrierName: 'DHL' };
+const TECHNICIAN = { assignedToId: 'tech-12' };
+const BEGUN = { repairNotes: 'New element', ...TECHNICIAN };
+const RESTOCK = { offlineDisposition: 'RESTOCK_CHILD' };
+const RESOLVED = { ...RESTOCK, notes: 'As new' };
 const CASES: Case[] = [
-  {
-    action: 'tracking',
-    body: TRACKING,
-    to: null,
-    changes: TRACKING,
-    entry: { type: 'TRACKING_UPLOADED', note: null, data: TRACKING },
-  },
-  {
-    action: 'begin-diagnostics',
-    body: { notes: 'Opened' },
-    to: 'OFFLINE_DIAGNOSTICS',
-    changes: {},
-    entry: { type: 'STATUS_CHANGED', note: 'Opened', data: {} },
-  },
-  {
-    action: 'begin-repair',
-    body: { repairNotes: 'New element', assignedToId: 'tech-12' },
-    to: 'OFFLINE_REPAIR',
-    changes: { repairNotes: 'New element', assignedToId: 'tech-12' },
-    entry: { type: 'STATUS_CHANGED', note: 'New element', data: { assignedToId: 'tech-12' } },
-  },
-  {
-    action: 'resolve',
-    body: { offlineDisposition: 'RESTOCK_CHILD', notes: 'As new' },
-    to: 'OFFLINE_RESOLVED',
-    changes: { offlineDisposition: 'RESTOCK_CHILD' },
-    entry: { type: 'DISPOSITION_SET', note: 'As new', data: { offlineDisposition: 'RESTOCK_CHILD' } },
-  },
-  {
-    action: 'close',
-    body: {},
-    to: 'OFFLINE_CLOSED',
-    changes: {},
-    entry: { type: 'CLOSED', note: null, data: {} },
-  },
+  ['tracking', TRACKING, null, TRACKING, 'TRACKING_UPLOADED', null, TRACKING],
+  ['begin-diagnostics', { notes: 'Opened' }, 'OFFLINE_DIAGNOSTICS', {}, 'STATUS_CHANGED', 'Opened', {}],
+  ['begin-repair', BEGUN, 'OFFLINE_REPAIR', BEGUN, 'STATUS_CHANGED', 'New element', TECHNICIAN],
+  ['resolve', RESOLVED, 'OFFLINE_RESOLVED', RESTOCK, 'DISPOSITION_SET', 'As new', RESTOCK],
+  ['close', {}, 'OFFLINE_CLOSED', {}, 'CLOSED', null, {}],
 ];
 
 const act = (t: Harness, id: string, action: string, body?: unknown) =>
@@ -61,27 +41,26 @@ const timelineOf = async (t: Harness, id: string) =>
   (await t.get(`/offline-repairs/${id}/timeline`)).body.items;
 
 describe('an action', () => {
-  it('is tested here for every action that exists', async () => {
-    const t = await harness();
+  it('is tested here for every action that exists', async ({ t }) => {
     const known = endpoints(t)
       .filter(({ method, template }) => method === 'POST' && template.startsWith('/offline-repairs/{id}/'))
       .map(({ template }) => template.split('/').at(-1));
-    expect(CASES.map(({ action }) => action).sort()).toEqual(known.sort());
+    expect(CASES.map(([action]) => action).sort()).toEqual(known.sort());
   });
 
-  it.each(CASES)('$action works from every status and answers with the whole repair', async (each) => {
-    const t = await harness();
+  it.for(CASES)('%s works from every status and answers with the whole repair', async (row, { t }) => {
+    const [action, body, to, changes, type, note, data] = row;
     for (const from of OFFLINE_REPAIR_STATUSES) {
       const before = (await t.get(`/offline-repairs/${(await REPAIRS.reach(t, from)).id}`)).body;
       expect(before.status).toBe(from);
       const earlier = await timelineOf(t, before.id);
-      const { status, body: after } = await act(t, before.id, each.action, each.body);
+      const { status, body: after } = await act(t, before.id, action, body);
       expect(status).toBe(200);
       expect(after).toEqual({
         ...before,
-        ...each.changes,
-        status: each.to ?? from,
-        statusSince: each.to === null || each.to === from ? before.statusSince : after.updatedAt,
+        ...changes,
+        status: to ?? from,
+        statusSince: to === null || to === from ? before.statusSince : after.updatedAt,
         updatedAt: expect.stringMatching(ISO),
       });
       expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
@@ -94,25 +73,26 @@ describe('an action', () => {
           actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
           fromStatus: from,
           toStatus: after.status,
-          ...each.entry,
+          type,
+          note,
+          data,
         },
       ]);
     }
   });
 
-  it.each(CASES)('$action may be repeated: one more entry each time', async ({ action, body, entry }) => {
-    const t = await harness();
+  it.for(CASES)('%s may be repeated: one more entry each time', async (row, { t }) => {
+    const [action, body, , , type, note, data] = row;
     const { id } = await newRepair(t);
     const first = await act(t, id, action, body);
     const second = await act(t, id, action, body);
     expect({ ...second.body, updatedAt: null }).toEqual({ ...first.body, updatedAt: null });
     expect(Date.parse(second.body.updatedAt)).toBeGreaterThan(Date.parse(first.body.updatedAt));
     const [, ...entries] = await timelineOf(t, id);
-    expect(entries).toMatchObject([entry, entry]);
+    expect(entries).toMatchObject(Array(2).fill({ type, note, data }));
   });
 
-  it('that is refused changes nothing', async () => {
-    const t = await harness();
+  it('that is refused changes nothing', async ({ t }) => {
     const repair = await newRepair(t);
     const posts = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
     await askAll(posts, ({ path, bad }) => t.post(path(repair.id), bad));
@@ -122,8 +102,7 @@ describe('an action', () => {
 });
 
 describe('tracking', () => {
-  it('replaces earlier tracking, also that given at creation; the timeline keeps them all', async () => {
-    const t = await harness();
+  it('replaces earlier tracking, also that given at creation; the timeline keeps them all', async ({ t }) => {
     const { id } = await newRepair(t, { tracking: TRACKING });
     const second = { trackingNumber: '1Z999', carrierName: 'UPS' };
     expect((await act(t, id, 'tracking', second)).body).toMatchObject(second);
@@ -134,106 +113,76 @@ describe('tracking', () => {
     ]);
   });
 
-  it('stays through every other action', async () => {
-    const t = await harness();
+  it('stays through every other action', async ({ t }) => {
     const { id } = await newRepair(t, { tracking: TRACKING });
-    for (const { action, body } of CASES.slice(1))
+    for (const [action, body] of CASES.slice(1))
       expect((await act(t, id, action, body)).body).toMatchObject(TRACKING);
   });
 });
 
-describe('begin-repair', () => {
-  it('keeps an earlier technician and earlier notes until others are named', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    const begin = async (body?: unknown) => {
-      const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
-      return [assignedToId, repairNotes];
-    };
-    expect(await begin()).toEqual([null, null]);
-    expect(await begin({ assignedToId: 'tech-1', repairNotes: 'one' })).toEqual(['tech-1', 'one']);
-    expect(await begin()).toEqual(['tech-1', 'one']);
-    expect(await begin({ assignedToId: null, repairNotes: '' })).toEqual(['tech-1', 'one']);
-    expect(await begin({ repairNotes: 'two' })).toEqual(['tech-1', 'two']);
-    expect(await begin({ assignedToId: 'tech-2' })).toEqual(['tech-2', 'two']);
-    const [, ...entries] = await timelineOf(t, id);
-    expect(entries.map(({ note, data }: { note: string; data: object }) => [note, data])).toEqual([
-      [null, {}],
-      ['one', { assignedToId: 'tech-1' }],
-      [null, {}],
-      [null, {}],
-      ['two', {}],
-      [null, { assignedToId: 'tech-2' }],
-    ]);
-  });
+it('begin-repair keeps an earlier technician and earlier notes until others are named', async ({ t }) => {
+  const { id } = await newRepair(t);
+  const begin = async (body?: unknown) => {
+    const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
+    return [assignedToId, repairNotes];
+  };
+  expect(await begin()).toEqual([null, null]);
+  expect(await begin({ assignedToId: 'tech-1', repairNotes: 'one' })).toEqual(['tech-1', 'one']);
+  expect(await begin()).toEqual(['tech-1', 'one']);
+  expect(await begin({ assignedToId: null, repairNotes: '' })).toEqual(['tech-1', 'one']);
+  expect(await begin({ repairNotes: 'two' })).toEqual(['tech-1', 'two']);
+  expect(await begin({ assignedToId: 'tech-2' })).toEqual(['tech-2', 'two']);
+  const [, ...entries] = await timelineOf(t, id);
+  expect(entries.map(({ note, data }: { note: string; data: object }) => [note, data])).toEqual([
+    [null, {}],
+    ['one', { assignedToId: 'tech-1' }],
+    [null, {}],
+    [null, {}],
+    ['two', {}],
+    [null, { assignedToId: 'tech-2' }],
+  ]);
 });
 
-describe('resolve', () => {
-  it.each(DISPOSITIONS)('takes the disposition %s', async (offlineDisposition) => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    expect((await act(t, id, 'resolve', { offlineDisposition })).body).toMatchObject({
-      status: 'OFFLINE_RESOLVED',
-      offlineDisposition,
-    });
-  });
-
-  it('sets another disposition when called again, and moving on keeps it', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    await act(t, id, 'resolve', { offlineDisposition: 'WRITE_OFF' });
-    const again = await act(t, id, 'resolve', { offlineDisposition: 'RETURN_TO_SUPPLIER' });
-    expect(again.body.offlineDisposition).toBe('RETURN_TO_SUPPLIER');
-    expect((await act(t, id, 'close')).body).toMatchObject({
-      status: 'OFFLINE_CLOSED',
-      offlineDisposition: 'RETURN_TO_SUPPLIER',
-    });
-  });
+it('resolve takes every disposition, also when called again, and moving on keeps the last', async ({ t }) => {
+  const { id } = await newRepair(t);
+  for (const offlineDisposition of DISPOSITIONS) {
+    const { status, body } = await act(t, id, 'resolve', { offlineDisposition });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'OFFLINE_RESOLVED', offlineDisposition });
+  }
+  const last = { status: 'OFFLINE_CLOSED', offlineDisposition: DISPOSITIONS.at(-1) };
+  expect((await act(t, id, 'close')).body).toMatchObject(last);
 });
 
-describe('the timeline', () => {
-  it('names the client that acted', async () => {
-    const t = await harness();
-    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
-    const { id } = await newRepair(t);
-    await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
-    const actors = (await timelineOf(t, id)).map(({ actor }: { actor: unknown }) => actor);
-    expect(actors).toEqual([
-      { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
-      { type: 'API_CLIENT', id: erp.id, name: 'ERP' },
-    ]);
-  });
+it('the timeline names the client that acted', async ({ t }) => {
+  const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+  const { id } = await newRepair(t);
+  await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
+  expect(pluck(await timelineOf(t, id), 'actor')).toEqual([
+    { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
+    { type: 'API_CLIENT', id: erp.id, name: 'ERP' },
+  ]);
 });
 
-describe('times of one repair', () => {
-  it('rise by a millisecond at least, also when many moves fall into the same one', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    stopClock();
-    const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);
-    const answers = await Promise.all(moves.map(({ action, body }) => act(t, id, action, body)));
-    expect(answers.map(({ status }) => status)).toEqual(moves.map(() => 200));
+it('times of one repair rise by a millisecond, also of moves at the same one', async ({ t }) => {
+  const { id } = await newRepair(t);
+  stopClock();
+  const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);
+  const answers = await Promise.all(moves.map(([action, body]) => act(t, id, action, body)));
+  expect(answers.map(({ status }) => status)).toEqual(moves.map(() => 200));
 
-    const items = await timelineOf(t, id);
-    expect(items).toHaveLength(26);
-    for (const [index, entry] of items.slice(1).entries()) {
-      expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(items[index].at));
-      // Each move saw what the one before it had done.
-      expect(entry.fromStatus).toBe(items[index].toStatus);
-    }
-    const told = answers.map(({ body }) => body.updatedAt).sort();
-    expect(told).toEqual(items.slice(1).map(({ at }: { at: string }) => at));
-    const last = items.at(-1);
-    expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
-      status: last.toStatus,
-      updatedAt: last.at,
-    });
-  });
-});
-
-describe('an id that names nothing', () => {
-  it('is a 404 for every action', async () => {
-    const t = await harness();
-    for (const { action, body } of CASES) expect((await act(t, UNKNOWN_ID, action, body)).status).toBe(404);
+  const items = await timelineOf(t, id);
+  expect(items).toHaveLength(26);
+  for (const [index, entry] of items.slice(1).entries()) {
+    expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(items[index].at));
+    // Each move saw what the one before it had done.
+    expect(entry.fromStatus).toBe(items[index].toStatus);
+  }
+  const told = answers.map(({ body }) => body.updatedAt).sort();
+  expect(told).toEqual(pluck(items.slice(1), 'at'));
+  const last = items.at(-1);
+  expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
+    status: last.toStatus,
+    updatedAt: last.at,
   });
 });

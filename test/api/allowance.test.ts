@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
+import { atOnce } from '../support/answers.ts';
 import {
   bodyOf,
   expectError,
@@ -13,6 +14,7 @@ import {
   newStaffRma,
   newTradeReturn,
   rowCounts,
+  stopClock,
 } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -21,116 +23,89 @@ const harness = sharedHarness();
 
 const create = (t: Harness, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   t.post('/offline-repairs', repairBody(more), { headers });
+const expectFull = async (t: Harness, code = 'LIMIT_EXCEEDED') => expectError(await create(t), 403, code);
+const expectCreated = async (t: Harness) => expect((await create(t)).status).toBe(201);
+const goTo = (t: Harness, ms: number) => t.clock.advance(ms - t.ctx.clock.now());
 
 /** Puts the shop's count for this month where a test needs it. */
 const setUsed = async (t: Harness, month_used: number) => {
   const month = new Date(t.ctx.clock.now()).toISOString().slice(0, 7);
-  await t.ctx.db
-    .updateTable('shop_counters')
-    .set({ month, month_used, last_number: month_used })
-    .where('shop_id', '=', t.shop.id)
-    .execute();
+  await sql`update shop_counters set month = ${month}, month_used = ${month_used}, last_number = ${month_used}
+    where shop_id = ${t.shop.id}`.execute(t.ctx.db);
 };
 
 describe('the monthly figure', () => {
-  it('of an allowance is LIMIT_EXCEEDED once it is used up, with nothing created', async () => {
-    const t = await harness({ allowance: 2 });
+  it('once it is used up stops creations, and nothing else', async () => {
+    const t = await harness({ allowance: 1 });
     const { id } = await newRepair(t);
-    await newRepair(t);
-    const refused = await create(t);
-    expectError(refused, 403, 'LIMIT_EXCEEDED');
-    expect(await rowCounts(t)).toMatchObject({ repairs: 2, timeline: 2 });
-    // Creation only: all else goes on.
+    await expectFull(t);
+    expect(await rowCounts(t)).toMatchObject({ repairs: 1, timeline: 1 });
     expect((await t.get(`/offline-repairs/${id}`)).status).toBe(200);
     expect((await t.post(`/offline-repairs/${id}/close`)).status).toBe(200);
   });
 
-  it('of a usage cap is USAGE_CAP_EXCEEDED once it is reached', async () => {
-    const t = await harness({ plan: 'ENTERPRISE', usageCap: 1 });
-    await newRepair(t);
-    expectError(await create(t), 403, 'USAGE_CAP_EXCEEDED');
-    expect((await rowCounts(t)).repairs).toBe(1);
-  });
-
-  it('follows the kind of billing, not the plan', async () => {
-    const capped = await harness({ plan: 'SCALE', usageCap: 0 });
-    expectError(await create(capped), 403, 'USAGE_CAP_EXCEEDED');
-    const limited = await harness({ plan: 'ENTERPRISE', allowance: 0 });
-    expectError(await create(limited), 403, 'LIMIT_EXCEEDED');
+  it.each([
+    ['LIMIT_EXCEEDED', { plan: 'SCALE', allowance: 0 }],
+    ['LIMIT_EXCEEDED', { plan: 'ENTERPRISE', allowance: 0 }],
+    ['USAGE_CAP_EXCEEDED', { plan: 'SCALE', usageCap: 0 }],
+    ['USAGE_CAP_EXCEEDED', { plan: 'ENTERPRISE', usageCap: 0 }],
+  ] as const)('is %s by the kind of billing, not the plan: %j', async (code, options) => {
+    await expectFull(await harness(options), code);
   });
 
   it('is 2,000 on SCALE unless the operator says otherwise', async () => {
     const t = await harness({ plan: 'SCALE' });
     await setUsed(t, 1999);
-    expect((await create(t)).status).toBe(201);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    await expectCreated(t);
+    await expectFull(t);
   });
 
   it('does not exist on ENTERPRISE unless the operator sets a cap', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     await setUsed(t, 10_000_000);
-    expect((await create(t)).status).toBe(201);
+    await expectCreated(t);
   });
 
   it('can be changed at any time, or lifted', async () => {
     const t = await harness({ allowance: 1 });
     await newRepair(t);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    await expectFull(t);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 2 });
-    expect((await create(t)).status).toBe(201);
+    await expectCreated(t);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { usageCap: 2 });
-    expectError(await create(t), 403, 'USAGE_CAP_EXCEEDED');
+    await expectFull(t, 'USAGE_CAP_EXCEEDED');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: null });
-    expect((await create(t)).status).toBe(201);
+    await expectCreated(t);
   });
 
-  it.each(KINDS)('of an allowance is one for both kinds, used up by %s', async (kind) => {
-    const t = await harness({ allowance: 2 });
-    await newRma(t, kind);
-    await newRma(t, kind);
+  it.each([
+    ['LIMIT_EXCEEDED', 'offline-repairs', { allowance: 2 }],
+    ['LIMIT_EXCEEDED', 'trade-returns', { allowance: 2 }],
+    ['USAGE_CAP_EXCEEDED', 'offline-repairs', { usageCap: 2 }],
+    ['USAGE_CAP_EXCEEDED', 'trade-returns', { usageCap: 2 }],
+  ] as const)('is one for both kinds, programs and staff: %s after %s', async (code, kind, options) => {
+    const t = await harness(options);
+    await newStaffRma(t, kind);
+    expect((await newRma(t, kind)).rmaNumber).toBe('#RMA-000002');
     for (const each of KINDS) {
-      expectError(await t.post(`/${each}`, bodyOf[each]()), 403, 'LIMIT_EXCEEDED');
-      await expect(newStaffRma(t, each)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+      expectError(await t.post(`/${each}`, bodyOf[each]()), 403, code);
+      await expect(newStaffRma(t, each)).rejects.toMatchObject({ code });
     }
     const { repairs, returns, timeline, used } = await rowCounts(t);
     expect([repairs + returns, timeline, used]).toEqual([2, 2, 2]);
   });
 
-  it.each(KINDS)('of a usage cap is one for both kinds, used up by %s', async (kind) => {
-    const t = await harness({ plan: 'ENTERPRISE', usageCap: 1 });
-    await newRma(t, kind);
-    for (const each of KINDS)
-      expectError(await t.post(`/${each}`, bodyOf[each]()), 403, 'USAGE_CAP_EXCEEDED');
-    expect((await rowCounts(t)).used).toBe(1);
-  });
-
-  it('counts staff-created trade returns as well', async () => {
-    const t = await harness({ allowance: 2 });
-    await newStaffRma(t, 'trade-returns');
-    expect((await newTradeReturn(t)).rmaNumber).toBe('#RMA-000002');
-    for (const each of KINDS) expectError(await t.post(`/${each}`, bodyOf[each]()), 403, 'LIMIT_EXCEEDED');
-    expect((await t.get('/trade-returns')).body.total).toBe(1);
-  });
-
-  it('counts staff-created repairs as well', async () => {
-    const t = await harness({ allowance: 2 });
-    await newStaffRepair(t);
-    expect((await create(t)).status).toBe(201);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-    await expect(newStaffRepair(t)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-  });
-
-  it('is one for all clients of a shop and another for each shop', async () => {
+  it('is another for each shop', async () => {
     const t = await harness({ allowance: 1 });
     const other = await t.addShop({ allowance: 1 });
     await newRepair(t);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    await expectFull(t);
     expect((await newRepair(t, {}, { key: other.client.apiKey })).rmaNumber).toBe('#RMA-000001');
   });
 });
 
 describe('the month', () => {
-  it('is a calendar month in UTC, wherever the server stands', async () => {
+  it('is a calendar month in UTC, in whatever time zone the server is', async () => {
     const before = process.env['TZ'];
     onTestFinished(() => {
       if (before === undefined) delete process.env['TZ'];
@@ -141,122 +116,88 @@ describe('the month', () => {
     expect(new Date(2026, 0).getTimezoneOffset()).toBe(-13 * 60);
 
     const t = await harness({ allowance: 1 });
-    const goTo = (ms: number) => t.clock.advance(ms - t.ctx.clock.now());
-    goTo(Date.UTC(2026, 10, 1));
+    goTo(t, Date.UTC(2026, 10, 1));
     await newRepair(t);
-    goTo(Date.UTC(2026, 10, 30, 11, 30));
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-    goTo(Date.UTC(2026, 10, 30, 23, 59, 30));
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-    goTo(Date.UTC(2026, 11, 1));
+    for (const full of [Date.UTC(2026, 10, 30, 11, 30), Date.UTC(2026, 10, 30, 23, 59, 30)]) {
+      goTo(t, full);
+      await expectFull(t);
+    }
+    goTo(t, Date.UTC(2026, 11, 1));
     expect((await create(t)).body.rmaNumber).toBe('#RMA-000002');
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    await expectFull(t);
     // A new year, and a month nothing happened in.
-    goTo(Date.UTC(2027, 1, 1));
-    expect((await create(t)).status).toBe(201);
+    goTo(t, Date.UTC(2027, 1, 1));
+    await expectCreated(t);
   });
 
   it('does not begin anew when a clock is set back over its end', async () => {
     const t = await harness({ allowance: 1 });
-    const goTo = (ms: number) => t.clock.advance(ms - t.ctx.clock.now());
-    goTo(Date.UTC(2026, 11, 1, 0, 0, 1));
+    goTo(t, Date.UTC(2026, 11, 1, 0, 0, 1));
     await newRepair(t);
-    goTo(Date.UTC(2026, 10, 30, 23, 59, 30));
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-    goTo(Date.UTC(2026, 11, 1, 0, 0, 2));
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    goTo(t, Date.UTC(2026, 10, 30, 23, 59, 30));
+    await expectFull(t);
+    goTo(t, Date.UTC(2026, 11, 1, 0, 0, 2));
+    await expectFull(t);
   });
 
   it('is this one again after a clock was ahead, and the next one begins when it comes', async () => {
     const t = await harness({ allowance: 2 });
-    const goTo = (ms: number) => t.clock.advance(ms - t.ctx.clock.now());
     const usage = async () => (await t.get('/usage')).body;
-    goTo(Date.UTC(2027, 2, 15));
+    goTo(t, Date.UTC(2027, 2, 15));
     await newRepair(t);
-    goTo(Date.UTC(2026, 10, 17));
+    goTo(t, Date.UTC(2026, 10, 17));
     expect(await usage()).toMatchObject({ month: '2026-11', used: 1, remaining: 1 });
-    expect((await create(t)).status).toBe(201);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-    goTo(Date.UTC(2026, 11, 1));
+    await expectCreated(t);
+    await expectFull(t);
+    goTo(t, Date.UTC(2026, 11, 1));
     expect(await usage()).toMatchObject({ month: '2026-12', used: 0, remaining: 2 });
-    expect((await create(t)).status).toBe(201);
+    await expectCreated(t);
   });
 });
 
-describe('creations at the same time', () => {
-  it.each([
-    ['LIMIT_EXCEEDED', { plan: 'SCALE', allowance: 10 }],
-    ['USAGE_CAP_EXCEEDED', { plan: 'ENTERPRISE', usageCap: 10 }],
-  ] as const)('share the places left exactly, the rest is %s', async (code, options) => {
+it.each([
+  ['LIMIT_EXCEEDED', { plan: 'SCALE', allowance: 10 }],
+  ['USAGE_CAP_EXCEEDED', { plan: 'ENTERPRISE', usageCap: 10 }],
+] as const)(
+  'creations at the same time share the places left exactly, the rest is %s',
+  async (code, options) => {
     const t = await harness(options);
     await setUsed(t, 3);
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => {
-        const kind = KINDS[index % 2] as Kind;
-        return t.post(`/${kind}`, bodyOf[kind]());
-      }),
-    );
+    const answers = await atOnce(40, (index) => {
+      const kind = KINDS[index % 2] as Kind;
+      return t.post(`/${kind}`, bodyOf[kind]());
+    });
     const created = answers.filter(({ status }) => status === 201);
-    const refused = answers.filter(({ status }) => status !== 201);
-    expect(created).toHaveLength(7);
-    for (const answer of refused) expectError(answer, 403, code);
+    for (const answer of answers) if (answer.status !== 201) expectError(answer, 403, code);
     expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
     expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
     const { repairs, returns, timeline, used } = await rowCounts(t);
     expect([repairs + returns, timeline, used]).toEqual([7, 7, 10]);
     expect((await t.get('/offline-repairs')).body.total).toBe(repairs);
     expect((await t.get('/trade-returns')).body.total).toBe(returns);
-  });
-
-  it('each get a number of their own, whatever their kind', async () => {
-    const t = await harness({ plan: 'ENTERPRISE' });
-    const other = await t.addShop();
-    const keys = [t.client.apiKey, other.client.apiKey];
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) =>
-        newRma(t, KINDS[Math.floor(index / 2) % 2] as Kind, {}, { key: keys[index % 2] as string }),
-      ),
-    );
-    for (const half of [0, 1]) {
-      const numbers = answers.filter((_, index) => index % 2 === half).map(({ rmaNumber }) => rmaNumber);
-      expect(new Set(numbers).size).toBe(30);
-    }
-    expect(await rowCounts(t)).toMatchObject({ repairs: 30, returns: 30, used: 60 });
-  });
-});
+  },
+);
 
 describe('a creation that fails', () => {
+  const NONE = { repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 };
+
   it('takes no place, whatever it fails for', async () => {
     const t = await harness({ allowance: 2 });
     await create(t, {}, { 'idempotency-key': 'one' });
-    expect((await rowCounts(t)).used).toBe(1);
-
     expectError(await create(t, { storeId: '' }), 400);
+    for (const wrong of [{ items: [] }, { shippingAddress: null }, { reason: '\0' }])
+      expectError(await t.post('/trade-returns', bodyOf['trade-returns'](wrong)), 400);
     expectError(await t.post('/offline-repairs', '{'), 400);
     expectError(await t.post('/offline-repairs', ' '.repeat(300 * 1024)), 413);
     expectError(await t.post('/offline-repairs', 'x', { headers: { 'content-type': 'text/plain' } }), 415);
-    expectError(
-      await create(t, { storeId: 'elsewhere' }, { 'idempotency-key': 'one' }),
-      422,
-      'IDEMPOTENCY_KEY_REUSED',
-    );
+    const reused = await create(t, { storeId: 'elsewhere' }, { 'idempotency-key': 'one' });
+    expectError(reused, 422, 'IDEMPOTENCY_KEY_REUSED');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    expectError(await create(t), 403, 'READ_ONLY');
+    await expectFull(t, 'READ_ONLY');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
-    expect(await rowCounts(t)).toMatchObject({ repairs: 1, used: 1 });
-    expect((await create(t)).status).toBe(201);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-  });
-
-  it.each([
-    ['trade return', { items: [] }],
-    ['trade return', { shippingAddress: null }],
-    ['trade return', { reason: '\0' }],
-  ])('as a %s takes no place for %j', async (_kind, more) => {
-    const t = await harness({ allowance: 1 });
-    expectError(await t.post('/trade-returns', bodyOf['trade-returns'](more)), 400);
-    expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 });
-    expect((await newTradeReturn(t)).rmaNumber).toBe('#RMA-000001');
+    expect(await rowCounts(t)).toEqual({ ...NONE, repairs: 1, timeline: 1, keys: 1, used: 1 });
+    await expectCreated(t);
+    await expectFull(t);
   });
 
   it.each(KINDS)('half-way, in the database, takes no place and leaves nothing behind: %s', async (kind) => {
@@ -268,11 +209,66 @@ describe('a creation that fails', () => {
     const failed = await send();
     await sql`alter table timeline_away rename to timeline`.execute(t.ctx.db);
     expectError(failed, 500);
-    expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 });
+    expect(await rowCounts(t)).toEqual(NONE);
 
     const again = await send();
-    expect(again.status).toBe(201);
-    expect(again.headers.has('idempotency-replayed')).toBe(false);
-    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    expect([again.status, again.headers.has('idempotency-replayed')]).toEqual([201, false]);
+    await expectFull(t);
+  });
+});
+
+const usage = async (t: Harness) => {
+  const { status, body } = await t.get('/usage');
+  expect(status).toBe(200);
+  return body;
+};
+
+describe("the month's use", () => {
+  it('counts what programs and staff created, against the allowance', async () => {
+    stopClock(Date.parse('2026-11-15T10:00:00.000Z'));
+    const t = await harness({ allowance: 5 });
+    const month = { month: '2026-11', resetsAt: '2026-12-01T00:00:00.000Z' };
+    const fresh = { ...month, plan: 'SCALE', billing: 'ALLOWANCE', used: 0, limit: 5, remaining: 5 };
+    expect(await usage(t)).toEqual(fresh);
+    await newRepair(t);
+    await newTradeReturn(t);
+    await newStaffRepair(t);
+    expect(await usage(t)).toEqual({ ...fresh, used: 3, remaining: 2 });
+    // A figure below what was used already leaves nothing, and owes nothing.
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 1 });
+    expect(await usage(t)).toEqual({ ...fresh, used: 3, limit: 1, remaining: 0 });
+  });
+
+  it('has no limit where there is none, and the cap where the shop has one', async () => {
+    const t = await harness({ plan: 'ENTERPRISE' });
+    await newRepair(t);
+    const used = { plan: 'ENTERPRISE', billing: 'USAGE', used: 1 };
+    expect(await usage(t)).toMatchObject({ ...used, limit: null, remaining: null });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { usageCap: 4 });
+    expect(await usage(t)).toMatchObject({ ...used, limit: 4, remaining: 3 });
+  });
+
+  it('begins anew with each month, also with a year', async () => {
+    const clock = stopClock(Date.parse('2026-12-31T23:59:59.999Z'));
+    const t = await harness({ allowance: 2 });
+    await newRepair(t);
+    const december = { month: '2026-12', used: 1, resetsAt: '2027-01-01T00:00:00.000Z' };
+    expect(await usage(t)).toMatchObject(december);
+    clock.advance(1);
+    const next = { month: '2027-01', used: 0, remaining: 2, resetsAt: '2027-02-01T00:00:00.000Z' };
+    expect(await usage(t)).toMatchObject(next);
+    await newRepair(t);
+    // Once the new month has begun, a clock that is behind counts in it too.
+    clock.jump(-60_000);
+    expect(await usage(t)).toMatchObject({ ...next, used: 1, remaining: 1 });
+  });
+
+  it('is of one shop, and can be read by a shop that may not write', async () => {
+    const t = await harness({ allowance: 5 });
+    const other = await t.addShop({ allowance: 7 });
+    await newRepair(t);
+    expect((await t.get('/usage', { key: other.client.apiKey })).body).toMatchObject({ used: 0, limit: 7 });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+    expect(await usage(t)).toMatchObject({ used: 1, remaining: 4 });
   });
 });

@@ -1,17 +1,25 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { CONNECTION_LIMITS } from '../../src/http/connection-limits.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 import { until } from '../support/until.ts';
 
-const LIST = `${BASE_PATH}/offline-repairs`;
+const it = itWith(harness);
 
-/** The limits are those of Node's server; here they are shorter, so that nobody waits half a minute. */
+const LIST = `${BASE_PATH}/offline-repairs`;
+const post = (...head: string[]) => [`POST ${LIST} HTTP/1.1`, 'host: test', ...head, '', ''].join('\r\n');
+const JSON_BODY = 'content-type: application/json';
+
+/** The limits are those of Node's server; here they are shorter, so that no test waits half a minute. */
 const impatient = async (): Promise<Harness> => {
   const t = await harness();
   t.app.server.headersTimeout = 300;
@@ -36,7 +44,7 @@ const connections = (t: Harness): Promise<number> =>
 const noneLeft = (t: Harness) =>
   until('the service has closed every connection', async () => (await connections(t)) === 0, 15_000);
 
-/** Sends a little of it every 50 ms, for as long as anybody listens. */
+/** Sends a little of it every 50 ms, until the connection is closed. */
 const drip = async (socket: Socket, bytes: string): Promise<void> => {
   while (socket.writable) {
     socket.write(bytes);
@@ -48,11 +56,7 @@ describe('a connection is closed', () => {
   it.each([
     ['sends nothing', '', ''],
     ['sends its head too slowly', `GET ${LIST} HTTP/1.1\r\nhost: test\r\nx-a: `, 'x'],
-    [
-      'sends its body too slowly',
-      `POST ${LIST} HTTP/1.1\r\nhost: test\r\nx-api-key: KEY\r\ncontent-length: 9999\r\n\r\n`,
-      ' ',
-    ],
+    ['sends its body too slowly', post('x-api-key: KEY', 'content-length: 9999'), ' '],
   ])('with a 408 when the caller %s', async (_what, head, then) => {
     const t = await impatient();
     const closed = overSocket(t.url, head.replace('KEY', t.client.apiKey));
@@ -114,28 +118,26 @@ describe('connections of one address where no proxy is trusted', () => {
   it('keep no other address out, however many one opens', async () => {
     const t = await limited();
     const good = await idle(t, '127.0.0.2');
-    const many = await Promise.all(Array.from({ length: 300 }, async () => (await open(t, ASK)).resume()));
+    const many = await atOnce(300, async () => (await open(t, ASK)).resume());
     await until('the others are closed', () => many.filter(({ closed }) => !closed).length === LIMIT);
     for (let i = 0; i < 20; i += 1) {
-      const answer = await fetch(`${t.url}/healthz`, { headers: { connection: 'close' } }).catch(() => null);
       good.write(ASK);
       await once(good, 'data');
-      const fresh = await idle(t, '127.0.0.3');
-      fresh.destroy();
-      // One of that address replaces an idle one, too.
-      expect(answer?.status).toBe(200);
+      (await idle(t, '127.0.0.3')).destroy();
+      // One more of the same address replaces an idle one.
+      expect((await fetch(`${t.url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200);
     }
   });
 
   it('are refused while all of them are busy', async () => {
     const t = await limited();
     // Its body is still to come.
-    const begun = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`;
+    const begun = post(`x-api-key: ${t.client.apiKey}`, JSON_BODY, 'content-length: 9');
     let asked = 0;
     t.app.server.on('request', () => {
       asked += 1;
     });
-    const busy = await Promise.all(Array.from({ length: LIMIT }, () => open(t, begun)));
+    const busy = await atOnce(LIMIT, () => open(t, begun));
     await until('all wait', () => asked === LIMIT);
     await isClosed((await open(t, ASK)).resume());
     expect(busy.some(({ closed }) => closed)).toBe(false);
@@ -144,39 +146,34 @@ describe('connections of one address where no proxy is trusted', () => {
 
   it('are not counted where they come from a proxy', async () => {
     const t = await harness({ env: { TRUST_PROXY: '1', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
-    const sockets = await Promise.all(Array.from({ length: 3 * LIMIT }, () => idle(t)));
+    const sockets = await atOnce(3 * LIMIT, () => idle(t));
     expect(sockets.filter(({ closed }) => closed)).toEqual([]);
   });
 });
 
-describe('X-Forwarded-For where no proxy is trusted', () => {
-  it('is a warning, once in the log and in doctor', async () => {
-    const t = await harness({ env: { TRUST_PROXY: 'off' } });
-    const warnings = () => t.logs.filter((line) => /TRUST_PROXY is off/.test(line));
-    expect(await doctor(t.env)).not.toHaveProperty('proxy');
-    for (let i = 0; i < 3; i += 1) await t.get('/offline-repairs', { ip: '203.0.113.9' });
-    expect(warnings()).toHaveLength(1);
-    await until('doctor knows it', async () => (await doctor(t.env))['proxy']?.state === 'warn');
-    expect(await doctor({ ...t.env, TRUST_PROXY: '1' })).not.toHaveProperty('proxy');
-  });
+it('X-Forwarded-For where no proxy is trusted is a warning, once in the log and in doctor', async () => {
+  const t = await harness({ env: { TRUST_PROXY: 'off' } });
+  const warnings = () => t.logs.filter((line) => /TRUST_PROXY is off/.test(line));
+  expect(await doctor(t.env)).not.toHaveProperty('proxy');
+  for (let i = 0; i < 3; i += 1) await t.get('/offline-repairs', { ip: '203.0.113.9' });
+  expect(warnings()).toHaveLength(1);
+  await until('doctor knows it', async () => (await doctor(t.env))['proxy']?.state === 'warn');
+  expect(await doctor({ ...t.env, TRUST_PROXY: '1' })).not.toHaveProperty('proxy');
 });
 
 describe('a body that is not wanted any more', () => {
   const LENGTH = 100 * 1024 * 1024;
 
-  it('is not taken in: the answer comes, then the connection is closed', async () => {
-    const t = await harness();
+  it('is not taken in: the answer comes, then the connection is closed', async ({ t }) => {
     const served: Socket[] = [];
     t.app.server.on('connection', (socket) => served.push(socket));
+    const length = `content-length: ${LENGTH}`;
     const refusals: [number, string][] = [
-      [401, `POST ${LIST} HTTP/1.1\r\nhost: test\r\ncontent-length: ${LENGTH}\r\n\r\n`],
-      [401, `POST ${LIST} HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n6400000\r\n`],
-      [
-        413,
-        `POST ${LIST} HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${LENGTH}\r\n\r\n`,
-      ],
-      [405, `DELETE ${LIST} HTTP/1.1\r\nhost: test\r\ncontent-length: ${LENGTH}\r\n\r\n`],
-      [400, `POST ${LIST} HTTP/1.1\r\ncontent-length: ${LENGTH}\r\n\r\n`],
+      [401, post(length)],
+      [401, `${post('transfer-encoding: chunked')}6400000\r\n`],
+      [413, post(`x-api-key: ${t.client.apiKey}`, JSON_BODY, length)],
+      [405, post(length).replace('POST', 'DELETE')],
+      [400, post(length).replace('host: test\r\n', '')],
     ];
     for (const [status, head] of refusals) {
       const socket = await open(t, head);
@@ -196,8 +193,7 @@ describe('a body that is not wanted any more', () => {
     await noneLeft(t);
   });
 
-  it('keeps the connection where it has come whole already', async () => {
-    const t = await harness();
+  it('keeps the connection where it has come whole already', async ({ t }) => {
     const answer = await t.post('/offline-repairs', {}, { key: null });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('connection')).toBe('keep-alive');
@@ -210,9 +206,77 @@ it('a body that stalls is answered before its connection is cut off', () => {
   );
 });
 
-it('what is no HTTP gets an answer that nobody keeps', async () => {
-  const t = await harness();
+it('what is no HTTP gets an answer that is not cached', async ({ t }) => {
   const answer = await overSocket(t.url, 'GET / HTTP/1.1\r\nhost: test\r\ncontent-length: -1\r\n\r\n');
   expectError(answer, 400);
   expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+const DEADLINE_MS = scaled(300);
+const LATE_MS = 3 * DEADLINE_MS;
+const secret = 'quokka-query';
+const unchecked = { unchecked: true };
+
+it('what is not answered in time is a 503 with Retry-After, and the late result leaves no trace', async () => {
+  let late = 0;
+  const isLate = async () => {
+    await pause(LATE_MS);
+    late += 1;
+  };
+  const config = { deadlineMs: DEADLINE_MS };
+  const t = await harness({
+    prepare(app) {
+      const failLate = async () => {
+        await isLate();
+        throw new Error(secret);
+      };
+      app.get('/returns', { config }, () => isLate().then(() => ({ done: true })));
+      app.get('/sends', { config }, async (_request, reply) => {
+        await isLate();
+        return reply.code(201).send({ done: true });
+      });
+      app.get('/throws', { config }, failLate);
+      app.get('/gate', { config, onRequest: failLate }, async () => ({}));
+    },
+  });
+  const paths = ['/returns', '/sends', '/throws', '/gate'];
+  const answers = await Promise.all(paths.map((path) => t.get(`${path}?q=${secret}`, unchecked)));
+  for (const answer of answers) {
+    expectError(answer, 503);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await until('all handlers are done', () => late === paths.length);
+  expect((await t.get('/healthz')).status).toBe(200);
+  const log = t.logs.join('');
+  expect(log).not.toContain(secret);
+  expect(log).not.toMatch(/already sent|Promise errored/i);
+  // One line for the request, one for its failure.
+  for (const { body } of answers) expect(log.split(body.requestId)).toHaveLength(3);
+});
+
+it('neither the time in which a body arrives nor that in which an answer is read counts', async () => {
+  const slowly = async function* (...pieces: string[]) {
+    for (const piece of pieces) {
+      yield Buffer.from(piece);
+      await pause(DEADLINE_MS);
+    }
+  };
+  const config = { deadlineMs: DEADLINE_MS };
+  const t = await harness({
+    prepare(app) {
+      app.post('/echo', { config }, async ({ body }) => body);
+      app.get('/stream', { config }, (_request, reply) =>
+        reply.type('text/plain').send(Readable.from(slowly('a', 'b', 'c', 'd'))),
+      );
+    },
+  });
+  const echo = await fetch(`${t.url}/echo`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: slowly('[', '1', ',2', ']'),
+    duplex: 'half',
+  } as RequestInit);
+  expect([echo.status, await echo.json()]).toEqual([200, [1, 2]]);
+  const stream = await fetch(`${t.url}/stream`);
+  expect([stream.status, await stream.text()]).toEqual([200, 'abcd']);
 });

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect } from 'vitest';
+import { pluck } from '../support/answers.ts';
 import {
   newRepair,
   newRma,
@@ -8,22 +10,22 @@ import {
   stopClock,
   UUID7,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS, STAMPS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...row }) => {
-  it('answers 201 with every field, null where it is empty', async () => {
-    const t = await harness();
+  it('answers 201 with every field, null where it is empty', async ({ t }) => {
     const created = await t.post(path, body());
     expect(created.status).toBe(201);
     expect(created.body).toEqual({ ...row.answers.smallest, ...STAMPS });
     expect(created.body.updatedAt).toBe(created.body.createdAt);
   });
 
-  it('echoes every field it was given, at once and later', async () => {
-    const t = await harness();
+  it('echoes every field it was given, at once and later', async ({ t }) => {
     const created = await t.post(path, row.whole());
     expect(created.status).toBe(201);
     expect(created.body).toEqual({ ...row.answers.whole, ...STAMPS });
@@ -32,16 +34,14 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect((await t.get(path)).body.items).toEqual([created.body]);
   });
 
-  it('answers in JSON and UTF-8', async () => {
-    const t = await harness();
+  it('answers in JSON and UTF-8', async ({ t }) => {
     const customerName = 'Zoë Ærø 日本 🙂 \u202e';
     const created = await t.post(path, body({ customerName }));
     expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect((await t.get(`${path}/${created.body.id}`)).body.customerName).toBe(customerName);
   });
 
-  it('takes null as absent in every optional field', async () => {
-    const t = await harness();
+  it('takes null as absent in every optional field', async ({ t }) => {
     const { id, createdAt, statusSince, updatedAt, ...made } = await newRma(t, kind, row.nulls);
     expect({ ...made, id, createdAt, statusSince, updatedAt }).toEqual({
       ...(await newRma(t, kind)),
@@ -49,8 +49,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     });
   });
 
-  it('is timed by the clock, in UTC with milliseconds, and so is its id', async () => {
-    const t = await harness();
+  it('is timed by the clock, in UTC with milliseconds, and so is its id', async ({ t }) => {
     const at = Date.UTC(2026, 10, 15, 9, 30, 0, 7);
     stopClock(at);
     const { id, createdAt, updatedAt } = await newRma(t, kind);
@@ -58,58 +57,38 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(at);
   });
 
-  it('opens the timeline with one entry, by the client that made it', async () => {
-    const t = await harness();
+  it('opens the timeline with one entry, by the client that created it', async ({ t }) => {
     const { id, createdAt } = await newRma(t, kind, row.whole());
     const { status, body: timeline } = await t.get(`${path}/${id}/timeline`);
     expect(status).toBe(200);
-    expect(timeline).toEqual({
-      items: [
-        {
-          id: expect.stringMatching(UUID7),
-          type: 'CREATED',
-          at: createdAt,
-          actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
-          fromStatus: null,
-          ...row.created,
-        },
-      ],
-      total: 1,
-      page: 1,
-      limit: 500,
-      totalPages: 1,
-    });
+    const { items: first, ...page } = timeline;
+    expect(page).toEqual({ total: 1, page: 1, limit: 500, totalPages: 1 });
+    const actor = { type: 'API_CLIENT', id: t.client.id, name: 'Till' };
+    const stamps = { id: expect.stringMatching(UUID7), at: createdAt };
+    expect(first).toEqual([{ ...stamps, type: 'CREATED', actor, fromStatus: null, ...row.created }]);
     const plain = await newRma(t, kind);
     const { items } = (await t.get(`${path}/${plain.id}/timeline`)).body;
     expect(items).toMatchObject([{ type: 'CREATED', toStatus: start, note: null, data: {} }]);
   });
 
-  it('may be done twice with the same content: two of them', async () => {
-    const t = await harness();
-    const [one, two] = [
-      await newRma(t, kind, { externalRef: 'R' }),
-      await newRma(t, kind, { externalRef: 'R' }),
-    ];
-    expect(two.id).not.toBe(one.id);
+  it('may be done twice with the same content: two RMAs', async ({ t }) => {
+    const one = await newRma(t, kind, { externalRef: 'R' });
+    expect((await newRma(t, kind, { externalRef: 'R' })).id).not.toBe(one.id);
     expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, keys: 0, timeline: 2, used: 2, [rows]: 2 });
   });
 });
 
-it.each([
-  [undefined, 'OFFLINE_DIAGNOSTICS'],
-  [null, 'OFFLINE_DIAGNOSTICS'],
-  ['OFFLINE_DIAGNOSTICS', 'OFFLINE_DIAGNOSTICS'],
-  ['COUNTER_SWAPPED', 'COUNTER_SWAPPED'],
-])('a repair with startStatus %s begins in %s', async (startStatus, status) => {
-  const t = await harness();
-  const { id, ...repair } = await newRepair(t, { startStatus });
-  expect(repair.status).toBe(status);
-  expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe(status);
-});
+it.for([undefined, null, 'OFFLINE_DIAGNOSTICS', 'COUNTER_SWAPPED'])(
+  'a repair with startStatus %s begins there, or in diagnostics',
+  async (startStatus, { t }) => {
+    const { id, status } = await newRepair(t, { startStatus });
+    expect(status).toBe(startStatus ?? 'OFFLINE_DIAGNOSTICS');
+    expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe(status);
+  },
+);
 
 describe('the RMA number', () => {
-  it('runs through all that the shop has, of both kinds and of staff too', async () => {
-    const t = await harness();
+  it('runs through all that the shop has, of both kinds and of staff too', async ({ t }) => {
     const other = await t.addShop();
     const theirs = { key: other.client.apiKey };
     const made = [
@@ -127,20 +106,17 @@ describe('the RMA number', () => {
     ]);
   });
 
-  it('has at least six digits, and more once they are needed', async () => {
-    const t = await harness();
+  it('has at least six digits, and more once they are needed', async ({ t }) => {
     const startAfter = (last_number: number) =>
-      t.ctx.db.updateTable('shop_counters').set({ last_number }).where('shop_id', '=', t.shop.id).execute();
+      sql`update shop_counters set last_number = ${last_number} where shop_id = ${t.shop.id}`.execute(
+        t.ctx.db,
+      );
     await startAfter(122);
     await newRepair(t);
     await startAfter(999_998);
     await newRepair(t);
     await newRepair(t);
     const { items } = (await t.get('/offline-repairs')).body;
-    expect(items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber)).toEqual([
-      '#RMA-1000000',
-      '#RMA-999999',
-      '#RMA-000123',
-    ]);
+    expect(pluck(items, 'rmaNumber')).toEqual(['#RMA-1000000', '#RMA-999999', '#RMA-000123']);
   });
 });

@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import MiniSearch from 'minisearch';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
 import { ERRORS } from '../../src/service/errors.ts';
 import { expectError } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
+
+const it = itWith(harness);
 
 // The documentation as it is served: pages, their files, and the same as Markdown. It is built by npm run build.
 
@@ -22,8 +25,7 @@ const filesOf = (page: string) =>
   [...page.matchAll(/(?:src|href|data-search-index)="(assets\/.+?)"/g)].map(([, src]) => `/docs/${src}`);
 
 describe('the pages', () => {
-  it('come whole from here, under a policy without inline scripts and styles', async () => {
-    const t = await harness();
+  it('come whole from here, under a policy without inline scripts and styles', async ({ t }) => {
     const pages = await pagesOf(t);
     expect(pages).toEqual(expect.arrayContaining(['/docs/', '/docs/quick-start', '/docs/errors']));
     for (const path of pages) {
@@ -39,15 +41,12 @@ describe('the pages', () => {
     }
   });
 
-  it('are found without the slash at the end', async () => {
-    const t = await harness();
-    const redirect = await ask(t, '/docs');
-    expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/docs/']);
-    expect((await ask(t, '/docs/')).body).toContain('<title>Handback documentation</title>');
+  it('are found without the slash at the end', async ({ t }) => {
+    const { status, headers } = await ask(t, '/docs');
+    expect([status, headers.get('location')]).toEqual([308, '/docs/']);
   });
 
-  it('have no link that leads nowhere', async () => {
-    const t = await harness();
+  it('have no link that leads nowhere', async ({ t }) => {
     const pages = await pagesOf(t);
     const bodies = new Map(
       await Promise.all(pages.map(async (path) => [path, (await ask(t, path)).body] as [string, string])),
@@ -61,8 +60,7 @@ describe('the pages', () => {
       }
   });
 
-  it('load the large script of the reference only there', async () => {
-    const t = await harness();
+  it('load the large script of the reference only there', async ({ t }) => {
     const isLarge = (file: string) => /assets\/reference-/.test(file);
     for (const path of await pagesOf(t)) {
       const files = filesOf((await ask(t, path)).body);
@@ -76,8 +74,7 @@ describe('the pages', () => {
     expect(Math.max(...scripts.map(({ body }) => body.length))).toBeGreaterThan(1_000_000);
   });
 
-  it('have files that are compressed beforehand and fetched once', async () => {
-    const t = await harness();
+  it('have files that are compressed beforehand and fetched once', async ({ t }) => {
     const types = { js: /^text\/javascript/, css: /^text\/css/, json: /^application\/json/ };
     for (const path of filesOf((await ask(t, '/docs/reference')).body)) {
       for (const encoding of ['br', 'gzip', 'identity']) {
@@ -87,33 +84,26 @@ describe('the pages', () => {
         expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
         expect(file.headers.get('content-encoding') ?? 'identity').toBe(encoding);
         expect(file.headers.get('vary')).toMatch(/accept-encoding/i);
-        const etag = file.headers.get('etag') ?? '';
-        const again = { 'accept-encoding': encoding, 'if-none-match': etag };
-        expect((await ask(t, path, again)).status).toBe(304);
+        const cached = { 'accept-encoding': encoding, 'if-none-match': file.headers.get('etag') ?? '' };
+        expect((await ask(t, path, cached)).status).toBe(304);
       }
     }
   });
 
-  it('are all there is; what is missing is a 404 that nobody keeps', async () => {
-    const t = await harness();
-    const paths = [
-      '/docs/nothing',
-      '/docs/nothing.md',
-      '/docs/errors.html',
-      '/docs/errors/',
-      '/docs/assets/',
-      '/docs/assets/old-0123456789.js',
-      '/docs/../package.json',
-    ];
-    for (const path of [...paths, '/docs/..%2fadmin/index.html', '/admin/assets/old-0123456789.js']) {
+  it('are all there is; what is missing is a 404 that is not cached', async ({ t }) => {
+    const pages = ['nothing', 'nothing.md', 'errors.html', 'errors/', 'assets/', 'assets/old-0123456789.js'];
+    const outside = ['../package.json', '..%2fadmin/index.html'];
+    for (const path of [
+      ...[...pages, ...outside].map((page) => `/docs/${page}`),
+      '/admin/assets/old-01.js',
+    ]) {
       const nothing = await ask(t, path);
       expectError(nothing, 404);
       expect(nothing.headers.get('cache-control')).toBe('no-store');
     }
   });
 
-  it('explain every code, with its status and its sentence', async () => {
-    const t = await harness();
+  it('explain every code, with its status and its sentence', async ({ t }) => {
     const { body: page } = await ask(t, '/docs/errors');
     const { body: text } = await ask(t, '/docs/errors.md');
     for (const [code, { status, message }] of Object.entries(ERRORS)) {
@@ -127,30 +117,28 @@ describe('the pages', () => {
   });
 });
 
-describe('the search', () => {
-  it.each([
-    ['authentication', 'api#authentication'],
-    ['pagination', 'api#lists-and-pagination'],
-    ['cors', 'api#browsers-and-cors'],
-    ['currency', 'api#money-and-currency'],
-    ['time zone', 'api#times-and-time-zones'],
-    ['typescript', 'create#typescript'],
-    ['mirror', 'keep-a-copy#a-program-that-keeps-one'],
-    ['sandbox', 'go-live#a-shop-for-tests'],
-    ['checklist', 'go-live#checklist-for-going-live'],
-    ['postman', 'recipes#a-postman-collection'],
-  ])('finds %s', async (word, address) => {
-    const t = await harness();
-    const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
-    const { body } = await ask(t, `/docs/${index}`);
-    expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
-  });
+const FOUND: [word: string, address: string][] = [
+  ['authentication', 'api#authentication'],
+  ['pagination', 'api#lists-and-pagination'],
+  ['cors', 'api#browsers-and-cors'],
+  ['currency', 'api#money-and-currency'],
+  ['time zone', 'api#times-and-time-zones'],
+  ['typescript', 'create#typescript'],
+  ['mirror', 'keep-a-copy#a-program-that-keeps-one'],
+  ['sandbox', 'go-live#a-shop-for-tests'],
+  ['checklist', 'go-live#checklist-for-going-live'],
+  ['postman', 'recipes#a-postman-collection'],
+];
+
+it.for(FOUND)('the search finds %s', async ([word, address], { t }) => {
+  const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
+  const { body } = await ask(t, `/docs/${index}`);
+  expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
 });
 
 describe('the recipes', () => {
   const recipes = new URL('../../recipes/', import.meta.url);
-  it('are on a page with every file, for readers who have only the service', async () => {
-    const t = await harness();
+  it('are on a page with every file, for readers who have only the service', async ({ t }) => {
     const page = await ask(t, '/docs/recipes.md');
     const files = readdirSync(recipes, { withFileTypes: true })
       .filter((each) => each.isDirectory())
@@ -159,37 +147,25 @@ describe('the recipes', () => {
           .filter((file) => /\.(ts|json|py|php)$/.test(file) && !file.endsWith('.d.ts'))
           .map((file) => `${name}/${file}`),
       );
-    expect(files).toEqual(
-      expect.arrayContaining([
-        'php-receiver/work.php',
-        'python-receiver/receiver.py',
-        'typescript-client/client.ts',
-      ]),
-    );
+    const some = ['php-receiver/work.php', 'python-receiver/receiver.py', 'typescript-client/client.ts'];
+    expect(files).toEqual(expect.arrayContaining(some));
     for (const file of files)
       expect(page.body).toContain(`\n${readFileSync(new URL(file, recipes), 'utf8').trim()}\n\`\`\``);
   });
 
-  it('are linked from the first page, and so are the Postman and the OpenAPI document', async () => {
-    const t = await harness();
+  it('are linked from the first page, and so are the Postman and the OpenAPI document', async ({ t }) => {
     const { body } = await ask(t, '/docs/');
     const links = [...body.matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, href = '']) =>
       new URL(href, 'http://test/docs/').href.replace('http://test', ''),
     );
-    expect(links).toEqual(
-      expect.arrayContaining([
-        '/docs/recipes',
-        '/docs/recipes#a-postman-collection',
-        '/docs/postman.json',
-        `${BASE_PATH}/openapi.json`,
-      ]),
-    );
+    const recipesPage = ['/docs/recipes', '/docs/recipes#a-postman-collection'];
+    const documents = ['/docs/postman.json', `${BASE_PATH}/openapi.json`];
+    expect(links).toEqual(expect.arrayContaining([...recipesPage, ...documents]));
   });
 });
 
 describe('the same as text', () => {
-  it('is there for every page, and llms.txt lists them', async () => {
-    const t = await harness();
+  it('is there for every page, and llms.txt lists them', async ({ t }) => {
     const list = await ask(t, '/llms.txt');
     expect(list.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const pages = await pagesOf(t);
@@ -205,8 +181,7 @@ describe('the same as text', () => {
     }
   });
 
-  it('has every call and every object of the API in the reference', async () => {
-    const t = await harness();
+  it('has every call and every object of the API in the reference', async ({ t }) => {
     const { body } = await ask(t, '/docs/reference.md');
     // biome-ignore lint/suspicious/noExplicitAny: a JSON document
     const { paths, components } = t.app.swagger() as any;
@@ -229,8 +204,7 @@ describe('the same as text', () => {
     }
   });
 
-  it('shows the address of the request otherwise, also behind a proxy, and nobody keeps that', async () => {
-    const t = await harness();
+  it('shows the address of the request otherwise, also behind a proxy, and is not cached', async ({ t }) => {
     const direct = await ask(t, '/docs/quick-start.md');
     expect(direct.body).toContain(`export BASE=${t.url}${BASE_PATH}\n`);
     expect(direct.headers.get('cache-control')).toBe('no-store');
@@ -241,22 +215,14 @@ describe('the same as text', () => {
     expect(proxied.body).toContain(`export BASE=https://shop.example.org${BASE_PATH}\n`);
   });
 
-  it.each([
-    'evil.example/path',
-    'evil host',
-    '"><script>',
-    'a@b',
-    '$(reboot)',
-    '`whoami`',
-    "a'b",
-    '-x',
-    'x'.repeat(300),
-  ])('repeats no host like %s', async (host) => {
-    const t = await harness();
-    const { status, body } = await ask(t, '/docs/quick-start.md', { 'x-forwarded-host': host });
-    expect(status).toBe(200);
-    expect(body).not.toContain(host);
-    expect(body).toContain(t.ctx.config.publicUrl);
+  it('repeats no host that is none', async ({ t }) => {
+    const commands = ['$(reboot)', '`whoami`', '"><script>', "a'b", '-x'];
+    for (const host of ['evil.example/path', 'evil host', 'a@b', ...commands, 'x'.repeat(300)]) {
+      const { status, body } = await ask(t, '/docs/quick-start.md', { 'x-forwarded-host': host });
+      expect(status).toBe(200);
+      expect(body).not.toContain(host);
+      expect(body).toContain(t.ctx.config.publicUrl);
+    }
   });
 });
 
@@ -271,8 +237,7 @@ describe('the address in an error', () => {
     expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
-  it('is that of the request otherwise, also behind a proxy, in every part of the service', async () => {
-    const t = await harness();
+  it('is that of the request otherwise, also behind a proxy, in every part of the service', async ({ t }) => {
     const answer = await t.get('/offline-repairs/unknown');
     expectError(answer, 404);
     expect(answer.body.docs).toBe(`${t.url}/docs/errors#NOT_FOUND`);

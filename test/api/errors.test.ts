@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { TRADE_RETURN_MOVES } from '../../contract/lifecycle.ts';
 import {
@@ -18,72 +18,50 @@ import {
   UUID7,
 } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { exchange } from '../support/http.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const LARGEST_BODY = 256 * 1024;
 
 describe('the error body', () => {
-  it('comes with a 404 for every address that is not there, in the API and outside of it', async () => {
-    const t = await harness();
-    const nowhere = [
-      '/',
-      '/nowhere',
-      '/api',
-      '/api/v1/external/v2/offline-repairs',
-      BASE_PATH,
-      `${BASE_PATH}/`,
-      `${BASE_PATH}/nowhere`,
-      `${BASE_PATH}/offline-repair`,
-      `${BASE_PATH}/Offline-Repairs`,
-      `${BASE_PATH}/offline-repairs/a/b/c`,
-      `${BASE_PATH}/trade-return`,
-      `${BASE_PATH}/Trade-Returns`,
-      `${BASE_PATH}/trade-returns/a/b/c`,
-    ];
-    for (const path of nowhere) expectError(await t.get(path), 404);
+  it('comes with a 404 for every address that is not there, in the API and outside of it', async ({ t }) => {
+    const outside = ['/', '/nowhere', '/api', '/api/v1/external/v2/offline-repairs'];
+    const misspelt = ['/offline-repair', '/Offline-Repairs', '/trade-return', '/Trade-Returns'];
+    const inside = ['', '/', '/nowhere', '/offline-repairs/a/b/c', '/trade-returns/a/b/c', ...misspelt];
+    for (const path of [...outside, ...inside.map((each) => `${BASE_PATH}${each}`)])
+      expectError(await t.get(path), 404);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
       for (const path of ['/nowhere', `${BASE_PATH}/nowhere`])
         expectError(await t.send(path, { method }), 404);
     expect((await t.send('/nowhere', { method: 'HEAD' })).status).toBe(404);
   });
 
-  it('names the right base path where there is nothing', async () => {
-    const t = await harness();
-    const wrong = [
-      '/offline-repairs',
-      '/api/v1/offline-repairs',
-      '/external/v1/usage',
-      '/api/v2/external/v1/events',
-    ];
-    for (const path of wrong) {
+  it('names the right base path where there is nothing', async ({ t }) => {
+    const other = ['/api/v1/offline-repairs', '/external/v1/usage', '/api/v2/external/v1/events'];
+    for (const path of ['/offline-repairs', ...other]) {
       const answer = await exchange(`${t.url}${path}`, { method: 'GET', headers: {}, body: undefined });
       expectError(answer, 404, 'ROUTE_NOT_FOUND');
       expect(answer.body.message).toContain(` ${BASE_PATH};`);
     }
   });
 
-  it('is not needed for a slash at the end of an address, which changes nothing in either API', async () => {
-    const t = await harness();
+  it('is not needed for a slash at the end of an address, in either API', async ({ t }) => {
     const { id } = await newRepair(t);
-    for (const path of [
-      '/offline-repairs',
-      `/offline-repairs/${id}`,
-      `/offline-repairs/${id}/timeline`,
-      '/usage',
-    ])
+    const repair = `/offline-repairs/${id}`;
+    for (const path of ['/offline-repairs', repair, `${repair}/timeline`, '/usage'])
       expect((await t.get(`${path}/`)).body).toEqual((await t.get(path)).body);
     expect((await t.get('/offline-repairs/?limit=1&page=2')).body).toMatchObject({ page: 2, limit: 1 });
     expect((await t.post('/trade-returns/', tradeBody())).status).toBe(201);
-    expect((await t.post(`/offline-repairs/${id}/close/`)).status).toBe(200);
+    expect((await t.post(`${repair}/close/`)).status).toBe(200);
     expectError(await t.get('/offline-repairs//'), 404);
     expectError(await t.get('/admin/api/session/'), 401, 'SIGNED_OUT');
   });
 
-  it('says where an rmaNumber stands for an id, whether or not there is such an RMA', async () => {
-    const t = await harness();
+  it('says where an rmaNumber stands for an id, whether or not there is such an RMA', async ({ t }) => {
     await newRepair(t);
     for (const kind of KINDS)
       for (const number of ['%23RMA-000001', 'RMA-000001', '000001', '999999'])
@@ -96,25 +74,20 @@ describe('the error body', () => {
     expect(move.body.message).toContain('?rmaNumber=');
   });
 
-  it('says how a plus is written where a time zone arrived with a space', async () => {
-    const t = await harness();
+  it('says how a plus is written where a time zone arrived with a space', async ({ t }) => {
     const messageOf = async (time: string) =>
       (await t.get(`/offline-repairs?updatedSince=${time}`)).body.message;
     for (const time of ['2026-11-15T09:30:00+01:00', '2026-11-15T09:30:00.000+01:00'])
-      expect(await messageOf(time)).toEqual([
-        'updatedSince must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example; in an address + is written %2B',
-      ]);
+      expect(String(await messageOf(time))).toMatch(
+        /^updatedSince must be an ISO 8601 time, .* \+ is written %2B$/,
+      );
     expect((await t.get('/offline-repairs?updatedSince=2026-11-15T09:30:00%2B01:00')).status).toBe(200);
     expect(String(await messageOf('yesterday'))).not.toContain('%2B');
   });
 
-  it("answers a browser's preflight: keys belong on servers", async () => {
-    const t = await harness();
-    const headers = {
-      origin: 'https://shop.example.org',
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'x-api-key',
-    };
+  it("answers a browser's preflight: keys belong on servers", async ({ t }) => {
+    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
+    const headers = { origin: 'https://shop.example.org', ...asked };
     for (const path of ['/offline-repairs', '/offline-repairs/x/close', `${BASE_PATH}/nowhere`]) {
       const answer = await t.send(path, { method: 'OPTIONS', key: null, headers, unchecked: true });
       expectError(answer, 403, 'CORS_NOT_SUPPORTED');
@@ -124,8 +97,7 @@ describe('the error body', () => {
     expectError(await t.send('/offline-repairs', { method: 'OPTIONS' }), 405);
   });
 
-  it("comes with a 404 for staff's moves of a trade return: they are not for programs", async () => {
-    const t = await harness();
+  it("comes with a 404 for staff's moves of a trade return: they are not for programs", async ({ t }) => {
     const before = await newTradeReturn(t);
     for (const move of [...Object.keys(TRADE_RETURN_MOVES), 'notes'])
       for (const method of ['GET', 'POST'])
@@ -133,28 +105,26 @@ describe('the error body', () => {
     expect((await t.get(`/trade-returns/${before.id}`)).body).toEqual(before);
   });
 
-  it('comes with a 405 for a method an address does not take; Allow names those it takes', async () => {
-    const t = await harness();
+  it('comes with a 405 for a method an address does not take; Allow names those it takes', async ({ t }) => {
     const ids = await makeIds(t);
     const taken = new Map<string, string[]>();
     for (const { path, method } of endpoints(t))
       taken.set(path(ids), [...(taken.get(path(ids)) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
     const before = await rowCounts(t);
-    for (const [path, methods] of taken) {
-      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const all = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+    for (const [path, methods] of taken)
+      for (const method of all.filter((each) => !methods.includes(each))) {
         // There it would be an id.
-        if (methods.includes(method) || (method === 'GET' && path.endsWith('/dry-run'))) continue;
+        if (method === 'GET' && path.endsWith('/dry-run')) continue;
         const answer = await t.send(path, { method });
         expectError(answer, 405);
         expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual([...methods].sort());
       }
-    }
     expect(await rowCounts(t)).toEqual(before);
     expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
   });
 
-  it('comes with a 405 for pages too, which are only read, and with a 404 where there is none', async () => {
-    const t = await harness();
+  it('comes with a 405 for pages too, and with a 404 where there is none', async ({ t }) => {
     /** `fetch` sends no TRACE. */
     const statusOf = (method: string, path: string) =>
       new Promise<[number | undefined, string | undefined]>((resolve, reject) =>
@@ -167,15 +137,14 @@ describe('the error body', () => {
       );
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
       for (const path of ['/docs', '/docs/', '/admin', '/admin/', '/admin/settings/team'])
-        expect([method, path, ...(await statusOf(method, path))]).toEqual([method, path, 405, 'GET, HEAD']);
+        expect(await statusOf(method, path), `${method} ${path}`).toEqual([405, 'GET, HEAD']);
       for (const path of ['/docs/nothing', '/admin/api/nothing', '/nothing'])
-        expect([method, path, ...(await statusOf(method, path))]).toEqual([method, path, 404, undefined]);
+        expect(await statusOf(method, path), `${method} ${path}`).toEqual([404, undefined]);
     }
     expect(await statusOf('TRACE', `${BASE_PATH}/offline-repairs`)).toEqual([405, 'POST, GET, HEAD']);
   });
 
-  it('comes with a 413 for a body over 256 KiB, and only then', async () => {
-    const t = await harness();
+  it('comes with a 413 for a body over 256 KiB, and only then', async ({ t }) => {
     const ids = await makeIds(t);
     const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes);
     for (const { path, good, method } of endpoints(t)) {
@@ -185,47 +154,35 @@ describe('the error body', () => {
     }
   });
 
-  it.each(KINDS)('comes with a 413 at /%s also when the length is not told beforehand', async (kind) => {
-    const t = await harness();
-    const chunk = `1000\r\n${' '.repeat(0x1000)}\r\n`;
-    const answer = await overSocket(
-      t.url,
-      `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
-        `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
-    );
-    expectError(answer, 413);
-  });
+  it.for(KINDS)(
+    'comes with a 413 at /%s also when the length is not known beforehand',
+    async (kind, { t }) => {
+      const chunk = `1000\r\n${' '.repeat(0x1000)}\r\n`;
+      const answer = await overSocket(
+        t.url,
+        `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
+          `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
+      );
+      expectError(answer, 413);
+    },
+  );
 
-  it.each(KINDS)('comes with a 415 for a body that is not called JSON, at /%s', async (kind) => {
-    const t = await harness();
+  it.for(KINDS)('comes with a 415 for a body that is not called JSON, at /%s', async (kind, { t }) => {
     const body = JSON.stringify(bodyOf[kind]());
     const send = (type: string) => t.post(`/${kind}`, body, { headers: { 'content-type': type } });
-    for (const type of [
-      'text/plain',
-      'application/xml',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data',
-      'text/json',
-      'json',
-    ])
-      expectError(await send(type), 415);
-    for (const type of [
-      'application/json',
-      'application/json; charset=utf-8',
-      'Application/JSON;charset=UTF-8',
-    ])
-      expect((await send(type)).status).toBe(201);
+    const forms = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
+    for (const type of [...forms, 'application/xml', 'text/json', 'json']) expectError(await send(type), 415);
+    const json = ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'];
+    for (const type of json) expect((await send(type)).status).toBe(201);
     expect(await rowCounts(t)).toMatchObject({ timeline: 3, used: 3 });
   });
 
   it('comes with a 5xx and says nothing about the inside', async () => {
     const t = await harness({ own: true });
     const ids = await makeIds(t);
-    await sql`alter table offline_repairs rename to offline_repairs_away`.execute(t.ctx.db);
-    await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
-    await sql`alter table events rename to events_away`.execute(t.ctx.db);
-    await sql`alter table shop_counters rename to shop_counters_away`.execute(t.ctx.db);
-    await sql`alter table webhook_deliveries rename to webhook_deliveries_away`.execute(t.ctx.db);
+    const tables = ['offline_repairs', 'trade_returns', 'events', 'shop_counters', 'webhook_deliveries'];
+    for (const name of tables)
+      await sql`alter table ${sql.table(name)} rename to ${sql.table(`${name}_away`)}`.execute(t.ctx.db);
     const asked = await askAll(endpoints(t), (endpoint) =>
       call(t, endpoint, ids, {
         unchecked: true,
@@ -242,35 +199,11 @@ describe('the error body', () => {
     const log = t.logs.join('');
     for (const { body } of Object.values(asked)) expect(log).toContain(body.requestId);
     expect(log).not.toContain('private words');
-    await sql`alter table offline_repairs_away rename to offline_repairs`.execute(t.ctx.db);
-    await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
-    await sql`alter table events_away rename to events`.execute(t.ctx.db);
-    await sql`alter table shop_counters_away rename to shop_counters`.execute(t.ctx.db);
-    await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(t.ctx.db);
+    for (const name of tables)
+      await sql`alter table ${sql.table(`${name}_away`)} rename to ${sql.table(name)}`.execute(t.ctx.db);
   });
 
-  it('does not repeat what the caller sent', async () => {
-    const t = await harness();
-    const secret = 'private-words';
-    const answers = [
-      await t.post('/offline-repairs', { customerEmail: secret, startStatus: secret, faultyItem: secret }),
-      await t.post('/offline-repairs', `{"customerName": ${secret}}`),
-      await t.get(`/offline-repairs?status=${secret}&page=${secret}`),
-      await t.get(`/offline-repairs/${secret}`),
-      await t.post('/trade-returns', {
-        customerEmail: secret,
-        items: [secret, { sku: [secret] }],
-        reason: 1,
-      }),
-      await t.post('/trade-returns', `{"companyName": ${secret}}`),
-      await t.get(`/trade-returns?status=${secret}&limit=${secret}`),
-      await t.get(`/trade-returns/${secret}/timeline`),
-    ];
-    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(secret);
-  });
-
-  it('names the field that was probably meant, by its spelling and by whole words', async () => {
-    const t = await harness();
+  it('names the field that was probably meant, by its spelling and by whole words', async ({ t }) => {
     const { id } = await newRepair(t);
     const asked: [string, object, string | null][] = [
       ['/offline-repairs', { ordrNumber: 'x' }, 'orderNumber'],
@@ -303,11 +236,10 @@ describe('the error body', () => {
     );
   });
 
-  it('keeps to a bounded number of faults, however many a body has', async () => {
-    const t = await harness();
+  it('has a bounded number of errors, however many a body has', async ({ t }) => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
     const fields = Object.fromEntries(Object.entries(unknown).slice(0, 200));
-    // Validating so many would hold up everyone else: they are refused before that.
+    // Validating so many would hold up all other requests: they are refused before that.
     const bodies = [
       ['offline-repairs', unknown, 'body has more than 200 fields in one object'],
       ['trade-returns', { nested: [unknown] }, 'body has more than 200 fields in one object'],
@@ -319,7 +251,7 @@ describe('the error body', () => {
       expectError(answer, 400);
       expect(answer.body.errors).toEqual([{ field: 'body', rule: 'more', message }]);
     }
-    // Nobody takes a list that was cut for the whole.
+    // A list that was cut says so in its last item.
     for (const body of [fields, tradeBody({ items: Array.from({ length: 250 }, () => ({})) })]) {
       const { errors, message } = (await t.post('/trade-returns', body)).body;
       const last = 'body has more errors than these 99';
@@ -335,8 +267,7 @@ describe('the error body', () => {
 });
 
 describe('X-Request-Id', () => {
-  it("is the caller's own where it has 1 to 128 printable characters", async () => {
-    const t = await harness();
+  it("is the caller's own where it has 1 to 128 printable characters", async ({ t }) => {
     for (const own of ['a', 'till 4 / receipt #88213', '~'.repeat(128), '{"a":1}'])
       for (const path of ['/offline-repairs', '/trade-returns/nothing', '/nowhere', '/healthz']) {
         const { headers, body } = await t.get(path, { headers: { 'x-request-id': own } });
@@ -345,8 +276,7 @@ describe('X-Request-Id', () => {
       }
   });
 
-  it('is a new one where there is none or it is not fit to print', async () => {
-    const t = await harness();
+  it('is a new one where there is none or it is not fit to print', async ({ t }) => {
     const ids = new Set<string>();
     const wrong = ['', 'x'.repeat(129), 'ä', 'a\tb', '\u0080'];
     for (const headers of [{}, ...wrong.map((own) => ({ 'x-request-id': own }))]) {
@@ -357,80 +287,47 @@ describe('X-Request-Id', () => {
     }
     expect(ids.size).toBe(wrong.length + 1);
   });
-
-  it('is on every answer, good or bad', async () => {
-    const t = await harness();
-    const ids = await makeIds(t);
-    for (const { method, path, good, bad } of endpoints(t)) {
-      for (const body of [good, bad])
-        expect((await t.send(path(ids), { method, body })).headers.get('x-request-id')).toMatch(UUID7);
-      const limited = await t.send(path(ids), { method, body: good, key: null });
-      expect(limited.headers.get('x-request-id')).toMatch(UUID7);
-    }
-    expect((await t.send('/offline-repairs', { method: 'PUT' })).headers.get('x-request-id')).toMatch(UUID7);
-    expect((await t.get(`${BASE_PATH}/openapi.json`)).headers.get('x-request-id')).toMatch(UUID7);
-  });
 });
 
 describe('bytes that are not a request', () => {
   const lines = (...head: string[]) => `${head.join('\r\n')}\r\n\r\n`;
   const LIST = `${BASE_PATH}/offline-repairs`;
 
+  const get = (...head: string[]) => lines(`GET ${LIST} HTTP/1.1`, ...head, 'connection: close');
+  const post = (...head: string[]) => lines(`POST ${LIST} HTTP/1.1`, 'host: test', ...head);
+
   it.each([
     ['nonsense', 'nonsense\r\n\r\n'],
     ['a TLS greeting', Buffer.from('160301020001000 1fc0303'.replace(' ', ''), 'hex')],
     ['an unknown method', lines('FETCH / HTTP/1.1', 'host: test')],
     ['an unknown version', lines('GET / HTTP/9.9', 'host: test')],
-    ['a header without a name', lines(`GET ${LIST} HTTP/1.1`, 'host: test', ': value')],
-    ['NUL in a header', lines(`GET ${LIST} HTTP/1.1`, 'host: test', 'x-a: a\0b')],
-    ['two lengths', lines(`POST ${LIST} HTTP/1.1`, 'host: test', 'content-length: 1', 'content-length: 2')],
-    [
-      'a length and chunks',
-      lines(`POST ${LIST} HTTP/1.1`, 'host: test', 'content-length: 5', 'transfer-encoding: chunked'),
-    ],
-    ['a length that is no number', lines(`POST ${LIST} HTTP/1.1`, 'host: test', 'content-length: -1')],
+    ['a header without a name', get('host: test', ': value')],
+    ['NUL in a header', get('host: test', 'x-a: a\0b')],
+    ['two lengths', post('content-length: 1', 'content-length: 2')],
+    ['a length and chunks', post('content-length: 5', 'transfer-encoding: chunked')],
+    ['a length that is no number', post('content-length: -1')],
+    ['no Host', get()],
+    ['the same Host twice', get('host: test', 'host: test')],
+    ['two Hosts', get('host: test', 'HOST: elsewhere')],
+    ['two Hosts in HTTP/1.0', get('host: test', 'HOST: elsewhere').replace('HTTP/1.1', 'HTTP/1.0')],
   ])('are a 400 with the error body: %s', async (_what, bytes) => {
     const t = await harness();
     expectError(await overSocket(t.url, bytes), 400);
     expect((await t.get('/offline-repairs')).status).toBe(200);
   });
 
-  it('are a 431 with the error body where the headers are too large', async () => {
-    const t = await harness();
-    const answer = await overSocket(
-      t.url,
-      lines(`GET ${LIST} HTTP/1.1`, 'host: test', `x-a: ${'x'.repeat(64 * 1024)}`),
-    );
-    expectError(answer, 431);
+  it('are a 431 with the error body where the headers are too large', async ({ t }) => {
+    expectError(await overSocket(t.url, get('host: test', `x-a: ${'x'.repeat(64 * 1024)}`)), 431);
   });
 
-  it('are a 400 with the error body where the Host is missing', async () => {
-    const t = await harness();
-    expectError(await overSocket(t.url, lines(`GET ${LIST} HTTP/1.1`, 'connection: close')), 400);
-  });
-
-  it('are a 400 with the error body where there are two Hosts', async () => {
-    const t = await harness();
-    for (const version of ['1.1', '1.0'])
-      for (const other of ['host: test', 'HOST: elsewhere']) {
-        const head = lines(`GET ${LIST} HTTP/${version}`, 'host: test', other, 'connection: close');
-        expectError(await overSocket(t.url, head), 400);
-      }
-  });
-
-  it('are answered with the error body where an unknown expectation is named', async () => {
-    const t = await harness();
-    const answer = await overSocket(
-      t.url,
-      lines(`GET ${LIST} HTTP/1.1`, 'host: test', 'connection: close', 'expect: a-miracle'),
-    );
+  it('are answered with the error body where an unknown expectation is named', async ({ t }) => {
+    const answer = await overSocket(t.url, get('host: test', 'expect: a-miracle'));
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expectError(answer, answer.status);
   });
 });
 
-it('a compressed body is a 415 that says so', async () => {
-  const t = await harness();
+it('a compressed body is a 415 that says so', async ({ t }) => {
   const answer = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
     headers: { 'content-encoding': 'gzip' },
   });

@@ -1,29 +1,30 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
-import { expectError, rowCounts } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { atOnce } from '../support/answers.ts';
+import { rowCounts } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Answer, ENGINE, harness } from '../support/harness.ts';
 
-// Creations that arrive together share a transaction; nobody must notice.
+const it = itWith(harness);
 
-const together = (count: number, ask: (i: number) => ReturnType<Harness['post']>) =>
-  Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
-const numberOf = (rmaNumber: string): number => Number(rmaNumber.slice('#RMA-'.length));
+// Creations that arrive together share a transaction; callers must not notice.
+
+const numbersOf = (answers: Answer[]): number[] =>
+  answers.map(({ body }) => Number(body.rmaNumber.slice('#RMA-'.length))).sort((a, b) => a - b);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 /** A rule of the database that no validation knows of. */
-const refuseOrders = (t: Harness, orderNumber: string) =>
-  ENGINE === 'postgres'
-    ? sql`alter table offline_repairs add constraint refused check (order_number <> ${sql.lit(orderNumber)})`.execute(
-        t.ctx.db,
-      )
-    : sql`create trigger refused before insert on offline_repairs when new.order_number = ${sql.lit(orderNumber)}
-        begin select raise(abort, 'refused'); end`.execute(t.ctx.db);
+const refuseOrders = {
+  postgres: sql`alter table offline_repairs add constraint refused check (order_number <> 'REFUSED')`,
+  sqlite: sql`create trigger refused before insert on offline_repairs when new.order_number = 'REFUSED'
+    begin select raise(abort, 'refused'); end`,
+}[ENGINE];
 
 describe('creations of both kinds at the same time', () => {
   it('each answer with what was sent, under numbers without gaps', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
-    const answers = await together(60, (i) =>
+    const answers = await atOnce(60, (i) =>
       i % 2
         ? t.post('/trade-returns', tradeBody({ externalRef: `ref-${i}` }))
         : t.post('/offline-repairs', repairBody({ externalRef: `ref-${i}` })),
@@ -31,7 +32,7 @@ describe('creations of both kinds at the same time', () => {
     expect(answers.map(({ status, body }) => [status, body.externalRef])).toEqual(
       answers.map((_, i) => [201, `ref-${i}`]),
     );
-    expect(answers.map(({ body }) => numberOf(body.rmaNumber)).sort((a, b) => a - b)).toEqual(upTo(60));
+    expect(numbersOf(answers)).toEqual(upTo(60));
     for (const { body } of answers.slice(0, 6)) {
       const path = 'tradeOrderNumber' in body ? '/trade-returns' : '/offline-repairs';
       expect((await t.get(`${path}/${body.id}`)).body).toEqual(body);
@@ -39,55 +40,33 @@ describe('creations of both kinds at the same time', () => {
     }
   });
 
-  it('take exactly the places that are left, and the others are told so', async () => {
-    const t = await harness({ plan: 'SCALE', allowance: 17 });
-    const answers = await together(50, () => t.post('/offline-repairs', repairBody()));
-    const made = answers.filter(({ status }) => status === 201);
-    expect(made.map(({ body }) => numberOf(body.rmaNumber)).sort((a, b) => a - b)).toEqual(upTo(17));
-    for (const answer of answers.filter(({ status }) => status !== 201))
-      expectError(answer, 403, 'LIMIT_EXCEEDED');
-    expect(await rowCounts(t)).toMatchObject({ repairs: 17, timeline: 17, used: 17 });
-  });
-
-  it('of many shops each count in their own', async () => {
-    const t = await harness();
+  it('of many shops each count in their own', async ({ t }) => {
     const shops: string[] = [];
     for (let i = 0; i < 5; i++) shops.push((await t.addShop()).client.apiKey);
-    const answers = await together(50, (i) =>
+    const answers = await atOnce(50, (i) =>
       t.post('/offline-repairs', repairBody(), { key: shops[i % 5] as string }),
     );
     for (let shop = 0; shop < 5; shop++)
-      expect(
-        answers
-          .filter((_, i) => i % 5 === shop)
-          .map(({ body }) => numberOf(body.rmaNumber))
-          .sort((a, b) => a - b),
-      ).toEqual(upTo(10));
+      expect(numbersOf(answers.filter((_, i) => i % 5 === shop))).toEqual(upTo(10));
   });
 });
 
-describe('one creation that the database refuses', () => {
-  it('fails alone, and takes neither a number nor a place with it', async () => {
-    const t = await harness();
-    await refuseOrders(t, 'REFUSED');
-    const answers = await together(30, (i) =>
-      t.post('/offline-repairs', repairBody(i === 11 ? { orderNumber: 'REFUSED' } : {}), { unchecked: true }),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i === 11 ? 500 : 201)));
-    const made = answers.filter(({ status }) => status === 201);
-    expect(made.map(({ body }) => numberOf(body.rmaNumber)).sort((a, b) => a - b)).toEqual(upTo(29));
-    expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
-  });
+it('one creation that the database refuses fails alone, and takes no number and no place', async ({ t }) => {
+  await refuseOrders.execute(t.ctx.db);
+  const answers = await atOnce(30, (i) =>
+    t.post('/offline-repairs', repairBody(i === 11 ? { orderNumber: 'REFUSED' } : {}), { unchecked: true }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i === 11 ? 500 : 201)));
+  const made = answers.filter(({ status }) => status === 201);
+  expect(numbersOf(made)).toEqual(upTo(29));
+  expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
 });
 
-describe('a key that is revoked', () => {
-  it('fails on the next request, also among many others', async () => {
-    const t = await harness();
-    const { client } = await t.addShop();
-    const ask = (key: string) => t.get('/offline-repairs', { key });
-    expect((await ask(client.apiKey)).status).toBe(200);
-    await t.ctx.db.updateTable('api_clients').set({ revoked_at: 1 }).where('id', '=', client.id).execute();
-    const answers = await together(20, (i) => ask(i % 2 ? client.apiKey : t.client.apiKey));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 401 : 200)));
-  });
+it('a key that is revoked fails on the next request, also among many others', async ({ t }) => {
+  const { client } = await t.addShop();
+  const ask = (key: string) => t.get('/offline-repairs', { key });
+  expect((await ask(client.apiKey)).status).toBe(200);
+  await sql`update api_clients set revoked_at = 1 where id = ${client.id}`.execute(t.ctx.db);
+  const answers = await atOnce(20, (i) => ask(i % 2 ? client.apiKey : t.client.apiKey));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 401 : 200)));
 });

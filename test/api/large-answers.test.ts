@@ -1,20 +1,28 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
 import { sendPage } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
+import { pluck } from '../support/answers.ts';
 import { expectError, leftOut, newRepair, newTradeReturn } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 /** So many trade returns of so many kilobytes each. */
 const manyReturns = async (t: Harness, count: number, kilobytes: number): Promise<string[]> =>
   copyReturn(t.ctx.db, (await newTradeReturn(t, { items: itemsOf(kilobytes) })).id, count);
 const openPage = (t: Harness) => openUnread(t.url, t.client.apiKey, '/trade-returns?limit=100');
+/** All but one of the large answers that a shop may have. */
+const hold99 = (t: Harness) => Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
+const roomAgain = (t: Harness) =>
+  until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
 const idsIn = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
 const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: string, id: string) =>
   sql`update ${sql.table(table)} set ${sql.ref(column)} = '[{"sku":"Ada Pereira"' where id = ${id}`.execute(
@@ -22,8 +30,7 @@ const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: s
   );
 
 describe('a page of many large returns', () => {
-  it('is the same as any other page, and comes in pieces', async () => {
-    const t = await harness();
+  it('is the same as any other page, and comes in pieces', async ({ t }) => {
     const ids = await manyReturns(t, 12, 60);
     const page = await openPage(t);
     expect(page.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -37,8 +44,7 @@ describe('a page of many large returns', () => {
     expect((await t.send('/trade-returns?limit=100', { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('is one answer where all of it fits, also around one that is large for the page', async () => {
-    const t = await harness();
+  it('is one answer where all of it fits, also around one that is large for the page', async ({ t }) => {
     for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
     const large = await newTradeReturn(t, { items: itemsOf(100) });
     for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
@@ -48,27 +54,18 @@ describe('a page of many large returns', () => {
     expect(body.items).toHaveLength(11);
   });
 
-  it('leaves out what was removed meanwhile, and shows what changed as it is now', async () => {
-    const t = await harness();
+  it('skips what was removed meanwhile, and shows what changed as it is now', async ({ t }) => {
     const ids = await manyReturns(t, 60, 215);
     const page = await openPage(t);
-    await t.ctx.db
-      .deleteFrom('trade_returns')
-      .where('id', '=', ids[1] as string)
-      .execute();
-    await t.ctx.db
-      .updateTable('trade_returns')
-      .set({ status: 'TRADE_APPROVED' })
-      .where('id', '=', ids[0] as string)
-      .execute();
+    await sql`delete from trade_returns where id = ${ids[1]}`.execute(t.ctx.db);
+    await sql`update trade_returns set status = 'TRADE_APPROVED' where id = ${ids[0]}`.execute(t.ctx.db);
     const body = JSON.parse((await readToEnd(page)) as string);
     expect(idsIn(body)).toEqual(ids.filter((_, i) => i !== 1).toReversed());
     expect(body.items.at(-1).status).toBe('TRADE_APPROVED');
     expect(body.total).toBe(60);
   });
 
-  it('is broken off, not ended, where it cannot be read on', async () => {
-    const t = await harness();
+  it('is broken off, not ended, where it cannot be read on', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const page = await openPage(t);
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
@@ -78,34 +75,32 @@ describe('a page of many large returns', () => {
     expect((await t.get('/trade-returns')).status).toBe(200);
   });
 
-  it('is refused politely where too many of the shop are under way, and of no other shop', async () => {
-    const t = await harness();
+  it('is refused politely where too many of the shop are under way, and of no other shop', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const other = await t.addShop();
     await newTradeReturn(t, {}, { key: other.client.apiKey });
-    const held = Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
+    const held = hold99(t);
     const last = await openPage(t);
     const refused = await t.get('/trade-returns?limit=100');
     expectError(refused, 503);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await t.get('/offline-repairs')).status).toBe(200);
     expect((await t.get('/trade-returns', { key: other.client.apiKey })).body.total).toBe(1);
-    // Whoever hangs up makes room for the next.
+    // A reader that hangs up makes room for the next.
     last.destroy();
-    await until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
+    await roomAgain(t);
     for (const end of held) end();
   });
 
-  it('is cut off where its reader takes nothing, and makes room for the next', async () => {
-    const t = await harness();
+  it('is cut off where its reader takes nothing, and makes room for the next', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const sockets: Socket[] = [];
     t.app.server.on('connection', (socket) => sockets.push(socket));
-    const held = Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
+    const held = hold99(t);
     const unread = await openPage(t);
     // Not after 30 s, as it is otherwise.
     for (const socket of sockets) socket.setTimeout(50);
-    await until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
+    await roomAgain(t);
     expect(await readToEnd(unread)).toBeInstanceOf(Error);
     for (const end of held) end();
   });
@@ -126,8 +121,7 @@ describe('a page of many large returns', () => {
 });
 
 describe('a row that cannot be read', () => {
-  it('is missing in lists, named in the log without its content, and a 500 by itself', async () => {
-    const t = await harness();
+  it('is missing in lists, named in the log without its content, and a 500 by itself', async ({ t }) => {
     const ids = [];
     for (let i = 0; i < 3; i += 1) ids.push((await newRepair(t)).id);
     const [one = '', bad = '', three = ''] = ids;
@@ -138,18 +132,13 @@ describe('a row that cannot be read', () => {
     expect(t.logs.join('')).not.toContain('Ada');
   });
 
-  it('is missing in a page of many large returns too', async () => {
-    const t = await harness();
+  it('is missing in a page of many large returns too', async ({ t }) => {
     const ids = await manyReturns(t, 8, 100);
     const bad = [0, 4, 7].map((i) => ids[i] as string);
     for (const id of bad) await spoil(t, 'trade_returns', 'items', id);
     const { body } = await t.get('/trade-returns');
     expect(idsIn(body)).toEqual(ids.toReversed().filter((id) => !bad.includes(id)));
-    expect(
-      leftOut(t)
-        .map(({ key }) => key)
-        .sort(),
-    ).toEqual(bad.toSorted());
+    expect(pluck(leftOut(t), 'key').sort()).toEqual(bad.toSorted());
     expect(t.logs.join('')).not.toContain('Ada');
   });
 
@@ -187,35 +176,26 @@ describe('a row that cannot be read', () => {
   });
 });
 
-describe('a long timeline of long notes', () => {
-  it('comes in pieces, every entry once and in order', async () => {
-    const t = await harness();
-    const { id, createdAt } = await newRepair(t);
-    const start = Date.parse(createdAt) + 1;
-    const rows = Array.from({ length: 520 }, (_, i) => ({
-      rma_id: id,
-      at: start + i,
-      id: newId(start + i),
-      type: 'NOTE_ADDED' as const,
-      actor_type: 'SYSTEM' as const,
-      actor_id: null,
-      actor_name: 'test',
-      from_status: null,
-      to_status: null,
-      note: i % 3 === 0 ? null : `${i} ${'é'.repeat(i % 2 === 0 ? 10 : 4000)}`,
-      data: '{}',
-    }));
-    for (let i = 0; i < rows.length; i += 40)
-      await t.ctx.db
-        .insertInto('timeline')
-        .values(rows.slice(i, i + 40))
-        .execute();
-    const first = (await t.get(`/offline-repairs/${id}/timeline`)).body;
-    expect(first).toMatchObject({ total: 521, page: 1, limit: 500, totalPages: 2 });
-    const second = (await t.get(`/offline-repairs/${id}/timeline?page=2`)).body;
-    expect(second).toMatchObject({ total: 521, page: 2 });
-    const notes = [...first.items, ...second.items].slice(1).map(({ note }) => note);
-    expect(notes).toEqual(rows.map(({ note }) => note));
-    expect(idsIn({ items: [...first.items, ...second.items].slice(1) })).toEqual(rows.map((row) => row.id));
-  });
+it('a long timeline of long notes comes in pieces, every entry once and in order', async ({ t }) => {
+  const { id, createdAt } = await newRepair(t);
+  const start = Date.parse(createdAt) + 1;
+  const entries = t.ctx.db.selectFrom('timeline').selectAll().where('rma_id', '=', id);
+  const entry = await entries.executeTakeFirstOrThrow();
+  const rows = Array.from({ length: 520 }, (_, i) => ({
+    ...entry,
+    at: start + i,
+    id: newId(start + i),
+    note: i % 3 === 0 ? null : `${i} ${'é'.repeat(i % 2 === 0 ? 10 : 4000)}`,
+  }));
+  for (let i = 0; i < 520; i += 40) {
+    const some = rows.slice(i, i + 40);
+    await t.ctx.db.insertInto('timeline').values(some).execute();
+  }
+  const first = (await t.get(`/offline-repairs/${id}/timeline`)).body;
+  expect(first).toMatchObject({ total: 521, page: 1, limit: 500, totalPages: 2 });
+  const second = (await t.get(`/offline-repairs/${id}/timeline?page=2`)).body;
+  expect(second).toMatchObject({ total: 521, page: 2 });
+  const notes = [...first.items, ...second.items].slice(1).map(({ note }) => note);
+  expect(notes).toEqual(rows.map(({ note }) => note));
+  expect(idsIn({ items: [...first.items, ...second.items].slice(1) })).toEqual(rows.map((row) => row.id));
 });

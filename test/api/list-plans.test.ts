@@ -1,7 +1,6 @@
-import { type Insertable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
-import type { Tables } from '../../src/db/schema.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import type { Context } from '../../src/service/context.ts';
@@ -45,31 +44,19 @@ const fill = async (t: Harness, kind: Kind) => {
   await newRma(t, kind, { externalRef: 'E' });
   const table = TABLE[kind] as 'offline_repairs';
   const { id: _, ...row } = await t.ctx.db.selectFrom(table).selectAll().executeTakeFirstOrThrow();
+  const status = (n: number) => (n % 2 === 0 ? row.status : 'OFFLINE_REPAIR');
   const own = (n: number): object =>
     kind === 'offline-repairs'
-      ? {
-          status: n % 2 === 0 ? row.status : 'OFFLINE_REPAIR',
-          serial_number: `SN-${n % 2_000}`,
-          order_number: `O${n % 2_000}`,
-        }
+      ? { status: status(n), serial_number: `SN-${n % 2_000}`, order_number: `O${n % 2_000}` }
       : { trade_order_number: `O${n % 2_000}` };
-  const rows = Array.from(
-    { length: ROWS },
-    (_, i) =>
-      ({
-        ...row,
-        id: newId(i),
-        number: i + 10,
-        external_ref: `E${i % 2_000}`,
-        updated_at: row.updated_at + i,
-        ...own(i),
-      }) as Insertable<Tables['offline_repairs']>,
-  );
-  for (let from = 0; from < ROWS; from += 500)
-    await t.ctx.db
-      .insertInto(table)
-      .values(rows.slice(from, from + 500))
-      .execute();
+  const copy = (n: number) => {
+    const common = { id: newId(n), number: n + 10, external_ref: `E${n % 2_000}` };
+    return { ...row, ...common, updated_at: row.updated_at + n, ...own(n) };
+  };
+  for (let from = 0; from < ROWS; from += 500) {
+    const rows = Array.from({ length: 500 }, (_, i) => copy(from + i));
+    await t.ctx.db.insertInto(table).values(rows).execute();
+  }
 };
 
 const list = (ctx: Context, caller: Caller, kind: Kind, query: object) =>

@@ -1,22 +1,44 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import {
+  OFFLINE_REPAIR_MOVES,
+  type OfflineRepairAction,
+  TRADE_RETURN_MOVES,
+  type TradeReturnAction,
+} from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { askAll, call, endpoints, expectError, makeIds, newRma, newStaffRma } from '../support/api.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
+import { pluck } from '../support/answers.ts';
+import {
+  askAll,
+  call,
+  endpoints,
+  expectError,
+  type Ids,
+  type Kind,
+  makeIds,
+  newRma,
+  newStaffRma,
+  rowCounts,
+  staffOf,
+  UNKNOWN_ID,
+} from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
+import { addReceiver, deliveriesOf } from '../support/outbox.ts';
+import { moveThrough } from '../support/trade-moves.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
-// That an id of another shop, of another kind or of nobody looks the same everywhere is in test/faults/rows/11-foreign-ids.test.ts.
+// That an id of another shop, of another kind and an unknown one look the same everywhere is in test/faults/rows/11-foreign-ids.test.ts.
 
 describe('every endpoint with an id', () => {
-  it('wants a key even where the id cannot be decoded', async () => {
-    const t = await harness();
+  it('wants a key even where the id cannot be decoded', async ({ t }) => {
     for (const { path } of KINDS) expectError(await t.get(`${path}/%ZZ`, { key: null }), 401);
   });
 
-  it('is open to every client of the shop that made the RMA, but for the deliveries of another client', async () => {
-    const t = await harness();
+  it('is open to every client of the shop, but for the deliveries of another client', async ({ t }) => {
     const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const ids = await makeIds(t);
     const withId = endpoints(t).filter(({ hasId }) => hasId);
@@ -27,40 +49,116 @@ describe('every endpoint with an id', () => {
 });
 
 describe('lists', () => {
-  it.each(KINDS)(
-    "at $path show neither another shop's nor staff-created ones, whatever the filter",
-    async (row) => {
+  it.for(KINDS)(
+    'at $path show what all programs of the shop created, and nothing else',
+    async (row, { t }) => {
       const { kind, marks, start } = row;
-      const t = await harness();
+      const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
       const other = await t.addShop();
       await newRma(t, kind, marks, { key: other.client.apiKey });
       await newStaffRma(t, kind, marks);
       const filters = { ...marks, status: start, updatedSince: '2000-01-01T00:00:00Z', limit: '100' };
       const read = async (query: Record<string, string>) =>
         (await t.get(`/${kind}?${new URLSearchParams(query)}`)).body;
-      for (const [name, value] of Object.entries(filters))
-        expect({ name, ...(await read({ [name]: value })) }).toMatchObject({
-          name,
-          items: [],
-          total: 0,
-          totalPages: 0,
-        });
-      expect(await read(filters)).toMatchObject({ items: [], total: 0 });
-      // One of its own is found by each of them.
-      const { id } = await newRma(t, kind, marks);
-      for (const [name, value] of Object.entries(filters))
-        expect({ name, ...(await read({ [name]: value })) }).toMatchObject({
-          name,
-          items: [{ id }],
-          total: 1,
-        });
+      const found = async () => {
+        const queries = [filters, ...Object.entries(filters).map(([name, value]) => ({ [name]: value }))];
+        const lists = await Promise.all(queries.map(read));
+        return lists.map(({ items, total, totalPages }) => [total, totalPages, ...pluck(items, 'id')].join());
+      };
+      expect(new Set(await found())).toEqual(new Set(['0,0']));
+      const { id } = await newRma(t, kind, marks, { key: erp.apiKey });
+      expect(new Set(await found())).toEqual(new Set([`1,1,${id}`]));
     },
   );
 
-  it('of one kind hold nothing of the other', async () => {
-    const t = await harness();
+  it('of one kind hold nothing of the other', async ({ t }) => {
     const ids = await makeIds(t);
     for (const { kind, path } of KINDS)
       expect((await t.get(path)).body).toMatchObject({ total: 1, items: [{ id: ids[kind] }] });
+  });
+});
+
+// What people of the shop create is theirs alone: programs neither see it nor get its events.
+
+interface Step {
+  name: string;
+  take(t: Harness, id: string): Promise<unknown>;
+}
+
+const repairStep = (name: OfflineRepairAction, body: object): Step => ({
+  name,
+  take: (t, id) => offlineRepairs.move(t.ctx, staffOf(t), id, name, body),
+});
+const REPAIR_STEPS: Step[] = [
+  repairStep('tracking', { trackingNumber: 'T', carrierName: 'C' }),
+  repairStep('begin-diagnostics', { notes: 'n' }),
+  repairStep('begin-repair', { repairNotes: 'n', assignedToId: 'a' }),
+  { name: 'note', take: (t, id) => offlineRepairs.note(t.ctx, staffOf(t), id, 'n') },
+  repairStep('resolve', { offlineDisposition: 'WRITE_OFF', notes: null }),
+  repairStep('close', {}),
+];
+const tradeSteps = (...actions: (TradeReturnAction | 'note')[]): Step[] =>
+  actions.map((action) => ({
+    name: action,
+    take: (t, id) =>
+      action === 'note' ? tradeReturns.note(t.ctx, staffOf(t), id, 'n') : moveThrough(t, id, [action]),
+  }));
+
+const kind = 'trade-returns';
+const TO_ITS_CREDIT = tradeSteps('note', 'approve', 'receive', 'request-credit', 'note', 'resolve');
+const TABLE: { what: string; kind: Kind; steps: Step[] }[] = [
+  { what: 'a repair, through every action', kind: 'offline-repairs', steps: REPAIR_STEPS },
+  { what: 'a trade return, to its credit', kind, steps: TO_ITS_CREDIT },
+  { what: 'a trade return, without one', kind, steps: tradeSteps('approve', 'receive', 'resolve') },
+  { what: 'a trade return, turned down', kind, steps: tradeSteps('reject', 'note') },
+  { what: 'a trade return, turned down late', kind, steps: tradeSteps('approve', 'reject') },
+];
+
+const seen = ({ status, body }: Answer) => ({ status, body: { ...body, requestId: null } });
+
+/** All that a program can ask the API about an id: every endpoint that takes one, and both lists. */
+const askedOf = async (t: Harness, ids: Ids | string) => ({
+  ...(await askAll(
+    endpoints(t).filter(({ hasId }) => hasId),
+    (endpoint) => call(t, endpoint, ids).then(seen),
+  )),
+  ...(await askAll(
+    // What staff create counts toward the allowance, and that is all that shows.
+    endpoints(t).filter(({ hasId, method, template }) => !hasId && method === 'GET' && template !== '/usage'),
+    (endpoint) => call(t, endpoint, ids, { body: undefined }).then(seen),
+  )),
+});
+
+describe('what staff made', () => {
+  it('is tried here with every move of both kinds', () => {
+    for (const [kind, moves] of [
+      ['offline-repairs', OFFLINE_REPAIR_MOVES],
+      ['trade-returns', TRADE_RETURN_MOVES],
+    ] as const) {
+      const tried = TABLE.filter((row) => row.kind === kind).flatMap(({ steps }) => pluck(steps, 'name'));
+      expect(new Set(tried)).toEqual(new Set([...Object.keys(moves), 'note']));
+    }
+  });
+
+  it.for(TABLE)('is silent and invisible: $what', async ({ kind, steps }, { t }) => {
+    await addReceiver(t);
+    const unknown = await askedOf(t, UNKNOWN_ID);
+    for (const { path } of KINDS)
+      expect(unknown[`GET ${path}`]).toMatchObject({ status: 200, body: { items: [], total: 0 } });
+
+    const { id } = await newStaffRma(t, kind);
+    const expectUnknown = async (after: string) => {
+      const before = await rowCounts(t);
+      expect({ after, told: await askedOf(t, id) }).toEqual({ after, told: unknown });
+      expect(await rowCounts(t)).toEqual(before);
+      expect({ after, deliveries: await deliveriesOf(t) }).toEqual({ after, deliveries: [] });
+    };
+    await expectUnknown('creation');
+    for (const { name, take } of steps) {
+      await take(t, id);
+      await expectUnknown(name);
+    }
+    // It was all done, though: the moves are in the timeline.
+    expect((await rowCounts(t)).timeline).toBe(steps.length + 1);
   });
 });

@@ -1,47 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
-import {
-  newRepair,
-  newRma,
-  newTradeReturn,
-  rowCounts,
-  rulesOf,
-  staffOf,
-  stopClock,
-  UNKNOWN_ID,
-  UUID7,
-} from '../support/api.ts';
+import { newRma, rulesOf, staffOf, UUID7 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 /** What staff see beyond what programs do. */
 const FOR_STAFF = { assignee: null, dueAt: null };
 const strictlyRising = (times: string[]) => expect([...new Set(times)].sort()).toEqual(times);
 
 describe.each(KINDS)('changes at $path', (row) => {
-  const { kind, path, start, walk } = row;
+  const { kind, path, walk } = row;
   const timelineOf = async (t: Harness, id: string): Promise<TimelineEntry[]> =>
     (await t.get(`${path}/${id}/timeline`)).body.items;
 
-  it('are in the timeline, oldest first', async () => {
-    const t = await harness();
-    const { id } = await newRma(t, kind);
-    await newRma(t, kind);
-    await walkThrough(t, row, id);
-    const items = await timelineOf(t, id);
-    const statuses = [start, ...walk.map(({ to }) => to)];
-    expect(items.map(({ type, fromStatus, toStatus }) => [type, fromStatus, toStatus])).toEqual([
-      ['CREATED', null, start],
-      ...walk.map(({ entry, to }, index) => [entry, statuses[index], to]),
-    ]);
-    strictlyRising(items.map(({ at }) => at));
-  });
-
-  it('come page by page, each entry once', async () => {
-    const t = await harness();
+  it('come page by page, each entry once', async ({ t }) => {
     const { id } = await newRma(t, kind);
     await walkThrough(t, row, id);
     const count = walk.length + 1;
@@ -64,18 +41,16 @@ describe.each(KINDS)('changes at $path', (row) => {
       ]);
   });
 
-  it('change their own and no other', async () => {
-    const t = await harness();
+  it('change their own and no other', async ({ t }) => {
     const bystander = await newRma(t, kind);
     await walkThrough(t, row, (await newRma(t, kind)).id);
     expect((await t.get(`${path}/${bystander.id}`)).body).toEqual(bystander);
     expect(await timelineOf(t, bystander.id)).toHaveLength(1);
   });
 
-  it.each([-60 * 60_000, 60_000])(
+  it.for([-60 * 60_000, 60_000])(
     'have later times, with the clock set by %s ms, and leave createdAt',
-    async (ms) => {
-      const t = await harness();
+    async (ms, { t }) => {
       const { id, createdAt } = await newRma(t, kind);
       t.clock.advance(ms);
       const times: string[] = [createdAt];
@@ -91,8 +66,7 @@ describe.each(KINDS)('changes at $path', (row) => {
 });
 
 describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) => {
-  it('stands in the timeline, fires no event and is a change', async () => {
-    const t = await harness();
+  it('stands in the timeline, fires no event and is a change', async ({ t }) => {
     const client = await addReceiver(t);
     const before = await newRma(t, kind, {}, { key: client.apiKey });
     const events = await deliveriesOf(t);
@@ -121,40 +95,8 @@ describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) 
     expect((await t.get(`${path}?${since}`)).body).toMatchObject({ total: 1, items: [{ id: before.id }] });
   });
 
-  it('may be added many times, by many people at once', async () => {
-    const t = await harness();
-    const { id } = await newRma(t, kind);
-    stopClock();
-    await Promise.all(
-      Array.from({ length: 12 }, (_, index) =>
-        note(t, id, `note ${index}`, staffOf(t, { name: `Person ${index}` })),
-      ),
-    );
-    const [, ...entries]: TimelineEntry[] = (await t.get(`${path}/${id}/timeline`)).body.items;
-    expect(new Set(entries.map(({ note }) => note)).size).toBe(12);
-    for (const { note, actor } of entries)
-      expect(note?.slice('note '.length)).toBe(actor.name.slice('Person '.length));
-    strictlyRising(entries.map(({ at }) => at));
-  });
-
-  it('may be added in every status', async () => {
-    const t = await harness();
+  it('may be added in every status', async ({ t }) => {
     for (const status of statuses)
       expect(await note(t, (await reach(t, status)).id, 'x')).toMatchObject({ status });
-  });
-
-  it('on an id that names none of the shop is NOT_FOUND, and changes nothing', async () => {
-    const t = await harness();
-    const other = await t.addShop();
-    const own = await newRma(t, kind);
-    const others = [await newRepair(t), await newTradeReturn(t)].filter(
-      (_, index) => KINDS[index]?.kind !== kind,
-    );
-    const before = await rowCounts(t);
-    const wrong = [UNKNOWN_ID, 'x', own.id.toUpperCase(), ...others.map((other) => other.id)];
-    for (const id of wrong) await expect(note(t, id, 'x')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(note(t, own.id, 'x', staffOf(other))).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(await rowCounts(t)).toEqual(before);
-    expect((await t.get(`${path}/${own.id}`)).body).toEqual(own);
   });
 });

@@ -9,10 +9,11 @@ import { forgetExpiredKeys } from '../../src/returns/idempotency.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { type Counter, nextTimestamp } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
-import { repairBody } from '../support/bodies.ts';
-import { ENGINE } from '../support/harness.ts';
+import { atOnce, pluck } from '../support/answers.ts';
+import { expectError, UNKNOWN_ID } from '../support/api.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -20,139 +21,52 @@ const HOUR_MS = 3_600_000;
 const NOON = Date.UTC(2026, 10, 15, 12);
 
 const contextAt = async (env: Env, nowMs: number): Promise<Context> => {
-  const ctx = await openContext(readConfig(env), {
-    clock: { now: () => nowMs },
-    log: pino({ level: 'silent' }),
-  });
+  const log = pino({ level: 'silent' });
+  const ctx = await openContext(readConfig(env), { clock: { now: () => nowMs }, log });
   onTestFinished(() => ctx.close());
   return ctx;
 };
 
-const newCaller = async (ctx: Context, allowance: number | null = null): Promise<Caller> => {
-  const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE', allowance });
+const newCaller = async (ctx: Context): Promise<Caller> => {
+  const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE' });
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null });
   return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
 };
 
-describe('times of one repair', () => {
-  it('strictly rise when many moves fall into one millisecond, also from a process whose clock lags', async () => {
-    const env = await migratedDatabase();
-    const ctx = await contextAt(env, NOON);
-    // On SQLite there is one process only; its clock may still be set back.
-    const lagging: Context =
-      ENGINE === 'postgres'
-        ? await contextAt(env, NOON - HOUR_MS)
-        : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
-    const caller = await newCaller(ctx);
-    const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
-    const tracking = (i: number) =>
-      OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
-    const moved = await Promise.all(
-      Array.from({ length: 24 }, (_, i) =>
-        offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
-      ),
-    );
-    const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
-    expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));
-    expect(new Set(moved.map((repair) => repair.updatedAt)).size).toBe(24);
-    // The repair stands as its last entry left it.
-    const last = moved.find((repair) => Date.parse(repair.updatedAt) === entries.at(-1)?.at);
-    const row = await ctx.db
-      .selectFrom('offline_repairs')
-      .select(['updated_at', 'tracking_number'])
-      .executeTakeFirstOrThrow();
-    expect(last).toMatchObject({ trackingNumber: row.tracking_number });
-    expect(row.updated_at).toBe(NOON + 24);
-  });
-
-  it('follow the clock where it has moved on, and never go back', () => {
-    const counter = { last_at: 1000 } as Counter;
-    expect(nextTimestamp(counter, 10)).toBe(1000);
-    expect(nextTimestamp(counter, 2000)).toBe(2000);
-    expect(nextTimestamp(counter, 1500)).toBe(2000);
-  });
-});
-
-describe('a place in the allowance', () => {
-  const setUp = async (limit: number | null): Promise<{ ctx: Context; caller: Caller }> => {
-    const ctx = await contextAt(await migratedDatabase(), NOON);
-    return { ctx, caller: await newCaller(ctx, limit) };
-  };
-  const take = async (ctx: Context, caller: Caller, nowMs: number): Promise<number> => {
-    const at = { ...ctx, clock: { now: () => nowMs } };
-    const { answer } = await offlineRepairs.create(at, caller, CreateOfflineRepair.parse(repairBody()));
-    return Number(answer.rmaNumber.slice('#RMA-'.length));
-  };
-  const counters = (ctx: Context) =>
-    ctx.db
-      .selectFrom('shop_counters')
-      .select(['month', 'month_used', 'last_number'])
-      .executeTakeFirstOrThrow();
-  const LAST_OF_OCTOBER = Date.UTC(2026, 9, 31, 23, 59, 59, 999);
-  const FIRST_OF_NOVEMBER = Date.UTC(2026, 10, 1);
-
-  it('is counted anew from the first millisecond of a month in UTC, while numbers run on', async () => {
-    const { ctx, caller } = await setUp(2);
-    expect(await take(ctx, caller, LAST_OF_OCTOBER)).toBe(1);
-    expect(await take(ctx, caller, LAST_OF_OCTOBER)).toBe(2);
-    await expect(take(ctx, caller, LAST_OF_OCTOBER)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    expect(await take(ctx, caller, FIRST_OF_NOVEMBER)).toBe(3);
-    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 1, last_number: 3 });
-  });
-
-  it('never goes back to a month that is over, when a clock lags', async () => {
-    const { ctx, caller } = await setUp(3);
-    await take(ctx, caller, LAST_OF_OCTOBER);
-    await take(ctx, caller, FIRST_OF_NOVEMBER);
-    await take(ctx, caller, LAST_OF_OCTOBER);
-    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 2, last_number: 3 });
-    await take(ctx, caller, LAST_OF_OCTOBER);
-    for (const nowMs of [LAST_OF_OCTOBER, FIRST_OF_NOVEMBER])
-      await expect(take(ctx, caller, nowMs)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 3, last_number: 4 });
-  });
-
-  it('is taken by exactly as many as there are, by whoever asks at once', async () => {
-    const { ctx, caller } = await setUp(7);
-    const results = await Promise.allSettled(Array.from({ length: 40 }, () => take(ctx, caller, NOON)));
-    const numbers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    expect(numbers.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect(await counters(ctx)).toMatchObject({ month_used: 7 });
-  });
-
-  it('is given back by a creation that fails', async () => {
-    const { ctx, caller } = await setUp(1);
-    const body = CreateOfflineRepair.parse(repairBody());
-    // The database refuses its row.
-    const failing = offlineRepairs.create(ctx, caller, { ...body, customerName: null as never });
-    await expect(failing).rejects.toThrow(/not.null/i);
-    expect(await counters(ctx)).toMatchObject({ month_used: 0 });
-    expect(await take(ctx, caller, NOON)).toBe(1);
-  });
-
-  it('does not exist with a limit of 0, and always exists without one', async () => {
-    const none = await setUp(0);
-    await expect(take(none.ctx, none.caller, NOON)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    const endless = await setUp(null);
-    for (let i = 1; i <= 3; i++) expect(await take(endless.ctx, endless.caller, NOON)).toBe(i);
-  });
+it('times of one repair strictly rise, also by moves of one millisecond and of a process whose clock lags', async () => {
+  const env = await migratedDatabase();
+  const ctx = await contextAt(env, NOON);
+  // On SQLite there is one process only; its clock may still be set back.
+  const lagging: Context =
+    ENGINE === 'postgres'
+      ? await contextAt(env, NOON - HOUR_MS)
+      : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
+  const caller = await newCaller(ctx);
+  const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
+  const tracking = (i: number) =>
+    OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
+  const moved = await atOnce(24, (i) =>
+    offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
+  );
+  const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
+  expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));
+  expect(new Set(moved.map((repair) => repair.updatedAt)).size).toBe(24);
+  // The repair stands as its last entry left it.
+  const last = moved.find((repair) => Date.parse(repair.updatedAt) === entries.at(-1)?.at);
+  const row = await ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
+  expect(last).toMatchObject({ trackingNumber: row.tracking_number });
+  expect(row.updated_at).toBe(NOON + 24);
 });
 
 describe('idempotency keys', () => {
   const DAY_MS = 24 * HOUR_MS;
-  const insert = (ctx: Context, clientId: string, keys: [key: string, createdAt: number][]) =>
-    ctx.db
-      .insertInto('idempotency_keys')
-      .values(
-        keys.map(([key, created_at]) => ({
-          client_id: clientId,
-          key,
-          body_hash: 'h',
-          answer: '{}',
-          created_at,
-        })),
-      )
-      .execute();
+  const insert = async (ctx: Context, keys: Record<string, number>) => {
+    for (const [key, createdAt] of Object.entries(keys))
+      await sql`insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
+        values (${UNKNOWN_ID}, ${key}, 'h', '{}', ${createdAt})`.execute(ctx.db);
+  };
+  const left = async (ctx: Context) =>
+    pluck(await ctx.db.selectFrom('idempotency_keys').select('key').orderBy('key').execute(), 'key');
   /** On SQLite it waits for its turn as soon as it is called. */
   const untilItWaits = (ctx: Context) =>
     ENGINE === 'sqlite' ||
@@ -163,55 +77,79 @@ describe('idempotency keys', () => {
       return rows.length > 0;
     });
 
-  const left = async (ctx: Context) =>
-    (await ctx.db.selectFrom('idempotency_keys').select('key').orderBy('key').execute()).map(
-      (row) => row.key,
-    );
-
-  it('are forgotten when they are 24 hours old, and not a millisecond before', async () => {
+  it('are deleted when they are 24 hours old, and not a millisecond before', async () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
-    const { actor } = await newCaller(ctx);
-    await insert(ctx, actor.id as string, [
-      ['ancient', NOON - 30 * DAY_MS],
-      ['just-over', NOON - DAY_MS - 1],
-      ['just-under', NOON - DAY_MS + 1],
-      ['new', NOON],
-      ['ahead', NOON + HOUR_MS],
-    ]);
+    const old = { ancient: NOON - 30 * DAY_MS, 'just-over': NOON - DAY_MS - 1 };
+    await insert(ctx, { ...old, 'just-under': NOON - DAY_MS + 1, new: NOON, ahead: NOON + HOUR_MS });
     expect(await forgetExpiredKeys(ctx, NOON)).toBe(false);
     expect(await left(ctx)).toEqual(['ahead', 'just-under', 'new']);
     expect(await forgetExpiredKeys(ctx, NOON)).toBe(false);
   });
 
-  it('stay when they are used again at the moment in which they are forgotten', async () => {
+  it('stay when they are used again at the moment in which they are deleted', async () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
-    const { actor } = await newCaller(ctx);
-    await insert(ctx, actor.id as string, [['used again', NOON - 2 * DAY_MS]]);
-    const { promise: used, resolve: use } = Promise.withResolvers<void>();
-    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-    const using = ctx.db.transaction().execute(async (trx) => {
+    await insert(ctx, { 'used again': NOON - 2 * DAY_MS });
+    const { deleting } = await ctx.db.transaction().execute(async (trx) => {
       await sql`update idempotency_keys set created_at = ${NOON}`.execute(trx);
-      use();
-      await mayEnd;
+      const started = forgetExpiredKeys(ctx, NOON);
+      await untilItWaits(ctx);
+      return { deleting: started };
     });
-    await used;
-    const forgetting = forgetExpiredKeys(ctx, NOON);
-    await untilItWaits(ctx);
-    end();
-    await Promise.all([using, forgetting]);
+    await deleting;
     expect(await left(ctx)).toEqual(['used again']);
   });
+});
 
-  it('are forgotten a bounded number at a time, until none is left', async () => {
-    const ctx = await contextAt(await migratedDatabase(), NOON);
-    const { actor } = await newCaller(ctx);
-    const old = Array.from({ length: 2300 }, (_, i): [string, number] => [`old-${i}`, NOON - 2 * DAY_MS - i]);
-    for (let i = 0; i < old.length; i += 500) await insert(ctx, actor.id as string, old.slice(i, i + 500));
-    await insert(ctx, actor.id as string, [['young', NOON - HOUR_MS]]);
-    let rounds = 1;
-    while (await forgetExpiredKeys(ctx, NOON)) rounds += 1;
-    expect(rounds).toBeGreaterThan(1);
-    expect(rounds).toBeLessThan(100);
-    expect(await left(ctx)).toEqual(['young']);
+const kept = async ({ ctx }: Harness) =>
+  (await ctx.db.selectFrom('rma_totals').selectAll().execute())
+    .filter(({ count }) => count !== 0)
+    .map(({ shop_id, kind, origin, status, count }) => [shop_id, kind, origin, status, count].join(' '))
+    .sort();
+
+const counted = async ({ ctx }: Harness) => {
+  const lines: string[] = [];
+  for (const kind of ['offline_repairs', 'trade_returns'] as const) {
+    const rows = await ctx.db
+      .selectFrom(kind as 'offline_repairs')
+      .select(['shop_id', 'client_id', 'status'])
+      .execute();
+    const names = rows.map((row) =>
+      [row.shop_id, kind, row.client_id === null ? 'STAFF' : 'API', row.status].join(' '),
+    );
+    for (const name of new Set(names))
+      lines.push(`${name} ${names.filter((other) => other === name).length}`);
+  }
+  return lines.sort();
+};
+
+it('kept totals are what counting finds, after creations, moves, replays and refusals side by side', async () => {
+  const t = await harness();
+  const { client: other } = await t.addShop({ allowance: 3 });
+  const moves = ['begin-diagnostics', 'begin-repair', 'close', 'close', 'tracking'];
+  const bodies: Record<string, object> = { tracking: { trackingNumber: 'T', carrierName: 'C' } };
+  await atOnce(25, async (i) => {
+    const headers: Record<string, string> = i % 5 === 0 ? { 'idempotency-key': `key-${i % 10}` } : {};
+    const { status, body } = await t.post('/offline-repairs', repairBody(), { headers });
+    if (status !== 201) return;
+    const move = moves[i % moves.length] as string;
+    await t.post(`/offline-repairs/${body.id}/${move}`, bodies[move] ?? {});
+    await t.post('/trade-returns', tradeBody());
   });
+  const refused = await atOnce(5, () => t.post('/offline-repairs', repairBody(), { key: other.apiKey }));
+  for (const answer of refused.filter(({ status }) => status !== 201))
+    expectError(answer, 403, 'LIMIT_EXCEEDED');
+  expect(refused.filter(({ status }) => status === 201)).toHaveLength(3);
+
+  const totals = await kept(t);
+  expect(totals).toEqual(await counted(t));
+  expect(totals.length).toBeGreaterThan(4);
+  const list = await t.get('/offline-repairs?status=OFFLINE_CLOSED&limit=1');
+  expect(list.body.total).toBe(
+    Number(
+      totals
+        .find((line) => line.includes('OFFLINE_CLOSED'))
+        ?.split(' ')
+        .at(-1),
+    ),
+  );
 });

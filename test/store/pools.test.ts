@@ -1,10 +1,17 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { searchReturns } from '../../src/returns/search.ts';
 import { sweep } from '../../src/service/janitor.ts';
+import type { Caller } from '../../src/shops/plans.ts';
+import { newPerson } from '../support/admin.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { openEngine } from '../support/database.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { holdConnections } from '../support/held-connections.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const addOldKey = ({ ctx }: Harness) =>
@@ -53,8 +60,68 @@ describe('each kind of work has connections of its own', () => {
       await t.get('/trade-returns?status=TRADE_SUBMITTED'),
       await t.get('/events'),
       await t.get('/usage'),
+      await t.get('/offline-repairs?updatedSince=2000-01-01T00:00:00Z'),
+      await t.get('/offline-repairs?externalRef=POS-1&limit=100'),
+      await t.get('/deliveries'),
     ];
     await release();
     expect(answers.map(({ status }) => status).filter((status) => status >= 300)).toEqual([]);
+  });
+
+  it('staff read lists and timelines while API clients hold all of theirs', async () => {
+    const t = await harness({ env: { DATABASE_POOLS: 'lists=1' } });
+    const { body } = await t.post('/offline-repairs', repairBody());
+    const admin = await newPerson(t);
+    const release = await holdConnections(t.ctx.lists);
+    const answers = [
+      await admin.get('/offline-repairs'),
+      await admin.get('/offline-repairs?q=rma&sort=status'),
+      await admin.get(`/offline-repairs/${body.id}/timeline`),
+      await admin.get(`/offline-repairs/${body.id}/related`),
+      await admin.get(`/clients/${t.client.id}/deliveries`),
+    ];
+    await release();
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
+  });
+});
+
+/** Which process of PostgreSQL answers. */
+const answerer = async ({ reads }: Database, from = sql`pg_sleep(0)`): Promise<number> => {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid from ${from}`.execute(reads);
+  return rows[0]?.pid as number;
+};
+
+describe('short reads', () => {
+  it('do not wait for a slow one', async () => {
+    const database = await openEngine();
+    await database.db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(1)`.execute(other);
+      const slow = answerer(database, sql`pg_advisory_lock(1)`);
+      const pid = await answerer(database);
+      await sql`select pg_advisory_unlock(1)`.execute(other);
+      expect(pid).not.toBe(await slow);
+    });
+  });
+
+  it('leave none of their connections to a search', async () => {
+    const t = await harness();
+    const caller: Caller = { shop: t.shop, actor: { type: 'USER', id: UNKNOWN_ID, name: 'Ada' } };
+    await t.ctx.db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(1)`.execute(other);
+      const busy = Array.from({ length: t.ctx.config.poolSizes.reads }, () =>
+        sql`select pg_advisory_lock_shared(1)`.execute(t.ctx.reads),
+      );
+      expect(await searchReturns(t.ctx, caller, '000001')).toEqual({ items: [] });
+      await sql`select pg_advisory_unlock(1)`.execute(other);
+      await Promise.allSettled(busy);
+    });
+  });
+
+  it('get a new connection after theirs broke', async () => {
+    const database = await openEngine();
+    const pid = await answerer(database);
+    await sql`select pg_terminate_backend(${pid})`.execute(database.db);
+    const later = await until('it answers again', () => answerer(database).catch(() => null));
+    expect(later).not.toBe(pid);
   });
 });

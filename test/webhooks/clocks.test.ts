@@ -1,11 +1,15 @@
-import { describe, expect, it } from 'vitest';
-import { newId } from '../../src/lib/ids.ts';
+import { describe, expect } from 'vitest';
 import type { Context } from '../../src/service/context.ts';
+import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { itWith } from '../support/fixtures.ts';
 import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 // The process that writes an event and the one that sends it may have clocks that differ, and a clock may jump.
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 const HOUR_MS = 3_600_000;
 /** Well below the 5 s after which the dispatcher looks at the whole queue by itself. */
@@ -17,30 +21,16 @@ const withClockOff = (ctx: Context, byMs: number): Context => ({
 });
 
 /** A delivery whose first attempt failed, as another process would have left it. */
-const leaveRetry = async (t: WebhookHarness, clientId: string, dueInMs: number): Promise<void> => {
+const leaveRetry = (t: WebhookHarness, clientId: string, dueInMs: number): Promise<void> => {
   const now = t.ctx.clock.now();
-  const failed = { at: now, durationMs: 1, statusCode: 500, error: null };
-  await t.ctx.db
-    .insertInto('webhook_deliveries')
-    .values({
-      id: newId(now),
-      client_id: clientId,
-      rma_id: null,
-      event: 'offline_repair.closed',
-      body: '{}',
-      status: 'PENDING',
-      attempts: 1,
-      attempt_log: JSON.stringify([failed]),
-      due_at: now + dueInMs,
-      created_at: now,
-    })
-    .execute();
+  const attempt_log = JSON.stringify([{ at: now, durationMs: 1, statusCode: 500, error: null }]);
+  const columns = { attempts: 1, attempt_log, due_at: now + dueInMs };
+  return addDeliveries(t, [waitingDelivery(clientId, now, columns)]);
 };
 
 describe('clocks that differ', () => {
-  it.each([-5_000, -300, 5_000])('by %i ms delay no first attempt', async (byMs) => {
+  it.for([-5_000, -300, 5_000])('by %i ms delay no first attempt', async (byMs, { t }) => {
     const receiver = await startReceiver();
-    const t = await webhookHarness({ sending: false });
     await t.startSending(withClockOff(t.ctx, byMs));
     const client = await t.addReceiver(receiver.url);
     await t.create(client);
@@ -49,9 +39,8 @@ describe('clocks that differ', () => {
     await receiver.got(4, AT_ONCE_MS);
   });
 
-  it('leave a lease free that is held further ahead than a lease can be', async () => {
+  it('leave a lease free that is held further ahead than a lease can be', async ({ t }) => {
     const receiver = await startReceiver();
-    const t = await webhookHarness({ sending: false });
     const client = await t.addReceiver(receiver.url);
     await t.ctx.db
       .insertInto('webhook_leases')
@@ -65,9 +54,7 @@ describe('clocks that differ', () => {
 
 describe('a clock that jumps back an hour', () => {
   it('delays neither retries nor first attempts', async () => {
-    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
     await t.create(client);
     await t.attempted(1);
     t.clock.advance(-HOUR_MS);
@@ -78,28 +65,26 @@ describe('a clock that jumps back an hour', () => {
     expect((await t.deliveries()).map(({ status }) => status)).toEqual(['DELIVERED', 'DELIVERED']);
   });
 
-  it('leaves nothing waiting for an hour that another process was to try again', async () => {
+  it('leaves nothing waiting for an hour that another process was to try again', async ({ t }) => {
     const receiver = await startReceiver();
-    const t = await webhookHarness({ sending: false });
     await leaveRetry(t, (await t.addReceiver(receiver.url)).id, HOUR_MS);
     await t.startSending();
     await receiver.got(1, AT_ONCE_MS);
   });
 });
 
-describe('a receiver that is woken before its time', () => {
-  it('is served when its time comes, not at the next look at the queue', async () => {
-    const [receiver, first] = [await startReceiver(), await startReceiver()];
-    const t = await webhookHarness();
-    // The look at the start is over once this has arrived; the next one comes five seconds later.
-    await t.create(await t.addReceiver(first.url));
-    await first.got(1);
-    const client = await t.addReceiver(receiver.url);
-    const leftAt = Date.now();
-    await leaveRetry(t, client.id, 1_500);
-    t.ctx.wake('deliveries', client.id);
-    const [got] = await receiver.got(1);
-    expect((got?.at ?? 0) - leftAt).toBeGreaterThanOrEqual(1_400);
-    expect((got?.at ?? 0) - leftAt).toBeLessThan(scaled(3_500));
-  });
+it('a receiver that is woken early is served when its time comes, not at the next scan', async ({
+  sending: t,
+}) => {
+  const [receiver, first] = [await startReceiver(), await startReceiver()];
+  // The look at the start is over once this has arrived; the next one comes five seconds later.
+  await t.create(await t.addReceiver(first.url));
+  await first.got(1);
+  const client = await t.addReceiver(receiver.url);
+  const leftAt = Date.now();
+  await leaveRetry(t, client.id, 1_500);
+  t.ctx.wake('deliveries', client.id);
+  const [got] = await receiver.got(1);
+  expect((got?.at ?? 0) - leftAt).toBeGreaterThanOrEqual(1_400);
+  expect((got?.at ?? 0) - leftAt).toBeLessThan(scaled(3_500));
 });

@@ -1,31 +1,31 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
+import { offlineRepairs } from '../../src/returns/actions.ts';
+import { pluck } from '../support/answers.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { moveThrough } from '../support/trade-moves.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const eventsOf = async (t: Harness) =>
   (await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event]);
 
 describe.each(KINDS)('the events at $path', (row) => {
-  const { kind, path, start, walk } = row;
+  const { kind, path, walk } = row;
   const created = `${walk[0]?.event.split('.')[0]}.created`;
 
   it('are fired once per change, with the data and the headers of the contract', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo();
     const key = { key: client.apiKey };
     const common = { externalRef: 'ERP-7', externalSource: 'erp' };
     const made = await newRma(t, kind, { ...common, customerName: 'Zoë & Söhne "GmbH" 👩‍🔧\n\u2028' }, key);
@@ -35,18 +35,11 @@ describe.each(KINDS)('the events at $path', (row) => {
 
     const inOrder = [...receiver.received].sort((a, b) => a.body.timestamp.localeCompare(b.body.timestamp));
     expect(inOrder.map(({ body }) => body.event)).toEqual([created, ...walk.map(({ event }) => event)]);
-    expect(inOrder.map(({ body }) => body.data)).toEqual([
-      made,
-      ...walk.map(({ to, data }) => ({
-        id: made.id,
-        rmaNumber: '#RMA-000001',
-        ...common,
-        status: to,
-        ...data,
-      })),
-    ]);
+    const rma = { id: made.id, rmaNumber: '#RMA-000001', ...common };
+    const changes = walk.map(({ to, data }) => ({ ...rma, status: to, ...data }));
+    expect(inOrder.map(({ body }) => body.data)).toEqual([made, ...changes]);
     const { items } = (await t.get(`${path}/${made.id}/timeline`)).body;
-    const times = items.map(({ at }: { at: string }) => at);
+    const times = pluck(items, 'at');
     expect(inOrder.map(({ body }) => body.timestamp)).toEqual(times);
     expect(new Set(times).size).toBe(walk.length + 1);
     for (const { body, bytes, headers } of inOrder) {
@@ -65,8 +58,7 @@ describe.each(KINDS)('the events at $path', (row) => {
     expect(receiver.received).toHaveLength(walk.length + 1);
   });
 
-  it('go to the client that made it, also when older ones have a URL and make the changes', async () => {
-    const t = await harness();
+  it('go to the client that created it, also when older ones have a URL and act', async ({ t }) => {
     const [mover] = [await addReceiver(t), await addReceiver(t)];
     const maker = await addReceiver(t);
     const { id } = await newRma(t, kind, {}, { key: maker.apiKey });
@@ -76,32 +68,24 @@ describe.each(KINDS)('the events at $path', (row) => {
     );
   });
 
-  it('are not fired by creations that are refused, tried out or replayed', async () => {
-    const t = await harness();
+  it('are not fired by creations that are refused, tried out or replayed', async ({ t }) => {
     const client = await addReceiver(t);
     const post = (query: string, body: unknown) =>
       t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
-    const answers = [
-      await post('', {}),
-      await post('/dry-run', row.body()),
-      await post('', row.body()),
-      await post('', row.body()),
-      await post('', row.body()),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([400, 200, 201, 201, 201]);
-    expect(answers[2]?.body.status).toBe(start);
+    expect((await post('', {})).status).toBe(400);
+    expect((await post('/dry-run', row.body())).status).toBe(200);
+    for (let i = 0; i < 3; i += 1) expect((await post('', row.body())).status).toBe(201);
     expect(await eventsOf(t)).toEqual([[client.id, created]]);
   });
 });
 
-// Nor for what staff made: test/api/staff-created.test.ts.
+// None of what staff created has events: test/api/tenancy.test.ts.
 
 describe('the events of a repair', () => {
   const close = (t: Harness, id: string, key?: string) =>
     t.post(`/offline-repairs/${id}/close`, undefined, key ? { key } : {});
 
-  it('tell of tracking given at creation within `created` alone', async () => {
-    const t = await harness();
+  it('tell of tracking given at creation within `created` alone', async ({ t }) => {
     const tracking = { trackingNumber: 'T1', carrierName: 'DHL' };
     await newRepair(t, { tracking }, { key: (await addReceiver(t)).apiKey });
     const deliveries = await deliveriesOf(t);
@@ -109,25 +93,14 @@ describe('the events of a repair', () => {
     expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject(tracking);
   });
 
-  it('have strictly rising timestamps also when moves run side by side', async () => {
-    const t = await harness();
-    const { apiKey } = await addReceiver(t);
-    const { id } = await newRepair(t, {}, { key: apiKey });
-    await Promise.all(Array.from({ length: 20 }, () => close(t, id, apiKey)));
-    const times = (await deliveriesOf(t)).map(({ body }) => JSON.parse(body).timestamp);
-    expect(new Set(times).size).toBe(21);
-  });
-
-  it('go nowhere where the client that made it has no URL, though others have', async () => {
-    const t = await harness();
+  it('go nowhere where the client that created it has no URL, though others have', async ({ t }) => {
     await addReceiver(t);
     const { id } = await newRepair(t);
     await close(t, id);
     expect(await deliveriesOf(t)).toEqual([]);
   });
 
-  it('go nowhere once the client that made it is revoked, or its URL is gone', async () => {
-    const t = await harness();
+  it('go nowhere once the client that created it is revoked, or its URL is gone', async ({ t }) => {
     const [revoked, silent] = [await addReceiver(t), await addReceiver(t)];
     const one = await newRepair(t, {}, { key: revoked.apiKey });
     const other = await newRepair(t, {}, { key: silent.apiKey });
@@ -139,61 +112,9 @@ describe('the events of a repair', () => {
       [revoked.id, silent.id].sort().map((id) => [id, 'offline_repair.created']),
     );
   });
-
-  it('are not fired by an action that is refused', async () => {
-    const t = await harness();
-    const { apiKey } = await addReceiver(t);
-    const { id } = await newRepair(t, {}, { key: apiKey });
-    expect((await t.post(`/offline-repairs/${id}/resolve`, {}, { key: apiKey })).status).toBe(400);
-    expect(await deliveriesOf(t)).toHaveLength(1);
-  });
 });
 
-describe('the events of a trade return', () => {
-  it.each<{ way: TradeReturnAction[]; event: string; status: string; previousStatus: string }>([
-    {
-      way: ['reject'],
-      event: 'trade_return.status_changed',
-      status: 'TRADE_REJECTED',
-      previousStatus: 'TRADE_SUBMITTED',
-    },
-    {
-      way: ['approve', 'reject'],
-      event: 'trade_return.status_changed',
-      status: 'TRADE_REJECTED',
-      previousStatus: 'TRADE_APPROVED',
-    },
-    {
-      way: ['approve', 'receive', 'resolve'],
-      event: 'trade_return.resolved',
-      status: 'TRADE_RESOLVED',
-      previousStatus: 'TRADE_RECEIVED',
-    },
-  ])('tell of $status from $previousStatus', async ({ way, event, ...told }) => {
-    const t = await harness();
-    const { id, rmaNumber } = await newTradeReturn(t, {}, { key: (await addReceiver(t)).apiKey });
-    await moveThrough(t, id, way);
-    const body = JSON.parse((await deliveriesOf(t)).at(-1)?.body ?? '');
-    expect([body.event, body.data]).toEqual([
-      event,
-      { id, rmaNumber, externalRef: null, externalSource: null, ...told },
-    ]);
-  });
-
-  it('are not fired by moves that are refused', async () => {
-    const t = await harness();
-    const client = await addReceiver(t);
-    const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
-    for (const action of ['receive', 'request-credit', 'resolve'] as const)
-      await expect(tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null })).rejects.toMatchObject({
-        code: 'MOVE_NOT_ALLOWED',
-      });
-    expect(await eventsOf(t)).toEqual([[client.id, 'trade_return.created']]);
-  });
-});
-
-it.each(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan) => {
-  const t = await harness();
+it.for(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan, { t }) => {
   const { id, apiKey } = await addReceiver(t);
   const staff = staffOf({ shop: { ...t.shop, plan } });
   const repair = await newRepair(t, {}, { key: apiKey });

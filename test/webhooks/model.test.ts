@@ -1,17 +1,16 @@
 import fc from 'fast-check';
-import { describe, it, onTestFinished } from 'vitest';
+import { it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { LIMITS, type PoolLimits } from '../../src/webhooks/policy.ts';
-import { ENGINE, freshDatabase } from '../support/harness.ts';
+import { freshDatabase } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { commandsFor, type Model } from './model/commands.ts';
 import { Onlooker } from './model/onlooker.ts';
-import type { Ground } from './model/things.ts';
-import { World } from './model/world.ts';
+import { type Ground, World } from './model/world.ts';
 
 // A model of docs/architecture.md, "The dispatcher", against the real dispatcher. Several processes, each with a dispatcher of its
 // own, share one real SQLite database; time, receivers and the delay of each statement are simulated, so a run of minutes
@@ -76,40 +75,37 @@ const finish = async (world: World, onlooker: Onlooker): Promise<void> => {
       throw new Error(`${name} still remembers ${dispatcher.receivers.size} receivers`);
 };
 
-if (ENGINE === 'sqlite')
-  describe('the dispatcher', () => {
-    it('does what the model says, whatever happens to processes and receivers', {
-      timeout: scaled(3_600_000),
-    }, async () => {
-      const ground = await prepareGround();
-      const property = fc.asyncProperty(
-        fc.integer(),
-        fc.constantFrom('real', 'small'),
-        fc.commands(commandsFor(RECEIVERS), {
-          maxCommands: 40,
-          size: 'medium',
-          ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
-        }),
-        async (latencySeed, limits, commands) => {
-          await clear(ground);
-          const onlooker = new Onlooker();
-          const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
-            onlooker.timePassed(),
-          );
-          onlooker.watch(world);
-          const model: Model = { events: 0, processes: [] };
-          try {
-            await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
-            await finish(world, onlooker);
-          } catch (error) {
-            throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
-          }
-        },
+it('the dispatcher does what the model says, whatever happens to processes and receivers', {
+  timeout: scaled(3_600_000),
+}, async () => {
+  const ground = await prepareGround();
+  const property = fc.asyncProperty(
+    fc.integer(),
+    fc.constantFrom('real', 'small'),
+    fc.commands(commandsFor(RECEIVERS), {
+      maxCommands: 40,
+      size: 'medium',
+      ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
+    }),
+    async (latencySeed, limits, commands) => {
+      await clear(ground);
+      const onlooker = new Onlooker();
+      const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
+        onlooker.timePassed(),
       );
-      await fc.assert(property, {
-        numRuns: RUNS,
-        ...(SEED === undefined ? {} : { seed: Number(SEED) }),
-        ...(PATH === undefined ? {} : { path: PATH }),
-      });
-    });
+      onlooker.watch(world);
+      const model: Model = { events: 0, processes: [] };
+      try {
+        await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
+        await finish(world, onlooker);
+      } catch (error) {
+        throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
+      }
+    },
+  );
+  await fc.assert(property, {
+    numRuns: RUNS,
+    ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+    ...(PATH === undefined ? {} : { path: PATH }),
   });
+});

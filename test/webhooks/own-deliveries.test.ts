@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { WebhookDeliveryQuery } from '../../contract/delivery.ts';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -7,11 +7,16 @@ import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
+import { pluck } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
+import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { itWith } from '../support/fixtures.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 // What a program sees of its own webhook deliveries.
 
@@ -25,10 +30,8 @@ const listed = async (t: WebhookHarness, key: string, query: Record<string, stri
 };
 
 describe("a program's deliveries", () => {
-  it('are told with what became of them, and one by one with the bytes that were sent', async () => {
-    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+  it('are shown with their outcome, and one by one with the bytes that were sent', async () => {
+    const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
     const repair = await t.create(client, { customerName: 'Zoë "Z" Ünal 🙂' });
     await t.attempted(1);
     const attempt = { at: expect.stringMatching(ISO), durationMs: expect.any(Number), error: null };
@@ -47,12 +50,8 @@ describe("a program's deliveries", () => {
 
     t.advance(1_000);
     await t.drained();
-    const done = {
-      ...delivery,
-      status: 'DELIVERED',
-      nextAttemptAt: null,
-      attempts: [...delivery.attempts, { ...attempt, statusCode: 200 }],
-    };
+    const attempts = [...delivery.attempts, { ...attempt, statusCode: 200 }];
+    const done = { ...delivery, status: 'DELIVERED', nextAttemptAt: null, attempts };
     expect(await listed(t, client.apiKey)).toEqual({ items: [done], ...page });
     const { status, body } = await t.get(`/deliveries/${delivery.id}`, { key: client.apiKey });
     expect(status).toBe(200);
@@ -61,9 +60,7 @@ describe("a program's deliveries", () => {
   });
 
   it('say why they were dropped, always', async () => {
-    const receiver = await startReceiver(() => 500);
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, client } = await sendingTo(() => 500);
     await t.create(client);
     await t.attempted(1);
     await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: null });
@@ -72,15 +69,14 @@ describe("a program's deliveries", () => {
     const dropped = { status: 'DROPPED', nextAttemptAt: null, reason: 'the client has no webhook URL' };
     const { items } = await listed(t, client.apiKey, { status: 'DROPPED' });
     expect(items).toMatchObject([dropped]);
-    // A row that somebody has damaged.
+    // A damaged row.
     await t.ctx.db.updateTable('webhook_deliveries').set({ reason: null, attempt_log: '{' }).execute();
     await sql`delete from events`.execute(t.ctx.db);
     const { body } = await t.get(`/deliveries/${items[0].id}`, { key: client.apiKey });
     expect(body).toMatchObject({ ...dropped, reason: 'it is not known why', attempts: [], body: null });
   });
 
-  it('are narrowed by status, event and RMA, newest first, page by page', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are filtered by status, event and RMA, newest first, page by page', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const { apiKey } = client;
     const one = await t.create(client);
@@ -89,15 +85,9 @@ describe("a program's deliveries", () => {
       await t.post(`/offline-repairs/${one.id}/${move}`, undefined, { key: apiKey });
     await enqueueTest(t.ctx.db, client.id, t.ctx.clock.now() + 1_000);
     const told = async (query: Record<string, string> = {}) =>
-      (await listed(t, apiKey, query)).items.map((item: { event: string; rmaId: string | null }) => [
-        item.event,
-        item.rmaId,
-      ]);
-    const closed = ['offline_repair.closed', one.id];
-    const begun = ['offline_repair.status_changed', one.id];
-    const made = ['offline_repair.created', one.id];
-    const returned = ['trade_return.created', other.id];
-    const test = ['webhook.test', null];
+      pluck((await listed(t, apiKey, query)).items, 'event');
+    const [made, begun] = ['offline_repair.created', 'offline_repair.status_changed'];
+    const [closed, returned, test] = ['offline_repair.closed', 'trade_return.created', 'webhook.test'];
     expect(await told()).toEqual([test, closed, begun, returned, made]);
     expect(await told({ rmaId: one.id })).toEqual([closed, begun, made]);
     expect(await told({ rmaId: one.id, event: 'offline_repair.closed' })).toEqual([closed]);
@@ -106,46 +96,30 @@ describe("a program's deliveries", () => {
     expect(await told({ status: 'PENDING', rmaId: other.id })).toEqual([returned]);
     for (const status of ['DELIVERED', 'DROPPED']) expect(await told({ status })).toEqual([]);
     expect(await told({ limit: '2', page: '2' })).toEqual([begun, returned]);
-    expect(await listed(t, apiKey, { limit: '2', page: '2' })).toMatchObject({
-      ...{ total: 5, page: 2, limit: 2, totalPages: 3 },
-    });
+    const page = { total: 5, page: 2, limit: 2, totalPages: 3 };
+    expect(await listed(t, apiKey, { limit: '2', page: '2' })).toMatchObject(page);
     expect(await listed(t, apiKey, { page: '9' })).toMatchObject({ items: [], total: 5 });
   });
 
-  it('are asked for with what there is', async () => {
-    const t = await webhookHarness({ sending: false });
-    const faults = async (query: Record<string, string>) =>
+  it('are refused by filters that are none', async ({ t }) => {
+    const rules = async (query: Record<string, string>) =>
       rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
-    expect(await faults({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual({
-      status: 'oneOf',
-      event: 'oneOf',
-      rmaId: 'format',
-      limit: 'max',
-      q: 'unknown',
-    });
+    const wrong = { status: 'oneOf', event: 'oneOf', rmaId: 'format', limit: 'max', q: 'unknown' };
+    expect(await rules({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual(wrong);
     for (const rmaId of ['', UNKNOWN_ID.toUpperCase(), '00000000-0000-0000-0000-000000000000'])
-      expect(await faults({ rmaId })).toEqual({ rmaId: 'format' });
+      expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
   });
 
-  it('are nobody else’s: not of another client of the shop, nor of another shop', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are in no list of another client, of the shop or of another', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
-    const repair = await t.create(client);
-    const [delivery] = await t.deliveries();
-    const sibling = await t.addReceiver(NOWHERE);
-    const stranger = (await t.addShop()).client;
-    expect((await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey })).status).toBe(200);
-    for (const { apiKey } of [sibling, stranger, t.client]) {
-      expect(await listed(t, apiKey)).toMatchObject({ items: [], total: 0, totalPages: 0 });
-      expect(await listed(t, apiKey, { rmaId: repair.id })).toMatchObject({ items: [], total: 0 });
-      const refused = await t.get(`/deliveries/${delivery?.id}`, { key: apiKey });
-      expectError(refused, 404);
-      expect(refused.body.message).toBe('There is no such delivery.');
-    }
+    const { id: rmaId } = await t.create(client);
+    const [sibling, stranger] = [await t.addReceiver(NOWHERE), (await t.addShop()).client];
+    for (const { apiKey } of [sibling, stranger, t.client])
+      for (const query of [{}, { rmaId }] as Record<string, string>[])
+        expect(await listed(t, apiKey, query)).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  it('are told for thirty days', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are shown for thirty days', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     const [delivery] = await t.deliveries();
@@ -156,8 +130,7 @@ describe("a program's deliveries", () => {
     expectError(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey }), 404);
   });
 
-  it('of which one cannot be read are told without it', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are shown without one that cannot be read', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     await t.create(client);
@@ -175,30 +148,23 @@ describe("a program's deliveries", () => {
 /** So many that an index is worth while for each of them. */
 const CLIENTS = 20;
 
-it('deliveries of an RMA, and dropped ones, are found by an index among however many', async () => {
-  const t = await webhookHarness({ sending: false });
+it('deliveries of an RMA, and dropped ones, are found by an index among however many', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
   const now = t.ctx.clock.now();
   const [idle, ...others] = Array.from({ length: CLIENTS }, () => newId(now)) as [string, ...string[]];
   const rmas = Array.from({ length: 1_000 }, () => newId(now));
   const statusOf = (n: number) => ({ 0: 'DROPPED', 20: 'PENDING' })[n % 500] ?? 'DELIVERED';
-  const row = (n: number) => ({
-    id: newId(now + n),
-    client_id: [client.id, ...others][n % CLIENTS] as string,
-    rma_id: rmas[n % rmas.length] as string,
-    event: 'offline_repair.closed' as const,
-    body: '{}',
-    status: statusOf(n) as DeliveryStatus,
-    attempts: Math.floor(n / 500) % 2,
-    attempt_log: '[]',
-    due_at: now,
-    created_at: now,
-  });
-  for (let from = 0; from < 5_000; from += 500)
-    await t.ctx.db
-      .insertInto('webhook_deliveries')
-      .values(Array.from({ length: 500 }, (_, i) => row(from + i)))
-      .execute();
+  const row = (n: number) =>
+    waitingDelivery([client.id, ...others][n % CLIENTS] as string, now, {
+      id: newId(now + n),
+      rma_id: rmas[n % rmas.length] as string,
+      status: statusOf(n) as DeliveryStatus,
+      attempts: Math.floor(n / 500) % 2,
+    });
+  await addDeliveries(
+    t,
+    Array.from({ length: 5_000 }, (_, n) => row(n)),
+  );
   await sql`analyze`.execute(t.ctx.db);
   const expectIndex = async (query: Partial<WebhookDeliveryQuery>, index: RegExp, clientId = client.id) => {
     const { ctx, statements } = watched(t.ctx);

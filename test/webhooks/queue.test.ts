@@ -1,48 +1,50 @@
-import { describe, expect, it } from 'vitest';
-import type { WebhookEventName } from '../../contract/webhook-event.ts';
-import { revokeClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/audit/store.ts';
+import { sql } from 'kysely';
+import { describe, expect } from 'vitest';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
-import { lowestId } from '../../src/lib/ids.ts';
+import { lowestId, newId } from '../../src/lib/ids.ts';
 import { sweep } from '../../src/service/janitor.ts';
-import { recipientOf, selectReachable } from '../../src/webhooks/outbox.ts';
+import { sealWebhookSecret } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { forgetOldDeliveries } from '../../src/webhooks/queue.ts';
 import { type Due, due, waitingClients } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
-import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+import { atOnce } from '../support/answers.ts';
+import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { itWith } from '../support/fixtures.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 const NOWHERE = 'http://127.0.0.1:9/';
 
-describe('what is due', () => {
-  it('is what each receiver has room for, oldest first, without what is under way', async () => {
-    const t = await webhookHarness({ sending: false });
-    const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
-    const made: string[] = [];
-    for (let i = 0; i < 10; i++) {
-      made.push((await t.create(busy)).id);
-      t.clock.advance(1);
-    }
-    await t.create(quiet);
-    const now = t.ctx.clock.now();
-    const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
-    expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
+it('what is due is what each receiver has room for, oldest first', async ({ t }) => {
+  const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
+  const made: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    made.push((await t.create(busy)).id);
+    t.clock.advance(1);
+  }
+  await t.create(quiet);
+  const now = t.ctx.clock.now();
+  const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
+  expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
 
-    const read = (unsettled: string[]) =>
-      due(t.ctx, { clientIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
-    const of = (deliveries: Due[], client: { id: string }) =>
-      deliveries
-        .filter(({ clientId }) => clientId === client.id)
-        .map(({ body }) => JSON.parse(String(body)).data.id)
-        .sort();
-    const first = await read([]);
-    expect(of(first, busy)).toEqual(made.slice(0, 3).sort());
-    expect(of(first, quiet)).toHaveLength(1);
-    const underWay = first.filter(({ clientId }) => clientId === busy.id).map(({ id }) => id);
-    expect(of(await read(underWay), busy)).toEqual(made.slice(3, 6).sort());
-  });
+  const read = (unsettled: string[]) =>
+    due(t.ctx, { clientIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
+  const of = (deliveries: Due[], client: { id: string }) =>
+    deliveries
+      .filter(({ clientId }) => clientId === client.id)
+      .map(({ body }) => JSON.parse(String(body)).data.id)
+      .sort();
+  const first = await read([]);
+  expect(of(first, busy)).toEqual(made.slice(0, 3).sort());
+  expect(of(first, quiet)).toHaveLength(1);
+  const underWay = first.filter(({ clientId }) => clientId === busy.id).map(({ id }) => id);
+  expect(of(await read(underWay), busy)).toEqual(made.slice(3, 6).sort());
 });
 
 describe('the lease of a receiver', () => {
@@ -55,11 +57,9 @@ describe('the lease of a receiver', () => {
   type Receivers = { clientId: string }[];
   const ids = (receivers: Receivers) => receivers.map(({ clientId }) => clientId).sort();
 
-  it('is one process’s, whoever asks at the same time', async () => {
+  it('is one process’s, also when several ask at the same time', async () => {
     const { receivers, process } = await setUp();
-    const asked = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => process().of(i % 2 ? receivers : [...receivers].reverse())),
-    );
+    const asked = await atOnce(8, (i) => process().of(i % 2 ? receivers : [...receivers].reverse()));
     expect(ids(asked.flat())).toEqual(ids(receivers));
   });
 
@@ -95,89 +95,79 @@ describe('the lease of a receiver', () => {
   });
 });
 
-describe('a settlement', () => {
-  it('counts once: who comes later, with what was true before, overwrites nothing', async () => {
-    const t = await webhookHarness({ sending: false });
-    await t.create(await t.addReceiver(NOWHERE));
-    const [{ id } = { id: '' }] = await t.deliveries();
-    const now = t.ctx.clock.now();
-    const failed = { at: now, durationMs: 5, statusCode: 500, error: null };
-    const settled = (before: number, status: DeliveryStatus) =>
-      settle(t.ctx, [
-        {
-          id,
-          before,
-          status,
-          attempts: Array(before + 1).fill(failed),
-          dueAt: now,
-          finishedAt: null,
-          reason: null,
-        },
-      ]);
-    await settled(0, 'PENDING');
-    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
-    await settled(0, 'DROPPED');
-    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
-    await settled(1, 'DELIVERED');
-    await settled(2, 'DROPPED');
-    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 2 }]);
-  });
-});
-
-describe('deliveries are kept 30 days', () => {
-  it('and then forgotten, but never while they wait', async () => {
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver(NOWHERE);
-    for (let i = 0; i < 3; i++) await t.create(client);
-    const [old] = await t.deliveries();
-    await t.ctx.db
-      .updateTable('webhook_deliveries')
-      .set({ status: 'DELIVERED' })
-      .where('id', '=', old?.id as string)
-      .execute();
-    await sweep(t.ctx);
-    expect(await t.deliveries()).toHaveLength(3);
-    t.clock.advance(KEPT_MS - 60_000);
-    await sweep(t.ctx);
-    expect(await t.deliveries()).toHaveLength(3);
-    t.clock.advance(120_000);
-    await sweep(t.ctx);
-    const left = async () => (await t.deliveries()).map(({ status }) => status).sort();
-    expect(await left()).toEqual(['PENDING', 'PENDING']);
-    expect(await forgetOldDeliveries(t.ctx, t.ctx.clock.now())).toBe(false);
-    t.clock.advance(31 * 24 * 60 * 60 * 1000);
-    await sweep(t.ctx);
-    expect(await left()).toEqual(['PENDING', 'PENDING']);
-    await t.ctx.db.updateTable('webhook_deliveries').set({ status: 'DROPPED' }).execute();
-    await sweep(t.ctx);
-    expect(await left()).toEqual([]);
-  });
-});
-
-describe('who receives an event', () => {
-  const receiverOf = async (t: WebhookHarness, creator: string, event: string) => {
-    const shops = await t.ctx.db.selectFrom('shops').select('id').execute();
-    const asked = { creatorIds: [creator], repairIds: [], tradeReturnIds: [] };
-    const query = t.ctx.fill(selectReachable, { shopIds: shops.map(({ id }) => id), ...asked });
-    const { rows } = await t.ctx.db.executeQuery(query);
-    return recipientOf(t.shop.id, creator, event as WebhookEventName, rows);
+it('a settlement counts once: a later, stale one overwrites nothing', async ({ t }) => {
+  await t.create(await t.addReceiver(NOWHERE));
+  const [{ id } = { id: '' }] = await t.deliveries();
+  const now = t.ctx.clock.now();
+  const failed = { at: now, durationMs: 5, statusCode: 500, error: null };
+  const settled = (before: number, status: DeliveryStatus) => {
+    const attempts = Array(before + 1).fill(failed);
+    return settle(t.ctx, [{ id, before, status, attempts, dueAt: now, finishedAt: null, reason: null }]);
   };
+  await settled(0, 'PENDING');
+  expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
+  await settled(0, 'DROPPED');
+  expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
+  await settled(1, 'DELIVERED');
+  await settled(2, 'DROPPED');
+  expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 2 }]);
+});
 
-  it('is the creator, or for a trade return the oldest active client with a URL', async () => {
-    const t = await webhookHarness({ sending: false });
-    const oldest = await t.addReceiver(NOWHERE);
-    t.clock.advance(1000);
-    const younger = await t.addReceiver(NOWHERE);
-    const elsewhere = (await t.addShop()).shop;
-    await t.addReceiver(NOWHERE, elsewhere.id);
+it('deliveries are kept 30 days and then forgotten, but never while they wait', async ({ t }) => {
+  const client = await t.addReceiver(NOWHERE);
+  for (let i = 0; i < 3; i++) await t.create(client);
+  const [old] = await t.deliveries();
+  await sql`update webhook_deliveries set status = 'DELIVERED' where id = ${old?.id}`.execute(t.ctx.db);
+  const leftAfter = async (ms: number) => {
+    t.clock.advance(ms);
+    await sweep(t.ctx);
+    return (await t.deliveries()).map(({ status }) => status).sort();
+  };
+  expect(await leftAfter(KEPT_MS - 60_000)).toEqual(['DELIVERED', 'PENDING', 'PENDING']);
+  expect(await leftAfter(120_000)).toEqual(['PENDING', 'PENDING']);
+  expect(await forgetOldDeliveries(t.ctx, t.ctx.clock.now())).toBe(false);
+  expect(await leftAfter(KEPT_MS)).toEqual(['PENDING', 'PENDING']);
+  await sql`update webhook_deliveries set status = 'DROPPED'`.execute(t.ctx.db);
+  expect(await leftAfter(0)).toEqual([]);
+});
 
-    expect(await receiverOf(t, younger.id, 'offline_repair.closed')).toBe(younger.id);
-    expect(await receiverOf(t, younger.id, 'trade_return.created')).toBe(younger.id);
-    expect(await receiverOf(t, t.client.id, 'offline_repair.closed')).toBeNull();
-    expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(oldest.id);
-    await revokeClient(t.ctx, OPERATOR, oldest);
-    expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(younger.id);
-    await revokeClient(t.ctx, OPERATOR, younger);
-    expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBeNull();
-  });
+const RECEIVERS = 3_000;
+const AT_ONCE = 200;
+
+it('an event of another receiver goes ahead of a backlog of thousands of receivers', async () => {
+  const [many, other] = [await startReceiver(), await startReceiver()];
+  const t = await webhookHarness({ sending: false });
+  // Before the others: a shop may add no client beyond a hundred.
+  const client = await t.addReceiver(other.url);
+  const first = await t.addReceiver(many.url);
+  const { db, secrets } = t.ctx;
+  const row = await db
+    .selectFrom('api_clients')
+    .selectAll()
+    .where('id', '=', first.id)
+    .executeTakeFirstOrThrow();
+  const now = t.ctx.clock.now();
+  for (let i = 0; i < RECEIVERS; i += AT_ONCE) {
+    const ids = Array.from({ length: AT_ONCE }, () => newId(now));
+    const clients = ids.map((id) => ({
+      ...row,
+      id,
+      key_hash: id,
+      webhook_secret: sealWebhookSecret(secrets, id, 'whsec_of_a_test'),
+    }));
+    await db.insertInto('api_clients').values(clients).execute();
+    await addDeliveries(
+      t,
+      ids.map((id) => waitingDelivery(id, now)),
+    );
+  }
+  await t.startSending();
+  await many.got(1);
+  await t.create(client);
+  await other.got(1);
+  expect(many.received.length).toBeLessThan(RECEIVERS / 2);
+  // And the backlog does not stand still: each receiver gets its own event, once.
+  await until('all have come', () => many.received.length >= RECEIVERS, 60_000);
+  await t.drained();
+  expect(new Set(many.received.map(({ headers }) => headers['x-webhook-id'])).size).toBe(RECEIVERS);
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Onlooker } from './onlooker.ts';
-import { BEHAVIOURS, type Behaviour, type Process } from './things.ts';
-import type { World } from './world.ts';
+import { BEHAVIOURS, type Behaviour, type Process, type World } from './world.ts';
 
 // What can happen. Each command lets a little time pass, and then the model's side is compared with the real one.
 

@@ -1,8 +1,7 @@
 import type { Row } from '../../../src/db/schema.ts';
 import { EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS, LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
 import { type Attempt, DROPPED_BECAUSE } from '../../../src/webhooks/queue.ts';
-import type { Delivery, Exchange } from './things.ts';
-import type { World } from './world.ts';
+import type { Delivery, Exchange, World } from './world.ts';
 
 // The model's side: what each delivery must look like after what receivers saw, and what must hold at every moment.
 
@@ -80,7 +79,7 @@ export class Onlooker {
   async compare(): Promise<void> {
     if (this.#broken[0]) throw this.#broken[0];
     await this.readRows();
-    holds(this.world.faults.length === 0, () => this.world.faults.join('; '));
+    holds(this.world.errors.length === 0, () => this.world.errors.join('; '));
     holds(this.records.size === this.world.deliveries.size, () => 'a delivery got lost');
   }
 

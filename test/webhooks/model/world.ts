@@ -1,13 +1,14 @@
+import { type CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { pino } from 'pino';
+import type { Db } from '../../../src/db/database.ts';
 import type { Context } from '../../../src/service/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
-import type { PoolLimits } from '../../../src/webhooks/policy.ts';
+import { EXCHANGE_TIMEOUT_MS, type PoolLimits, SLOW_MS } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
 import { pause } from '../../../src/webhooks/worker/own-time.ts';
-import { aroundQueries } from './around-queries.ts';
-import { createSimulatedSender, createSimulatedSettler } from './simulated-parts.ts';
-import { numbersFrom, Simulation, START_MS } from './simulation.ts';
-import type { Behaviour, Delivery, Exchange, Ground, Process } from './things.ts';
+import type { Sender } from '../../../src/webhooks/worker/send.ts';
+import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';
+import { numbersFrom, type ProcessTime, Simulation, START_MS } from './simulation.ts';
 
 // Receivers, processes and the database, as the dispatcher sees them; and what an onlooker notes down of it all.
 
@@ -22,8 +23,8 @@ export class World {
   readonly processes: Process[] = [];
   readonly exchanges: Exchange[] = [];
   readonly deliveries = new Map<string, Delivery>();
-  /** Forbidden moves, and other faults that the dispatcher itself noticed. */
-  readonly faults: string[] = [];
+  /** Forbidden moves, and other errors that the dispatcher itself noticed. */
+  readonly errors: string[] = [];
   readonly history: string[] = [];
   readonly ground: Ground;
   readonly limits: PoolLimits;
@@ -91,7 +92,7 @@ export class World {
       time,
       limits: this.limits,
       settler: createSimulatedSettler(this, process, ctx),
-      onForbidden: (message: string) => void this.faults.push(`${process.name}: ${message}`),
+      onForbidden: (message: string) => void this.errors.push(`${process.name}: ${message}`),
     };
     process.dispatcher = await Dispatcher.start(ctx, createSimulatedSender(this, process), overrides);
   }
@@ -119,7 +120,7 @@ export class World {
         this.disturbedAt = this.nowMs;
         this.#remove(process);
       },
-      (error) => this.faults.push(`a stop failed: ${error}`),
+      (error) => this.errors.push(`a stop failed: ${error}`),
     );
   }
   #remove(process: Process): void {
@@ -146,3 +147,143 @@ export class World {
     };
   }
 }
+
+// What there is in the simulated world.
+
+export const BEHAVIOURS = ['acknowledges', 'dawdles', 'fails', 'hangs', 'refuses'] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** One request that a receiver saw. */
+export interface Exchange {
+  deliveryId: string;
+  receiver: number;
+  process: Process;
+  /** 1 to 4. */
+  attempt: number;
+  startedAt: number;
+  /** When its process knew the outcome; null before that. */
+  endedAt: number | null;
+  acknowledged: boolean;
+  /** A stop broke it off. */
+  abandoned: boolean;
+}
+
+export interface Process {
+  name: string;
+  state: 'awake' | 'asleep' | 'stopping' | 'gone';
+  /** When it last returned from sleep. */
+  returnedAt: number;
+  time: ProcessTime;
+  dispatcher: Dispatcher;
+  listener: ((clientId: string | null) => void) | null;
+}
+
+export interface Delivery {
+  id: string;
+  receiver: number;
+  createdAt: number;
+}
+
+/** The database and its receivers, made once for all runs. */
+export interface Ground {
+  ctx: Context;
+  receivers: { id: string; url: string }[];
+}
+
+/** The same database, with something that happens before and after each statement, also after one that fails. */
+const aroundQueries = (
+  db: Db,
+  { before = async () => {}, after }: { before?: () => Promise<void>; after: () => Promise<void> },
+): Db =>
+  new Kysely({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createIntrospector: (on) => new SqliteIntrospector(on),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createDriver: () => ({
+        async init() {},
+        async acquireConnection() {
+          return {
+            async executeQuery<Row>(query: CompiledQuery) {
+              await before();
+              try {
+                return await db.executeQuery(query as CompiledQuery<Row>);
+              } finally {
+                await after();
+              }
+            },
+            async *streamQuery() {},
+          };
+        },
+        async beginTransaction() {},
+        async commitTransaction() {},
+        async rollbackTransaction() {},
+        async releaseConnection() {},
+        async destroy() {},
+      }),
+    },
+  }) as Db;
+
+// What stands in the dispatcher for the network, and for the batching of results.
+
+/** Writes each result at once, by the real statement. */
+const createSimulatedSettler = (
+  world: World,
+  { time }: Process,
+  ctx: Context,
+): Pick<Settler, 'add' | 'giveUp'> => {
+  let giveUp = (): void => {};
+  const givenUp = new Promise<false>((resolve) => {
+    giveUp = () => resolve(false);
+  });
+  const settling = aroundQueries(ctx.webhooks, { after: async () => world.onSettled() });
+  const write = async (settlement: Parameters<Settler['add']>[0]): Promise<true> => {
+    await pause(time, 0);
+    await settle({ ...ctx, webhooks: settling }, [settlement]);
+    return true;
+  };
+  return { add: (settlement) => Promise.race([write(settlement), givenUp]), giveUp: () => giveUp() };
+};
+
+/** Receivers answer as they behave when the request comes. */
+const createSimulatedSender = (world: World, process: Process): Sender => {
+  const underWay = new Set<() => void>();
+  return {
+    send: ({ url, id, attempt }) =>
+      new Promise((resolve) => {
+        const receiver = world.ground.receivers.findIndex((each) => each.url === url);
+        const about = { deliveryId: id, receiver, process, attempt, startedAt: world.nowMs };
+        const exchange: Exchange = { ...about, endedAt: null, acknowledged: false, abandoned: false };
+        world.exchanges.push(exchange);
+        const name = `${process.name} → receiver ${receiver}, ${id.slice(-4)}, attempt ${attempt}`;
+        world.tell(name);
+        world.onStart(exchange);
+        const { afterMs, statusCode } = answerOf(world, world.behaviours[receiver] as Behaviour);
+        const end = (outcome: { statusCode: number | null; error: string | null } | null): void => {
+          cancel();
+          underWay.delete(abandon);
+          exchange.endedAt = world.nowMs;
+          exchange.acknowledged = outcome?.statusCode === 200;
+          exchange.abandoned = outcome === null;
+          world.tell(`${name}: ${outcome ? (outcome.statusCode ?? outcome.error) : 'broken off'}`);
+          resolve(outcome);
+        };
+        const abandon = () => end(null);
+        const error = statusCode === null ? 'no answer' : null;
+        const cancel = process.time.after(afterMs, () => end({ statusCode, error }));
+        underWay.add(abandon);
+      }),
+    close: async () => {
+      for (const abandon of underWay) abandon();
+    },
+  };
+};
+
+const answerOf = (world: World, behaviour: Behaviour): { afterMs: number; statusCode: number | null } => {
+  // Most answer at once.
+  const afterMs = 1 + world.upTo([10, 10, 10, 200][world.upTo(3)] as number);
+  if (behaviour === 'hangs') return { afterMs: EXCHANGE_TIMEOUT_MS, statusCode: null };
+  if (behaviour === 'refuses') return { afterMs: 1, statusCode: null };
+  if (behaviour === 'dawdles') return { afterMs: SLOW_MS + world.upTo(3_000), statusCode: 200 };
+  return { afterMs, statusCode: behaviour === 'fails' ? 500 : 200 };
+};
