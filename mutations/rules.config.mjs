@@ -8,14 +8,8 @@ export default optionsFor('rules', [
   // retries
   'src/webhooks/policy.ts',
   'src/webhooks/worker/attempt.ts',
-  // keys
-  'src/api-clients/api-key.ts',
   // the address guard
   'src/webhooks/address-guard.ts',
-  // allowances
-  'src/shops/allowance.ts',
   // moves
   'contract/lifecycle.ts',
-  // the feed
-  'src/events/cursor.ts',
 ]);

@@ -2,9 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: [
-      'test/unit/{signature,secrets,policy,attempt,api-key,address-guard,allowance,lifecycle,cursor}.test.ts',
-    ],
+    include: ['test/unit/{signature,secrets,policy,attempt,address-guard,lifecycle}.test.ts'],
     isolate: false,
   },
 });

@@ -5,7 +5,9 @@ export default optionsFor('stored', [
   // keys
   'src/api-clients/authenticate.ts',
   // recipients
-  'src/webhooks/recipient.ts',
+  'src/webhooks/outbox.ts',
+  // allowances
+  'src/shops/allowance.ts',
   // the feed
   'src/events/feed.ts',
 ]);

@@ -69,7 +69,7 @@ export const selectReachable = statement(
  * Which client receives an event: the one that created the RMA, or the one that replaced it; where that is not reachable, for a
  * trade return only, the shop's oldest client that is.
  */
-export const recipientOf = (
+const recipientOf = (
   shopId: string,
   creatorId: string,
   event: WebhookEventName,
