@@ -122,9 +122,18 @@ const listenAgain = async (app: FastifyInstance): Promise<string> => {
 
 /** A class, as PostgreSQL's clock is: `now` without its object fails. */
 class MovableClock {
-  ahead = 0;
+  #aheadMs = 0;
+
   now(): number {
-    return Date.now() + this.ahead;
+    return Date.now() + this.#aheadMs;
+  }
+
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  reset(): void {
+    this.#aheadMs = 0;
   }
 }
 
@@ -172,7 +181,7 @@ export const sharedHarness = () => {
   return async ({ own, ...options }: ShopOptions & AppOptions & { own?: true } = {}): Promise<Harness> => {
     if (own || options.env || options.prepare) return harness(options);
     opened ??= await openApp({});
-    opened.clock.ahead = 0;
+    opened.clock.reset();
     opened.logs.length = 0;
     const rowsBefore = await countRows(opened.ctx);
     return { ...(await withShop(opened, options)), rowsBefore };
@@ -218,7 +227,7 @@ const withShop = async (
     client,
     clock: {
       advance(ms) {
-        clock.ahead += ms;
+        clock.advance(ms);
       },
     },
     ...callsOf(send),
