@@ -179,6 +179,10 @@ describe('the event feed', () => {
   });
 });
 
+/** So many requests have arrived, and each of them waits. */
+const waitersAre = (t: Harness, count: number): Promise<void> =>
+  expect.poll(() => [t.ctx.feedWatches.size, t.ctx.metrics.requestsUnderWay()]).toEqual([count, 0]);
+
 describe('waiting for the next event', () => {
   it('ends as soon as there is one, of this shop', async ({ t }) => {
     const other = await t.addShop();
@@ -195,7 +199,7 @@ describe('waiting for the next event', () => {
   it('holds no connection to the database', async () => {
     const t = await harness({ env: ENGINE === 'postgres' ? { DATABASE_POOLS: 'lists=1,reads=1' } : {} });
     const polls = Array.from({ length: 20 }, () => page(t, '?wait=25'));
-    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    await waitersAre(t, polls.length);
     expect((await t.get('/offline-repairs?page=50')).status).toBe(200);
     const made = await create(t);
     for (const poll of await Promise.all(polls)) expect(idsIn(poll)).toEqual([made]);
@@ -210,7 +214,7 @@ describe('waiting for the next event', () => {
   const wait = async (t: Harness) => {
     const { cursor } = await page(t, '?after=latest');
     const polls = Array.from({ length: WAITERS }, () => page(t, `?after=${cursor}&wait=25`));
-    await expect.poll(() => [t.ctx.feedWatches.size, t.ctx.metrics.requestsUnderWay()]).toEqual([WAITERS, 0]);
+    await waitersAre(t, WAITERS);
     return polls;
   };
 
@@ -244,7 +248,7 @@ describe('waiting for the next event', () => {
   it('shows nothing to a key that was revoked meanwhile', async ({ t }) => {
     const client = await addClient(t);
     const waiting = t.get('/events?wait=25', { key: client.apiKey });
-    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    await waitersAre(t, 1);
     await revokeClient(t.ctx, OPERATOR, client);
     await create(t);
     expectError(await waiting, 401);
@@ -252,7 +256,7 @@ describe('waiting for the next event', () => {
 
   it('shows nothing to a shop that lost its plan meanwhile', async ({ t }) => {
     const waiting = t.get('/events?wait=25');
-    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    await waitersAre(t, 1);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
     t.ctx.wake('events', t.shop.id);
     expectError(await waiting, 403, 'PLAN_REQUIRED');
@@ -260,7 +264,7 @@ describe('waiting for the next event', () => {
 
   it('ends when the service stops', async ({ t }) => {
     const waiting = page(t, '?wait=25');
-    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    await waitersAre(t, 1);
     await t.ctx.feedWatches.stop();
     expect((await waiting).items).toEqual([]);
     expect((await page(t, '?wait=25')).items).toEqual([]);
