@@ -307,7 +307,7 @@ const signatureIn = async (file: FileHandle, size: number): Promise<string | nul
 const headerIn = async (file: FileHandle, path: string): Promise<Header> => {
   const first = await firstLineOf(file);
   const { data } = FirstLine.safeParse(first);
-  if (!data) throw new CliFailure(`${path} is not a backup of Handback`);
+  if (!data) throw new CliFailure(`${path} is not a backup of Handback, or it is damaged at the start`);
   if (data.format > FORMAT)
     throw new CliFailure(
       `${path} has format ${data.format}, which a newer release of Handback wrote: use that release`,
