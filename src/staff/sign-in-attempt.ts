@@ -157,7 +157,8 @@ export const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise
 
 /** By mail, and by a notice in the admin app until the password changes. */
 const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> => {
-  await updateUser(ctx.db, user.id, { password_exposed_at: ctx.clock.now() });
+  const exposed = { password_exposed_at: ctx.clock.now() };
+  await ctx.db.updateTable('users').set(exposed).where('id', '=', user.id).execute();
   const shop = await findShop(ctx.db, user.shop_id);
   if (shop) ctx.mail.send(linkMail('exposed', user, shop.name, `${ctx.config.publicUrl}/admin/account`));
 };
