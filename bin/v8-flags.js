@@ -8,7 +8,7 @@ const nameOf = (flag) => flag.replace(/=.*/, '');
 /** Returns where they are set already, and where a process cannot replace itself: on Windows, and under a parent that talks to it. */
 export const ensureV8Flags = () => {
   if (!process.execve || process.channel) return;
-  // Whoever chose a value of their own keeps it.
+  // A value that the operator chose stays.
   const chosen = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf);
   const missing = V8_FLAGS.filter((flag) => !chosen.includes(nameOf(flag)));
   if (missing.length === 0) return;

@@ -67,7 +67,7 @@ export interface Outcome {
   kind: Kind | null;
 }
 
-/** Finds the return that was scanned and moves it. What stands in the way is told in words; it never throws. */
+/** Finds the return that was scanned and moves it. It reports a refusal in words and never throws. */
 const doScan = async (text: string, job: Job): Promise<Outcome> => {
   let found: FoundReturn | null = null;
   const failed = (message: string): Outcome => ({ text, isDone: false, message, found, kind: kindOf(found) });
