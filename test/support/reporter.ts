@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { DefaultReporter, type TestCase, type TestModule } from 'vitest/node';
 
 // What a run prints beside the usual: the last log lines of the service for each failure, what was skipped and why, and a closing line,
-// which also goes to the file in TEST_REPORT.
+// which also goes to the file in TEST_REPORT, with the names of what failed.
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -26,6 +26,17 @@ const skipReasonOf = (test: TestCase): string => {
   return (result.state === 'skipped' && result.note) || 'no reason given';
 };
 
+/** A line for each failed test, or for the file if it could not be loaded. */
+const failuresOf = (module: TestModule): string[] => {
+  const file = `FAILED ${module.project.name} ${module.relativeModuleId}`;
+  const failed = having(testsOf(module), 'failed');
+  if (failed.length === 0) return [file];
+  return failed.map((test) => {
+    const [error] = test.result().errors ?? [];
+    return `${file} > ${test.fullName}: ${error?.message.split('\n')[0] ?? 'no message'}`;
+  });
+};
+
 export class HandbackReporter extends DefaultReporter {
   constructor() {
     super({ summary: false });
@@ -45,7 +56,8 @@ export class HandbackReporter extends DefaultReporter {
     const closing = `${having(tests, 'passed').length} passed, ${having(tests, 'failed').length + failedAlone} failed, ${having(tests, 'skipped').length} skipped`;
     this.log(closing);
     const report = process.env['TEST_REPORT'];
-    if (report) writeFileSync(report, `${closing}\n`);
+    const failed = modules.filter((module) => module.state() === 'failed').flatMap(failuresOf);
+    if (report) writeFileSync(report, [closing, ...failed, ''].join('\n'));
   }
 
   private printServiceLogs(failed: TestCase[]): void {

@@ -186,8 +186,9 @@ it('deliveries of an RMA, and dropped ones, are found by an index among however 
   await expectIndex({ rmaId, page: 7, status: 'DELIVERED' }, BY_RMA);
   await expectIndex({ status: 'DROPPED' }, /webhook_deliveries_dropped/);
   await expectIndex({ status: 'DROPPED', event: 'offline_repair.closed' }, /webhook_deliveries_dropped/);
+  // Once the table has been vacuumed, PostgreSQL may take the client's own rows from its index alone and match them by id.
   await expectIndex(
     { status: 'PENDING' },
-    /webhook_deliveries_(first|retry)|webhook_deliveries_(client|pkey).*\bid ?= ?|Subquery|Append|COMPOUND/,
+    /webhook_deliveries_(first|retry)|webhook_deliveries_(client|pkey).*\bid ?>?= ?|Subquery|Append|COMPOUND/,
   );
 });
