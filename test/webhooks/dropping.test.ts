@@ -81,9 +81,10 @@ describe('what has waited for a day', () => {
     await t.startSending();
     await t.create(await t.addReceiver(receiver.url));
     await receiver.got(1, 5_000);
-    await until('the old ones are dropped', async () => {
-      const dropped = (await t.deliveries()).filter(({ reason }) => reason === 'waited longer than 24 hours');
-      return dropped.length === 6_000;
+    await until('the old ones are dropped, and the new one is settled', async () => {
+      const rows = await t.deliveries();
+      const dropped = rows.filter(({ reason }) => reason === 'waited longer than 24 hours');
+      return dropped.length === 6_000 && rows.some(({ status }) => status === 'DELIVERED');
     });
     const waiting = (await t.deliveries()).filter(({ status }) => status === 'PENDING');
     expect(waiting.map(({ client_id }) => client_id)).toEqual(Array(3).fill(client.id));
