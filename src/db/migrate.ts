@@ -14,7 +14,7 @@ export interface SchemaDialect {
   times: 'double precision[]' | 'text';
   /** Its loss in a crash is harmless. */
   rateLimits: 'unlogged table' | 'table';
-  /** What a database has: each column as `table.column` with its type, and each index by its name. */
+  /** What a database has: each column as `table.column` with its type, in order, and each index by its name. */
   catalogue: RawBuilder<SchemaPart>;
 }
 
@@ -43,11 +43,12 @@ export const SCHEMA_DIALECTS = {
     rateLimits: 'unlogged table',
     // Those that statements find by their bare names, whatever other schemas hold.
     catalogue: sql`
-      select c.relname || '.' || a.attname as name,
+      (select c.relname || '.' || a.attname as name,
           format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end as type
         from pg_class as c join pg_attribute as a on a.attrelid = c.oid
         where c.relkind = 'r' and pg_table_is_visible(c.oid) and a.attnum > 0 and not a.attisdropped
           and c.relnamespace <> 'pg_catalog'::regnamespace
+        order by c.relname, a.attnum)
       union all
       select c.relname, case when i.indisunique then 'unique index' else 'index' end
         from pg_class as c join pg_index as i on i.indexrelid = c.oid

@@ -6,8 +6,7 @@ import type { Notice } from './migrate.ts';
 import { poolerModeOf } from './postgres/hosts.ts';
 import { openPostgres } from './postgres/open.ts';
 import { fillPostgres, postgresSnapshot } from './postgres/postgres-transfer.ts';
-import { lockFolder } from './sqlite/connections.ts';
-import { openSqlite } from './sqlite/open.ts';
+import { lockFolder, openSqlite } from './sqlite/open.ts';
 import { fillSqlite, sqliteSnapshot } from './sqlite/sqlite-transfer.ts';
 import type { FillAtOnce, PoolerMode, WithSnapshot } from './transfer.ts';
 

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from './database.ts';
 import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
 import { TABLE_NAMES } from './schema.ts';
@@ -55,34 +55,29 @@ export type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>)
 
 export type FillAtOnce = <Result>(work: (filling: Filling) => Promise<Result>) => Promise<Result>;
 
-/** What an engine does its own way. `columns` finds those of every table, in order. */
-interface EngineReading extends Pick<Reading, 'engine' | 'server' | 'rows'> {
-  columns: RawBuilder<{ table: string; column: string }>;
-}
-
-export const readingOf = (db: Db, { columns, ...own }: EngineReading): Reading => {
-  const tables = async () => {
-    const byTable = Map.groupBy((await columns.execute(db)).rows, ({ table }) => table);
-    return new Map([...byTable].map(([table, of]) => [table, of.map(({ column }) => column)]));
-  };
-  const migrations = async () => ((await tables()).has('kysely_migration') ? executedMigrations(db) : []);
-  return { ...own, db, tables, migrations };
-};
-
-export const fillingFrom = (
-  reading: Reading,
+/** Adds what is the same on both engines. */
+export const transferOf = (
+  db: Db,
   notice: Notice,
-  own: Pick<Filling, 'lock' | 'insert'>,
+  own: Pick<Filling, 'engine' | 'server' | 'rows' | 'lock' | 'insert'>,
 ): Filling => {
-  const { db, engine } = reading;
+  const dialect = SCHEMA_DIALECTS[own.engine];
+  const tables = async () => {
+    const { rows } = await dialect.catalogue.execute(db);
+    const columns = rows.map(({ name }) => name.split('.')).filter((names) => names.length === 2);
+    const byTable = Map.groupBy(columns, ([table = '']) => table);
+    return new Map([...byTable].map(([table, of]) => [table, of.map(([, column = '']) => column)]));
+  };
   return {
-    ...reading,
     ...own,
+    db,
+    tables,
+    migrations: async () => ((await tables()).has('kysely_migration') ? executedMigrations(db) : []),
     async hasRows(table) {
       const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
       return rows.length > 0;
     },
     clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(db)),
-    migrateTo: (name) => migrateTo(db, { ...SCHEMA_DIALECTS[engine], notice }, name),
+    migrateTo: (name) => migrateTo(db, { ...dialect, notice }, name),
   };
 };

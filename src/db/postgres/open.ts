@@ -1,6 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
-import pg from 'pg';
-import { withTimeout } from '../../lib/time.ts';
+import { type Kysely, sql } from 'kysely';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
@@ -17,14 +15,12 @@ import {
 import { DatabaseClock } from './clock.ts';
 import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
-import { openPools, PLANNED_ANEW } from './pools.ts';
+import { openPools, PLANNED_ANEW, withOwnPool } from './pools.ts';
 import { postgresRateGate } from './rate-gate.ts';
 import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
-
-const LAST_NOTIFICATIONS_TIMEOUT_MS = 100;
 
 export const openPostgres = (
   connectionString: string,
@@ -53,7 +49,7 @@ export const openPostgres = (
     background,
     fill: statements.fill,
     async migrate(notice = () => {}) {
-      await hosts.connect((url) => migrate(url, notice, observer));
+      await hosts.connect((url) => migrate(url, notice));
       await clock.start();
     },
     analyze: () => analyzeGrown(background),
@@ -70,34 +66,19 @@ export const openPostgres = (
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
       clock.stop();
-      // The last one wakes other processes to take over the receivers of this one. If it is lost, they are delayed, no more.
-      await withTimeout(
-        notifications.sent(),
-        LAST_NOTIFICATIONS_TIMEOUT_MS,
-        () => new Error('not sent'),
-      ).catch(() => {});
+      await notifications.close();
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
   };
 };
 
-/** Without a time limit: waiting for another process's migration is fine. The second connection reads what was run (`migrate.ts`). */
-const migrate = async (
-  connectionString: string,
-  notice: Notice,
-  { onDatabaseError }: Observer,
-): Promise<void> => {
-  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 2, keepAlive: true });
-  pool.on('error', (error) => onDatabaseError('idle connection lost', error));
-  const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  try {
-    const client = await pool.connect();
-    await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    if (await migrateToLatest(alone, { ...SCHEMA_DIALECTS.postgres, notice })) await analyzeGrown(alone);
-  } finally {
-    await pool.end();
-  }
+/** Waiting for another process's migration may take long. The second connection reads what was run (`migrate.ts`). */
+const migrate = async (connectionString: string, notice: Notice): Promise<void> => {
+  await refuseSharedSessions(connectionString);
+  await withOwnPool({ connectionString, max: 2 }, async (db) => {
+    if (await migrateToLatest(db, { ...SCHEMA_DIALECTS.postgres, notice })) await analyzeGrown(db);
+  });
 };
 
 /** Autovacuum does the same within minutes; until then a table that was empty when analysed is planned as if it still were. */

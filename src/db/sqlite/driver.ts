@@ -12,8 +12,77 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import type { SqliteConnections, Synchronous } from './connections.ts';
-import type { ThreadQuery } from './reader-thread.ts';
+import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.ts';
+import type { HeavyReads } from './heavy-reads.ts';
+
+/** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
+const OPEN_TIMEOUT_MS = 2000;
+const CACHED_STATEMENTS = 500;
+
+/** FULL: a commit is on disk when it returns. NORMAL: it is there with the next one that is FULL. */
+export type Synchronous = 'FULL' | 'NORMAL';
+
+/** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
+class PreparedConnection {
+  readonly raw: Sqlite.Database;
+  readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
+
+  constructor(file: string, pragmas: string[]) {
+    this.raw = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
+    // From the last one on SQLite never waits: it would stop the event loop. The driver waits instead.
+    for (const pragma of [...pragmas, 'cache_size = -16384', 'busy_timeout = 0']) this.raw.pragma(pragma);
+  }
+
+  prepare(sql: string): Sqlite.Statement<unknown[]> {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
+    const statement = this.raw.prepare<unknown[]>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+/** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
+export class SqliteConnections {
+  readonly #file: string;
+  readonly writer: PreparedConnection;
+  reader: PreparedConnection;
+  #synchronous: Synchronous | null = null;
+
+  constructor(file: string) {
+    this.#file = file;
+    ensurePrivateFile(file);
+    for (const suffix of ['-wal', '-shm']) restrictPermissions(file + suffix);
+    this.writer = new PreparedConnection(file, [
+      'journal_mode = WAL',
+      'foreign_keys = ON',
+      'wal_autocheckpoint = 4000',
+    ]);
+    this.syncCommits('FULL');
+    this.reader = this.#openReader();
+  }
+
+  syncCommits(mode: Synchronous): void {
+    if (mode !== this.#synchronous) this.writer.raw.pragma(`synchronous = ${mode}`);
+    this.#synchronous = mode;
+  }
+
+  /** A connection reads the planner's statistics when it is opened, and then never again. */
+  reopenReader(): void {
+    this.reader.raw.close();
+    this.reader = this.#openReader();
+  }
+
+  close(): void {
+    this.reader.raw.close();
+    this.writer.raw.close();
+  }
+
+  #openReader(): PreparedConnection {
+    return new PreparedConnection(this.#file, ['query_only = ON']);
+  }
+}
 
 /** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
 export const BUSY_WAIT_MS = 2000;
@@ -21,7 +90,7 @@ export const LONGEST_PAUSE_MS = 20;
 
 const busyError = (): Error => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
 
-const isBusy = (error: unknown): boolean =>
+export const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
 /** Tries again while another program holds the lock, until the deadline. The event loop runs on in between. */
@@ -51,7 +120,7 @@ interface SessionSettings {
   writers: BoundedQueue;
   synchronous: Synchronous;
   waitMs: number;
-  heavyReads?: { run(query: ThreadQuery): Promise<unknown[]> };
+  heavyReads?: HeavyReads;
 }
 
 /** A read outside a transaction goes to the reading connection, or thread, at once; anything else waits for its turn to write. */
@@ -82,11 +151,11 @@ class Session implements DatabaseConnection {
   /** At once the write lock, so that a transaction never fails half-way because another program wrote first. */
   async begin(): Promise<void> {
     const { deadline, release } = await this.#takeTurn();
+    this.#endTurn = release;
     try {
       await retryWhileBusy(() => this.#settings.connections.writer.raw.exec('begin immediate'), deadline);
-      this.#endTurn = release;
     } catch (error) {
-      release();
+      this.#giveBack();
       throw error;
     }
   }

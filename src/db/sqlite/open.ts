@@ -1,15 +1,26 @@
 import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
+import { ensurePrivateFile } from '../../lib/private-files.ts';
 import { systemClock } from '../../lib/time.ts';
+import { ConfigError } from '../../service/config.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
-import { SqliteConnections, type Synchronous } from './connections.ts';
-import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
+import {
+  BUSY_WAIT_MS,
+  isBusy,
+  LONGEST_PAUSE_MS,
+  SqliteConnections,
+  type Synchronous,
+  sessionDialect,
+  writerTurns,
+} from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
 /** Another process may be migrating. No request runs yet. */
@@ -140,4 +151,33 @@ const dialect: Dialect = {
   // Takes half as long as LIKE, which also minds upper and lower case.
   contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,
+};
+
+/** A process that was just killed may need a moment until the system has let go of its locks. */
+const LOCK_TIMEOUT_MS = 1000;
+
+/** A connection that nothing refers to would be closed, and its lock with it. */
+const held = new Set<Sqlite.Database>();
+
+/** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
+export const lockFolder = (folder: string): (() => void) => {
+  const file = join(folder, 'handback.lock');
+  ensurePrivateFile(file);
+  const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
+  try {
+    // Nothing is ever written, so no journal is needed beside it.
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('begin exclusive');
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new ConfigError(
+      `another Handback serves from ${folder} already: SQLite is for one process (DATA_DIR, or DATABASE_URL for many)`,
+    );
+  }
+  held.add(lock);
+  return () => {
+    held.delete(lock);
+    lock.close();
+  };
 };

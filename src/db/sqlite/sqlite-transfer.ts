@@ -1,20 +1,12 @@
 import { existsSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
-import { Kysely, SqliteDialect, sql } from 'kysely';
+import { Kysely, SqliteDialect } from 'kysely';
 import { ConfigError } from '../../service/config.ts';
 import type { Db } from '../database.ts';
 import type { Notice } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
-import {
-  type FillAtOnce,
-  fillingFrom,
-  type Reading,
-  readingOf,
-  type Value,
-  type WithSnapshot,
-} from '../transfer.ts';
-import { SqliteConnections } from './connections.ts';
-import { sessionDialect, writerTurns } from './driver.ts';
+import { type FillAtOnce, type Filling, transferOf, type Value, type WithSnapshot } from '../transfer.ts';
+import { SqliteConnections, sessionDialect, writerTurns } from './driver.ts';
 
 /** No request waits for this process. */
 const BUSY_MS = 15_000;
@@ -22,12 +14,9 @@ const BUSY_MS = 15_000;
 const id = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const list = (names: readonly string[]): string => names.map(id).join();
 
-const reading = (raw: Sqlite.Database, db: Db): Reading =>
-  readingOf(db, {
+const transfer = (raw: Sqlite.Database, db: Db, notice: Notice): Filling =>
+  transferOf(db, notice, {
     engine: 'sqlite',
-    columns: sql`
-      select t.name as "table", c.name as "column" from sqlite_master as t, pragma_table_info(t.name) as c
-      where t.type = 'table' and t.name not like 'sqlite~_%' escape '~' order by t.name, c.cid`,
     server: async () => ({
       version: `SQLite ${raw.prepare('select sqlite_version()').pluck().get()}`,
       isSupported: true,
@@ -36,6 +25,13 @@ const reading = (raw: Sqlite.Database, db: Db): Reading =>
     async *rows(table, columns) {
       const all = raw.prepare<[], Value[]>(`select ${list(columns)} from ${id(table)}`);
       yield* all.raw().safeIntegers().iterate();
+    },
+    // The file has one writer: no table needs a lock.
+    async lock() {},
+    async insert(table, columns, rows) {
+      const marks = columns.map(() => '?').join();
+      const statement = raw.prepare(`insert into ${id(table)} (${list(columns)}) values (${marks})`);
+      for (const row of rows) statement.run(row);
     },
   });
 
@@ -49,7 +45,7 @@ export const sqliteSnapshot =
       raw.pragma('query_only = ON');
       raw.exec('begin');
       const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
-      return await work(reading(raw, db));
+      return await work(transfer(raw, db, () => {}));
     } finally {
       raw.close();
     }
@@ -60,19 +56,11 @@ export const fillSqlite =
   async (work) => {
     const connections = new SqliteConnections(file);
     const { raw } = connections.writer;
-    const insert = async (table: string, columns: readonly string[], rows: readonly Value[][]) => {
-      const marks = columns.map(() => '?').join();
-      const statement = raw.prepare(`insert into ${id(table)} (${list(columns)}) values (${marks})`);
-      for (const row of rows) statement.run(row);
-    };
     const db = new Kysely<Tables>({
       dialect: sessionDialect({ connections, writers: writerTurns(), synchronous: 'FULL', waitMs: BUSY_MS }),
     });
     try {
-      return await db
-        .transaction()
-        // The file has one writer: no table needs a lock.
-        .execute((trx) => work(fillingFrom(reading(raw, trx), notice, { lock: async () => {}, insert })));
+      return await db.transaction().execute((trx) => work(transfer(raw, trx, notice)));
     } finally {
       connections.close();
     }
