@@ -105,24 +105,24 @@ const migrator = (db: Kysely<Tables>, dialect: NoticingDialect): Migrator =>
     },
   });
 
-/** A database that a later release has migrated is taken as it is, since releases only add (ADR 0020). True: the schema was changed. */
-export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDialect): Promise<boolean> => {
-  const { error, results = [] } = await migrator(db, dialect).migrateToLatest();
-  if (error) throw error;
-  const wrong = await wrongSchema(db, dialect);
-  if (wrong) throw new ConfigError(wrong);
-  return results.length > 0;
-};
-
-/** Up to this migration, in a database that is being restored; null: to the latest. */
+/** Up to this migration; null: to the latest. True: the schema was changed. */
 export const migrateTo = async (
   db: Kysely<Tables>,
   dialect: NoticingDialect,
   name: string | null,
-): Promise<void> => {
+): Promise<boolean> => {
   const all = migrator(db, dialect);
-  const { error } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
+  const { error, results = [] } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;
+  return results.length > 0;
+};
+
+/** The same for a database that is to be served from. One that a later release has migrated will do, since releases only add (ADR 0020). */
+export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDialect): Promise<boolean> => {
+  const isChanged = await migrateTo(db, dialect, null);
+  const wrong = await wrongSchema(db, dialect);
+  if (wrong) throw new ConfigError(wrong);
+  return isChanged;
 };
 
 /** What is wrong with the schema of a database that has all migrations, and what to do, in one line; null: nothing. */

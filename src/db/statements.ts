@@ -83,7 +83,7 @@ export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(
 
 /** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
 const MOST_KEPT = 1_000;
-const cached = <Value>(cache: Map<string, Value>, key: string, create: () => Value): Value => {
+export const cached = <Value>(cache: Map<string, Value>, key: string, create: () => Value): Value => {
   const known = cache.get(key);
   if (known !== undefined) return known;
   if (cache.size >= MOST_KEPT) cache.clear();

@@ -78,6 +78,6 @@ export const transferOf = (
       return rows.length > 0;
     },
     clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(db)),
-    migrateTo: (name) => migrateTo(db, { ...dialect, notice }, name),
+    migrateTo: async (name) => void (await migrateTo(db, { ...dialect, notice }, name)),
   };
 };

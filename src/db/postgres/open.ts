@@ -3,6 +3,7 @@ import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
+import { postgresRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import {
   anyCase,
@@ -16,7 +17,6 @@ import { DatabaseClock } from './clock.ts';
 import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
 import { openPools, PLANNED_ANEW, withOwnPool } from './pools.ts';
-import { postgresRateGate } from './rate-gate.ts';
 import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */

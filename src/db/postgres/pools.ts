@@ -107,7 +107,6 @@ const nameOf = (text: string): string | undefined => {
 const UNHEARD_MS = 1_000;
 const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
 
-const IN_FAILED_TRANSACTION = '25P02';
 const READ_ONLY = '25006';
 
 export class Connection {
@@ -117,9 +116,6 @@ export class Connection {
   /** When the server last answered, by `performance.now()`. */
   heardAt = performance.now();
   #isCorked = false;
-  #unanswered = 0;
-  /** Why the server refuses the rest of a transaction. */
-  #abortedBy: unknown = null;
 
   constructor(client: pg.PoolClient, hosts: Hosts, era: number) {
     this.#client = client;
@@ -132,27 +128,26 @@ export class Connection {
     values: readonly unknown[] = [],
   ): Promise<pg.QueryResult<Row>> {
     this.#cork();
-    this.#unanswered += 1;
     try {
       const name = values.length > 0 ? nameOf(text) : undefined;
       const answer = await this.#client.query<Row>({ text, values: [...values], name });
       this.heardAt = performance.now();
       return answer;
     } catch (error) {
-      this.#learnFrom(error as { code?: string });
+      const { code } = error as { code?: string };
+      if (code) this.heardAt = performance.now();
+      if (code === READ_ONLY) this.#hosts.refused(this.era);
       if (!isStalePlan(error)) throw error;
       names.delete(text);
       // Inside a transaction all of it must be tried again, by the code that began it.
       if (this.#client.getTransactionStatus() !== 'I') throw error;
-    } finally {
-      this.#unanswered -= 1;
     }
     return this.query(text, values);
   }
 
   /** Whether the server is still there; asked only where that is in doubt. */
   async isAlive(): Promise<boolean> {
-    if (this.#unanswered > 0 || performance.now() - this.heardAt < UNHEARD_MS) return true;
+    if (performance.now() - this.heardAt < UNHEARD_MS) return true;
     const asking = this.query('select 1').then(() => true);
     return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => DEAD).catch(() => false);
   }
@@ -164,14 +159,6 @@ export class Connection {
   /** Without a terminate message, which a dead server would never read. */
   destroy(): void {
     this.#client.connection.stream.destroy();
-  }
-
-  #learnFrom(error: { code?: string }): void {
-    if (error.code) this.heardAt = performance.now();
-    // Statements that were sent together fail together: each has the same reason, whichever is heard first.
-    if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
-    this.#abortedBy = error;
-    if (error.code === READ_ONLY) this.#hosts.refused(this.era);
   }
 
   /** What is asked for in one turn of the event loop goes as one packet. */

@@ -13,11 +13,11 @@ import {
 } from 'kysely';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.ts';
+import { cached } from '../statements.ts';
 import type { HeavyReads } from './heavy-reads.ts';
 
 /** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
 const OPEN_TIMEOUT_MS = 2000;
-const CACHED_STATEMENTS = 500;
 
 /** FULL: a commit is on disk when it returns. NORMAL: it is there with the next one that is FULL. */
 export type Synchronous = 'FULL' | 'NORMAL';
@@ -34,19 +34,27 @@ class PreparedConnection {
   }
 
   prepare(sql: string): Sqlite.Statement<unknown[]> {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
-    const statement = this.raw.prepare<unknown[]>(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+    return cached(this.#statements, sql, () => this.raw.prepare<unknown[]>(sql));
   }
 }
+
+/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
+const BUSY_WAIT_MS = 2000;
+export const LONGEST_PAUSE_MS = 20;
+
+/** More than this cannot be written within the time that each of them may wait. */
+const WAITING_WRITERS = 2000;
 
 /** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
 export class SqliteConnections {
   readonly #file: string;
   readonly writer: PreparedConnection;
+  readonly writerTurns = new BoundedQueue({
+    atOnce: 1,
+    waiting: WAITING_WRITERS,
+    withinMs: BUSY_WAIT_MS,
+    refusal: () => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY'),
+  });
   reader: PreparedConnection;
   #synchronous: Synchronous | null = null;
 
@@ -84,12 +92,6 @@ export class SqliteConnections {
   }
 }
 
-/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
-export const BUSY_WAIT_MS = 2000;
-export const LONGEST_PAUSE_MS = 20;
-
-const busyError = (): Error => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
-
 export const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
@@ -109,17 +111,10 @@ const retryWhileBusy = async <Result>(
   }
 };
 
-/** More than this cannot be written within the time that each of them may wait. */
-const WAITING_WRITERS = 2000;
-
-export const writerTurns = (): BoundedQueue =>
-  new BoundedQueue({ atOnce: 1, waiting: WAITING_WRITERS, withinMs: BUSY_WAIT_MS, refusal: busyError });
-
 interface SessionSettings {
   connections: SqliteConnections;
-  writers: BoundedQueue;
   synchronous: Synchronous;
-  waitMs: number;
+  waitMs?: number;
   heavyReads?: HeavyReads;
 }
 
@@ -187,9 +182,9 @@ class Session implements DatabaseConnection {
   }
 
   async #takeTurn(): Promise<{ deadline: number; release: () => void }> {
-    const { writers, connections, synchronous, waitMs } = this.#settings;
+    const { connections, synchronous, waitMs = BUSY_WAIT_MS } = this.#settings;
     const deadline = performance.now() + waitMs;
-    const release = await writers.take();
+    const release = await connections.writerTurns.take();
     connections.syncCommits(synchronous);
     return { deadline, release };
   }

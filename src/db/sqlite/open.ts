@@ -12,15 +12,7 @@ import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
-import {
-  BUSY_WAIT_MS,
-  isBusy,
-  LONGEST_PAUSE_MS,
-  SqliteConnections,
-  type Synchronous,
-  sessionDialect,
-  writerTurns,
-} from './driver.ts';
+import { isBusy, LONGEST_PAUSE_MS, SqliteConnections, type Synchronous, sessionDialect } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
 /** Another process may be migrating. No request runs yet. */
@@ -28,13 +20,12 @@ const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
   const connections = new SqliteConnections(file);
-  const writers = writerTurns();
   const heavyReads = new HeavyReads(file, onDatabaseError);
   // As many requests may wait for events as there are.
   const listeners = new EventEmitter().setMaxListeners(0);
   const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
-      dialect: sessionDialect({ connections, writers, synchronous, waitMs: BUSY_WAIT_MS, ...more }),
+      dialect: sessionDialect({ connections, synchronous, ...more }),
       log: ({ queryDurationMillis, level }) => onQuery(queryDurationMillis, level === 'error'),
     });
   const db = kyselyThat('FULL');

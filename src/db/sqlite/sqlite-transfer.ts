@@ -6,7 +6,7 @@ import type { Db } from '../database.ts';
 import type { Notice } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
 import { type FillAtOnce, type Filling, transferOf, type Value, type WithSnapshot } from '../transfer.ts';
-import { SqliteConnections, sessionDialect, writerTurns } from './driver.ts';
+import { SqliteConnections, sessionDialect } from './driver.ts';
 
 /** No request waits for this process. */
 const BUSY_MS = 15_000;
@@ -57,7 +57,7 @@ export const fillSqlite =
     const connections = new SqliteConnections(file);
     const { raw } = connections.writer;
     const db = new Kysely<Tables>({
-      dialect: sessionDialect({ connections, writers: writerTurns(), synchronous: 'FULL', waitMs: BUSY_MS }),
+      dialect: sessionDialect({ connections, synchronous: 'FULL', waitMs: BUSY_MS }),
     });
     try {
       return await db.transaction().execute((trx) => work(transfer(raw, trx, notice)));
