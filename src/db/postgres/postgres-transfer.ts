@@ -12,6 +12,7 @@ import {
 } from '../transfer.ts';
 import { Hosts } from './hosts.ts';
 import { setting, typesWith, withOwnPool } from './pools.ts';
+import { insertRows, namesOf } from './transaction.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOCK_TIMEOUT_MS = 10_000;
@@ -69,8 +70,6 @@ export const fillPostgres =
       return result;
     });
 
-const namesOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
-
 const transfer = (trx: Trx, notice: Notice): Filling =>
   transferOf(trx, notice, {
     engine: 'postgres',
@@ -85,11 +84,7 @@ const transfer = (trx: Trx, notice: Notice): Filling =>
       const records = rows.map((row) =>
         Object.fromEntries(columns.map((column, i) => [column, asText(row[i])])),
       );
-      const names = namesOf(columns);
-      await sql`insert into ${sql.table(table)} (${names}) select ${names}
-        from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(records)}::json)`.execute(
-        trx,
-      );
+      await insertRows(table, columns, records).execute(trx);
     },
   });
 

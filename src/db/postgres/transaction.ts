@@ -125,13 +125,15 @@ class Pipeline {
   }
 }
 
+export const namesOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
+
 /** The rows as one parameter, so that the statement's text does not depend on their number. */
+export const insertRows = (table: string, columns: readonly string[], rows: object[]) =>
+  sql`insert into ${sql.table(table)} (${namesOf(columns)})
+    select ${namesOf(columns)} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
+
 const insertInto = statementsBy(({ table, columns }: { table: string; columns: string[] }) =>
-  statement((_engine, { rows }: { rows: object[] }) => {
-    const names = sql.join(columns.map((column) => sql.id(column)));
-    return sql`insert into ${sql.table(table)} (${names})
-      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
-  }),
+  statement((_engine, { rows }: { rows: object[] }) => insertRows(table, columns, rows)),
 );
 
 const updateOf = statementsBy(({ updated, columns, longColumns }: Omit<Update, 'rows'>) =>
