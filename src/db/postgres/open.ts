@@ -5,18 +5,11 @@ import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
 import { postgresRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import {
-  anyCase,
-  asJson,
-  type ColumnKind,
-  CompiledStatements,
-  type Dialect,
-  encoded,
-} from '../statements.ts';
+import { CompiledStatements, postgresDialect } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
 import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
-import { openPools, PLANNED_ANEW, withOwnPool } from './pools.ts';
+import { openPools, withOwnPool } from './pools.ts';
 import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
@@ -33,7 +26,7 @@ export const openPostgres = (
   const db = pools.admin.kysely();
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
-  const statements = new CompiledStatements({ db, ...dialect });
+  const statements = new CompiledStatements({ db, ...postgresDialect });
   const clock = new DatabaseClock(pools.background, ownClock);
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
@@ -55,7 +48,7 @@ export const openPostgres = (
     analyze: () => analyzeGrown(background),
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
-    ...dialect,
+    ...postgresDialect,
     changeTransactions: {
       ...changeTransactions(pools.changes, statements),
       mostWaiting: Math.max(1, poolSizes.changes - 2),
@@ -87,24 +80,4 @@ const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
     select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid
       where pg_table_is_visible(relid) and n_mod_since_analyze > 10 * greatest(reltuples, 100)`.execute(db);
   for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
-};
-
-const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };
-
-const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`;
-
-const anyCaseRegex = (part: string): string =>
-  anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
-
-const dialect: Dialect = {
-  rows(alias, columns, values) {
-    const parts = Object.entries(columns).map(([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`);
-    return sql`json_to_recordset(${asJson(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
-  },
-  oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
-  among: (query) => sql`= any(array(${query}))`,
-  forEachRow: (alias, query) => sql`unnest(array(${query})) as ${sql.id(alias)}(value)`,
-  contains: (column, part) =>
-    sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
-  containsAnyCase: (column, part) => sql`${sql.ref(column)} ~ ${encoded(part, anyCaseRegex)}`,
 };

@@ -11,7 +11,7 @@ import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
+import { CompiledStatements, type Fill, sqliteDialect } from '../statements.ts';
 import { isBusy, LONGEST_PAUSE_MS, SqliteConnections, type Synchronous, sessionDialect } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
@@ -30,7 +30,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     });
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
-  const { fill } = new CompiledStatements({ db, ...dialect });
+  const { fill } = new CompiledStatements({ db, ...sqliteDialect });
   const transaction = readThenWrite(db, connections, fill);
   const analyze = async (): Promise<void> => {
     if (!(await analyzeGrown(light, heavyReads))) return;
@@ -53,7 +53,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     analyze,
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
-    ...dialect,
+    ...sqliteDialect,
     // The more share a commit, the fewer wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
     // One process, so an event emitter is enough. The change is committed: no listener may fail the request.
@@ -122,26 +122,6 @@ const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadT
         else await trx.executeQuery(fill(write.statement, write.values as never));
       return result;
     });
-};
-
-const globEscaped = (text: string): string => text.replaceAll(/[*?[]/g, '[$&]');
-const globPattern = (part: string): string => `*${globEscaped(part)}*`;
-const anyCaseGlob = (part: string): string => `*${anyCase(part, globEscaped)}*`;
-
-const dialect: Dialect = {
-  rows: (alias, columns, values) => {
-    const parts = Object.keys(columns).map(
-      (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
-    );
-    return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
-  },
-  oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
-  among: (query) => sql`in (${query})`,
-  forEachRow: (alias, query) =>
-    sql`json_each((select json_group_array(id) from (${query}))) as ${sql.id(alias)}`,
-  // Takes half as long as LIKE, which also minds upper and lower case.
-  contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
-  containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,
 };
 
 /** A process that was just killed may need a moment until the system has let go of its locks. */
