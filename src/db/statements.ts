@@ -12,7 +12,7 @@ import type { Tables } from './schema.ts';
 // Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
 // take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
 
-export type ColumnKind = 'id' | 'text' | 'integer';
+type ColumnKind = 'id' | 'text' | 'integer';
 
 export interface Dialect {
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
