@@ -14,12 +14,6 @@ const ANSWER_TIMEOUT_MS = 1_500;
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
 const takesNoWrites = (message: string): Error => withCode(new Error(message), '25006');
 
-interface Candidate {
-  url: string;
-  /** Grows with each promotion: of two servers that take writes, the one with the lower timeline has been replaced. */
-  timeline: string;
-}
-
 /** Emits `move` when another server is in use, or none of those before. */
 export class Hosts extends EventEmitter<{ move: [] }> {
   /** The one in use. */
@@ -29,6 +23,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   readonly #urls: readonly string[];
   readonly #mustTakeWrites: boolean;
   #isKnown: boolean;
+  /** Grows with each promotion: of two servers that take writes, the one with the lower timeline has been replaced. */
   #newestTimeline = '';
   #search: Promise<void> | null = null;
 
@@ -95,7 +90,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     this.#move();
   }
 
-  async #ask(url: string): Promise<Candidate> {
+  #ask(url: string) {
     return withClient(url, ANSWER_TIMEOUT_MS, async (client) => {
       if (!this.#mustTakeWrites) return { url, timeline: '' };
       const { rows } = await client.query<{ read_only: string; timeline: string | null }>(
