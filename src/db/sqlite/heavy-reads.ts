@@ -25,8 +25,8 @@ export class HeavyReads {
     refusal: () => new QueueTimeout('too many reads of many rows'),
   });
   #thread: Worker | null = null;
-  /** Of the one read that runs. */
-  #settle: (answer: Answer) => void = () => {};
+  /** The one read that runs, or the last one. */
+  #asked: { thread: Worker; resolve(answer: Answer): void } | null = null;
 
   constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
     this.#file = file;
@@ -37,7 +37,7 @@ export class HeavyReads {
     return this.#queue.run(async () => {
       this.#thread ??= this.#start();
       const { promise, resolve } = Promise.withResolvers<Answer>();
-      this.#settle = resolve;
+      this.#asked = { thread: this.#thread, resolve };
       this.#thread.postMessage(query);
       const answer = await promise;
       if ('rows' in answer) return answer.rows;
@@ -59,13 +59,12 @@ export class HeavyReads {
     const thread = new Worker(new URL(THREAD, import.meta.url), { workerData: this.#file });
     // A command that does not close the database must end all the same.
     thread.unref();
-    thread.on('message', (answer) => this.#settle(answer));
+    thread.on('message', (answer) => this.#asked?.resolve(answer));
     thread.on('error', (error) => this.#onDatabaseError('reader thread failed', error));
     thread.on('exit', () => {
-      // One that was closed has answered before.
-      if (this.#thread !== thread) return;
-      this.#thread = null;
-      this.#settle(ENDED);
+      if (this.#thread === thread) this.#thread = null;
+      // Another thread may have been asked since.
+      if (this.#asked?.thread === thread) this.#asked.resolve(ENDED);
     });
     return thread;
   }
