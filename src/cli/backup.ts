@@ -1,12 +1,14 @@
 import { recordForAllShops } from '../audit/store.ts';
 import { describeDatabaseError, isLockTimeout } from '../db/database-errors.ts';
 import { unknownMigration } from '../db/migrate.ts';
-import { fillingOf, lockDatabase, openDatabase, snapshotOf } from '../db/open.ts';
+import { lockDatabase, openDatabase } from '../db/open.ts';
 import { TABLE_NAMES } from '../db/schema.ts';
 import {
   BACKED_UP_TABLES,
   type Filling,
+  fillingOf,
   type Reading,
+  snapshotOf,
   type Value,
   WRITTEN_BY_A_START,
 } from '../db/transfer.ts';

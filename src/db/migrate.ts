@@ -14,7 +14,7 @@ export interface SchemaDialect {
   times: 'double precision[]' | 'text';
   /** Its loss in a crash is harmless. */
   rateLimits: 'unlogged table' | 'table';
-  /** What a database has: each column as `table.column` with its type, and each index by its name. */
+  /** What a database has: each column as `table.column` with its type, in order, and each index by its name. */
   catalogue: RawBuilder<SchemaPart>;
 }
 
@@ -43,11 +43,12 @@ export const SCHEMA_DIALECTS = {
     rateLimits: 'unlogged table',
     // Those that statements find by their bare names, whatever other schemas hold.
     catalogue: sql`
-      select c.relname || '.' || a.attname as name,
+      (select c.relname || '.' || a.attname as name,
           format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end as type
         from pg_class as c join pg_attribute as a on a.attrelid = c.oid
         where c.relkind = 'r' and pg_table_is_visible(c.oid) and a.attnum > 0 and not a.attisdropped
           and c.relnamespace <> 'pg_catalog'::regnamespace
+        order by c.relname, a.attnum)
       union all
       select c.relname, case when i.indisunique then 'unique index' else 'index' end
         from pg_class as c join pg_index as i on i.indexrelid = c.oid
@@ -104,24 +105,24 @@ const migrator = (db: Kysely<Tables>, dialect: NoticingDialect): Migrator =>
     },
   });
 
-/** A database that a later release has migrated is taken as it is, since releases only add (ADR 0020). True: the schema was changed. */
-export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDialect): Promise<boolean> => {
-  const { error, results = [] } = await migrator(db, dialect).migrateToLatest();
-  if (error) throw error;
-  const wrong = await wrongSchema(db, dialect);
-  if (wrong) throw new ConfigError(wrong);
-  return results.length > 0;
-};
-
-/** Up to this migration, in a database that is being restored; null: to the latest. */
+/** Up to this migration; null: to the latest. True: the schema was changed. */
 export const migrateTo = async (
   db: Kysely<Tables>,
   dialect: NoticingDialect,
   name: string | null,
-): Promise<void> => {
+): Promise<boolean> => {
   const all = migrator(db, dialect);
-  const { error } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
+  const { error, results = [] } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;
+  return results.length > 0;
+};
+
+/** The same for a database that is to be served from. One that a later release has migrated will do, since releases only add (ADR 0020). */
+export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDialect): Promise<boolean> => {
+  const isChanged = await migrateTo(db, dialect, null);
+  const wrong = await wrongSchema(db, dialect);
+  if (wrong) throw new ConfigError(wrong);
+  return isChanged;
 };
 
 /** What is wrong with the schema of a database that has all migrations, and what to do, in one line; null: nothing. */

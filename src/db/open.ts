@@ -2,16 +2,12 @@ import { join } from 'node:path';
 import { ensurePrivateFolder } from '../lib/private-files.ts';
 import type { Config } from '../service/config.ts';
 import type { Database, Observer } from './database.ts';
-import type { Notice } from './migrate.ts';
 import { poolerModeOf } from './postgres/hosts.ts';
 import { openPostgres } from './postgres/open.ts';
-import { fillPostgres, postgresSnapshot } from './postgres/postgres-transfer.ts';
-import { lockFolder } from './sqlite/connections.ts';
-import { openSqlite } from './sqlite/open.ts';
-import { fillSqlite, sqliteSnapshot } from './sqlite/sqlite-transfer.ts';
-import type { FillAtOnce, PoolerMode, WithSnapshot } from './transfer.ts';
+import { lockFolder, openSqlite } from './sqlite/open.ts';
+import type { PoolerMode } from './transfer.ts';
 
-type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
+export type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
 export const openDatabase = (
   { databaseUrl, dataDir, poolSizes }: Where & Pick<Config, 'poolSizes'>,
@@ -23,18 +19,11 @@ export const openDatabase = (
   return openSqlite(fileIn(dataDir), observer);
 };
 
-const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
-
-/** To read a whole database, which is neither created nor migrated, while others use it. */
-export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
-  databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
+export const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
 
 /** null: there is no server. */
 export const detectPooler = async ({ databaseUrl }: Where): Promise<PoolerMode | null> =>
   databaseUrl ? poolerModeOf(databaseUrl) : null;
-
-export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
-  databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir), notice);
 
 /** For a process that serves, until it ends or releases it: on SQLite there may be only one. Commands need no lock. */
 export const lockDatabase = ({ databaseUrl, dataDir }: Where): { exclusive: boolean; release(): void } => {

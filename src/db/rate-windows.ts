@@ -1,24 +1,35 @@
 import { sql } from 'kysely';
+import { batched } from '../lib/batch.ts';
+import type { Clock } from '../lib/time.ts';
 import type { Database, RateGate, RateState, RateWindow, RateWindows } from './database.ts';
+import { afterFailure } from './database-errors.ts';
+import type { CheckedPool } from './postgres/pools.ts';
 
 // Exact limits: the times of a key's last calls are kept, so that no window holds more, wherever it begins (docs/contract.md).
 
-export const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
+const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
 
 /** The one that decides how long a time is kept. */
-export const longestOf = (windows: RateWindows): RateWindow => windows.at(-1) as RateWindow;
+const longestOf = (windows: RateWindows): RateWindow => windows.at(-1) as RateWindow;
 
 /** In the window that is full for longest: Retry-After must not name a moment at which another one refuses. */
-export const refusal = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
+const refusal = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
   const msBeforeNext = Math.max(...freeInMs);
   const window = windows[freeInMs.indexOf(msBeforeNext)] ?? windows[0];
   return { window, remaining: 0, msBeforeNext, refused: true };
 };
 
+/** How a key stands after a call that passed: so many are in the longest window, and the first of them leaves it first. */
+const passed = (windows: RateWindows, count: number, oldestMs: number, nowMs: number): RateState => {
+  const window = longestOf(windows);
+  const msBeforeNext = oldestMs + lengthMs(window) - nowMs;
+  return { window, remaining: window.points - count, msBeforeNext, refused: false };
+};
+
 /** Judges a call at this moment by the times of those before it, oldest first, and adds it to them unless it is refused. */
 export const judge = (windows: RateWindows, times: number[], nowMs: number): RateState => {
-  const longest = longestOf(windows);
-  const firstKept = times.findIndex((atMs) => atMs > nowMs - lengthMs(longest));
+  const keptMs = lengthMs(longestOf(windows));
+  const firstKept = times.findIndex((atMs) => atMs > nowMs - keptMs);
   times.splice(0, firstKept === -1 ? times.length : firstKept);
   // A window is full while the call that took its first place is in it.
   const freeInMs = windows.map(
@@ -26,12 +37,7 @@ export const judge = (windows: RateWindows, times: number[], nowMs: number): Rat
   );
   if (freeInMs.some((ms) => ms > 0)) return refusal(windows, freeInMs);
   times.push(nowMs);
-  return {
-    window: longest,
-    remaining: longest.points - times.length,
-    msBeforeNext: (times[0] ?? nowMs) + lengthMs(longest) - nowMs,
-    refused: false,
-  };
+  return passed(windows, times.length, times[0] ?? nowMs, nowMs);
 };
 
 /** So many of the newest are kept at least and twice as many at most, so that no flood of addresses fills the memory. */
@@ -57,6 +63,107 @@ export const memoryRateGate = (windows: RateWindows): RateGate => {
     }
     return judge(windows, times, nowMs);
   };
+};
+
+/** Refused keys; beyond these a flood costs round trips again, never memory. */
+const MOST_REMEMBERED = 10_000;
+
+/** How a key stands after some calls. Times are the database's, in milliseconds. */
+interface KeyCount {
+  key: string;
+  /** How many of these calls passed. */
+  taken: number;
+  now: number;
+  /** How many calls are in the longest window, and when the first of them came. */
+  count: number;
+  oldest: number;
+  /** For each window, when the call that took its first place leaves it; null: it has never been full. */
+  free: (number | null)[];
+}
+
+/** A key that was refused is refused again from memory, so a flood costs no round trips. `stopped`: the clock of a test. */
+export const postgresRateGate = (
+  reads: Pick<CheckedPool, 'query'>,
+  windows: RateWindows,
+  clock: Clock,
+  stopped: Clock | null,
+): RateGate => {
+  const text = statement(windows);
+  const rowKey = (key: string) => `${longestOf(windows).name}:${key}`;
+  const refusedKeys = new Map<string, { window: RateWindow; untilMs: number }>();
+
+  const count = batched<string, RateState>(
+    async (keys) => {
+      // In one order everywhere, so that processes never wait for each other in a circle.
+      const calls = [...Map.groupBy(keys, rowKey)].sort(([one], [other]) => (one < other ? -1 : 1));
+      const { rows } = await reads.query<KeyCount>(text, [
+        calls.map(([key]) => key),
+        calls.map(([, same]) => same.length),
+        stopped?.now() ?? null,
+      ]);
+      const counts = new Map(rows.map((row) => [row.key, { row, turn: 0 }]));
+      return keys.map((key) => {
+        const counted = counts.get(rowKey(key));
+        if (!counted) return new Error('a key was not counted');
+        counted.turn += 1;
+        return stateOf(windows, counted.row, counted.turn);
+      });
+    },
+    { most: 200, atOnce: 2, afterFailure },
+  );
+
+  const countAndRemember = async (key: string): Promise<RateState> => {
+    const state = await count(key);
+    if (state.refused) {
+      if (refusedKeys.size >= MOST_REMEMBERED) refusedKeys.clear();
+      refusedKeys.set(key, { window: state.window, untilMs: clock.now() + state.msBeforeNext });
+    }
+    return state;
+  };
+
+  return (key) => {
+    const known = refusedKeys.get(key);
+    if (!known) return countAndRemember(key);
+    const { window, untilMs } = known;
+    const msBeforeNext = untilMs - clock.now();
+    if (msBeforeNext > 0 && msBeforeNext <= lengthMs(window))
+      return { window, remaining: 0, msBeforeNext, refused: true };
+    refusedKeys.delete(key);
+    return countAndRemember(key);
+  };
+};
+
+const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState => {
+  const { taken, now, count, oldest, free } = key;
+  if (turn <= taken) return passed(windows, count - taken + turn, oldest, now);
+  return refusal(
+    windows,
+    free.map((atMs) => (atMs ?? 0) - now),
+  );
+};
+
+// The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is
+// now: the clock was set back. Times are sorted, so `width_bucket` finds by halving how many are past a window.
+const statement = (windows: RateWindows): string => {
+  const now = 'coalesce($3::float8, extract(epoch from clock_timestamp())::float8 * 1000) as now';
+  const keptMs = lengthMs(longestOf(windows));
+  const past = (ms: number) => `width_bucket(now - ${ms}, known)`;
+  const room = windows.map((window) => `${window.points} - cardinality(known) + ${past(lengthMs(window))}`);
+  const free = windows.map(
+    (window) => `times[cardinality(times) - ${window.points - 1}] + ${lengthMs(window)}`,
+  );
+  return `insert into rate_limits as kept (key, times, taken, expire)
+    select key, array_fill(now, array[fresh]), fresh, now + ${keptMs} from (
+      select key, least(calls, ${Math.min(...windows.map(({ points }) => points))}) as fresh, ${now}
+      from unnest($1::text[], $2::integer[]) as called(key, calls)) as called
+    on conflict (key) do update set (times, taken, expire) = (
+      select known[${past(keptMs)} + 1:] || array_fill(now, array[places]), places, now + ${keptMs}
+      from (select ${now}) as clock,
+        lateral (select case when kept.times[cardinality(kept.times)] <= now then kept.times
+          else array(select least(at, now) from unnest(kept.times) as at) end as known) as sorted,
+        lateral (select greatest(0, least(excluded.taken, ${room.join(', ')})) as places) as judged)
+    returning key, taken, expire - ${keptMs} as now, cardinality(times) as count, times[1] as oldest,
+      array[${free.join(', ')}] as free`;
 };
 
 /** Small rows; engines that count in memory have none. */

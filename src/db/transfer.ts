@@ -1,7 +1,15 @@
-import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './database.ts';
+import { existsSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import { Kysely, SqliteDialect, sql } from 'kysely';
+import { ConfigError } from '../service/config.ts';
+import type { Db, Trx } from './database.ts';
 import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
-import { TABLE_NAMES } from './schema.ts';
+import { fileIn, type Where } from './open.ts';
+import { Hosts } from './postgres/hosts.ts';
+import { setting, typesWith, withOwnPool } from './postgres/pools.ts';
+import { insertRows, namesOf } from './postgres/transaction.ts';
+import { TABLE_NAMES, type Tables } from './schema.ts';
+import { SqliteConnections, sessionDialect } from './sqlite/driver.ts';
 
 // How a backup reads a database, and how a restore fills one. Values are the same on both engines: texts, and integers of 64
 // bits. Anything else can only be a damaged row of SQLite, which takes any value anywhere; it goes through as it is.
@@ -51,38 +59,214 @@ export interface Filling extends Reading {
 }
 
 /** Work on a snapshot of the database; it changes nothing. */
-export type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>) => Promise<Result>;
+type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>) => Promise<Result>;
 
-export type FillAtOnce = <Result>(work: (filling: Filling) => Promise<Result>) => Promise<Result>;
+type FillAtOnce = (work: (filling: Filling) => Promise<void>) => Promise<void>;
 
-/** What an engine does its own way. `columns` finds those of every table, in order. */
-interface EngineReading extends Pick<Reading, 'engine' | 'server' | 'rows'> {
-  columns: RawBuilder<{ table: string; column: string }>;
-}
-
-export const readingOf = (db: Db, { columns, ...own }: EngineReading): Reading => {
-  const tables = async () => {
-    const byTable = Map.groupBy((await columns.execute(db)).rows, ({ table }) => table);
-    return new Map([...byTable].map(([table, of]) => [table, of.map(({ column }) => column)]));
-  };
-  const migrations = async () => ((await tables()).has('kysely_migration') ? executedMigrations(db) : []);
-  return { ...own, db, tables, migrations };
-};
-
-export const fillingFrom = (
-  reading: Reading,
+/** Adds what is the same on both engines. */
+const transferOf = (
+  db: Db,
   notice: Notice,
-  own: Pick<Filling, 'lock' | 'insert'>,
+  own: Pick<Filling, 'engine' | 'server' | 'rows' | 'lock' | 'insert'>,
 ): Filling => {
-  const { db, engine } = reading;
+  const dialect = SCHEMA_DIALECTS[own.engine];
+  const tables = async () => {
+    const { rows } = await dialect.catalogue.execute(db);
+    const columns = rows.map(({ name }) => name.split('.')).filter((names) => names.length === 2);
+    const byTable = Map.groupBy(columns, ([table = '']) => table);
+    return new Map([...byTable].map(([table, of]) => [table, of.map(([, column = '']) => column)]));
+  };
   return {
-    ...reading,
     ...own,
+    db,
+    tables,
+    migrations: async () => ((await tables()).has('kysely_migration') ? executedMigrations(db) : []),
     async hasRows(table) {
       const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
       return rows.length > 0;
     },
     clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(db)),
-    migrateTo: (name) => migrateTo(db, { ...SCHEMA_DIALECTS[engine], notice }, name),
+    migrateTo: async (name) => void (await migrateTo(db, { ...dialect, notice }, name)),
   };
 };
+
+/** To read a whole database, which is neither created nor migrated, while others use it. */
+export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
+  databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
+
+export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
+  databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir), notice);
+
+// --- PostgreSQL ---
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 10_000;
+
+const ROWS_AT_ONCE = { least: 10, most: 2_000 };
+const BYTES_AT_ONCE = 1024 * 1024;
+
+const wholeNumber = (text: string): number | bigint => {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+};
+
+/** On one connection of its own, where a statement may take as long as it needs unless `limits` says otherwise. */
+const alone = async <Result>(
+  address: string,
+  limits: Record<string, string | number>,
+  work: (db: Db) => Promise<Result>,
+): Promise<Result> => {
+  const connectionString = await new Hosts(address).connect(async (url) => url);
+  const settings = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, ...limits };
+  return withOwnPool(
+    {
+      connectionString,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      types: typesWith(wholeNumber),
+      max: 1,
+      onConnect: async (client) => void (await client.query(setting(settings))),
+    },
+    work,
+  );
+};
+
+const postgresSnapshot =
+  (address: string, statementTimeoutMs = 0): WithSnapshot =>
+  (work) =>
+    alone(address, { statement_timeout: statementTimeoutMs }, (db) =>
+      db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((trx) => work(postgresTransfer(trx, () => {}))),
+    );
+
+const fillPostgres =
+  (address: string, notice: Notice): FillAtOnce =>
+  (work) =>
+    alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
+      await db.transaction().execute((trx) => work(postgresTransfer(trx, notice)));
+      // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
+      await sql`analyze`
+        .execute(db)
+        .catch(() =>
+          notice('all is restored, but ANALYZE failed: run it, or PostgreSQL plans for empty tables'),
+        );
+    });
+
+const postgresTransfer = (trx: Trx, notice: Notice): Filling =>
+  transferOf(trx, notice, {
+    engine: 'postgres',
+    server: () => serverFacts(trx),
+    rows: (table, columns) => rowsOf(trx, table, columns),
+    async lock(tables) {
+      const names = sql.join(tables.map((table) => sql.table(table)));
+      if (tables.length > 0) await sql`lock table ${names} in access exclusive mode`.execute(trx);
+    },
+    async insert(table, columns, rows) {
+      const asText = (value: Value | undefined) => (typeof value === 'bigint' ? String(value) : value);
+      const records = rows.map((row) =>
+        Object.fromEntries(columns.map((column, i) => [column, asText(row[i])])),
+      );
+      await insertRows(table, columns, records).execute(trx);
+    },
+  });
+
+const OLDEST_SUPPORTED = 14;
+
+const serverFacts = async (trx: Trx): Promise<ServerFacts> => {
+  const { rows } = await sql<{ version: string; now: number }>`
+    select current_setting('server_version') as version,
+      extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(trx);
+  const { version = '', now = null } = rows[0] ?? {};
+  return {
+    version: `PostgreSQL ${version}`,
+    isSupported: Number.parseInt(version, 10) >= OLDEST_SUPPORTED,
+    nowMs: now,
+  };
+};
+
+/** Through a cursor, a few rows at a time: as many as had about a megabyte last time. */
+async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): AsyncGenerator<Value[]> {
+  await sql`declare backup_rows no scroll cursor for select ${namesOf(columns)} from ${sql.table(table)}`.execute(
+    trx,
+  );
+  let atOnce = ROWS_AT_ONCE.least;
+  for (;;) {
+    const { rows } = await sql<
+      Record<string, null | string | number | bigint>
+    >`fetch ${sql.lit(atOnce)} from backup_rows`.execute(trx);
+    if (rows.length === 0) break;
+    let length = 0;
+    for (const row of rows) {
+      yield columns.map((column) => {
+        const value = row[column] ?? null;
+        length += typeof value === 'string' ? value.length : 8;
+        return typeof value === 'number' ? BigInt(value) : value;
+      });
+    }
+    const fitting = Math.floor((rows.length * BYTES_AT_ONCE) / length);
+    atOnce = Math.min(Math.max(fitting, ROWS_AT_ONCE.least), ROWS_AT_ONCE.most);
+  }
+  await sql`close backup_rows`.execute(trx);
+}
+
+// --- SQLite ---
+
+/** No request waits for this process. */
+const BUSY_MS = 15_000;
+
+const id = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const list = (names: readonly string[]): string => names.map(id).join();
+
+const sqliteTransfer = (raw: Sqlite.Database, db: Db, notice: Notice): Filling =>
+  transferOf(db, notice, {
+    engine: 'sqlite',
+    server: async () => ({
+      version: `SQLite ${raw.prepare('select sqlite_version()').pluck().get()}`,
+      isSupported: true,
+      nowMs: null,
+    }),
+    async *rows(table, columns) {
+      const all = raw.prepare<[], Value[]>(`select ${list(columns)} from ${id(table)}`);
+      yield* all.raw().safeIntegers().iterate();
+    },
+    // The file has one writer: no table needs a lock.
+    async lock() {},
+    async insert(table, columns, rows) {
+      const marks = columns.map(() => '?').join();
+      const statement = raw.prepare(`insert into ${id(table)} (${list(columns)}) values (${marks})`);
+      for (const row of rows) statement.run(row);
+    },
+  });
+
+/** On a connection of its own: it reads one moment while the server goes on. */
+const sqliteSnapshot =
+  (file: string): WithSnapshot =>
+  async (work) => {
+    if (!existsSync(file)) throw new ConfigError(`there is no database in ${file} (DATA_DIR)`);
+    const raw = new Sqlite(file, { fileMustExist: true, timeout: BUSY_MS });
+    try {
+      raw.pragma('query_only = ON');
+      raw.exec('begin');
+      const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
+      return await work(sqliteTransfer(raw, db, () => {}));
+    } finally {
+      raw.close();
+    }
+  };
+
+const fillSqlite =
+  (file: string, notice: Notice): FillAtOnce =>
+  async (work) => {
+    const connections = new SqliteConnections(file);
+    const { raw } = connections.writer;
+    const db = new Kysely<Tables>({
+      dialect: sessionDialect({ connections, synchronous: 'FULL', waitMs: BUSY_MS }),
+    });
+    try {
+      return await db.transaction().execute((trx) => work(sqliteTransfer(raw, trx, notice)));
+    } finally {
+      connections.close();
+    }
+  };

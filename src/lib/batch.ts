@@ -30,8 +30,8 @@ interface Pending<Item, Result> {
   reject(error: unknown): void;
   /** By `performance.now()`. */
   overdueAt: number;
-  tries: number;
-  alone: boolean;
+  /** Failed batches that it was in: after the first it runs alone. */
+  failures: number;
 }
 
 /** Together with one round trip this is below the 5 s within which every request is answered. */
@@ -59,9 +59,13 @@ class Batcher<Item, Result> {
       if (this.#waiting.length >= this.#options.capacity)
         return reject(new QueueTimeout('the queue is full'));
       const overdueAt = this.#options.deadlineOf(item);
-      this.#waiting.push({ item, resolve, reject, overdueAt, tries: 0, alone: false });
-      this.#startSoon();
+      this.#enqueue({ item, resolve, reject, overdueAt, failures: 0 });
     });
+  }
+
+  #enqueue(pending: Pending<Item, Result>): void {
+    this.#waiting.push(pending);
+    this.#startSoon();
   }
 
   #startSoon(): void {
@@ -80,12 +84,12 @@ class Batcher<Item, Result> {
 
   #nextBatch(): Pending<Item, Result>[] {
     const now = performance.now();
-    const isOverdue = ({ overdueAt }: Pending<Item, Result>) => overdueAt <= now;
-    const overdue = this.#waiting.filter(isOverdue);
-    if (overdue.length > 0) this.#waiting = this.#waiting.filter((each) => !isOverdue(each));
-    for (const { reject } of overdue) reject(new QueueTimeout('waited too long in the queue'));
+    this.#waiting = this.#waiting.filter(({ overdueAt, reject }) => {
+      if (overdueAt <= now) reject(new QueueTimeout('waited too long in the queue'));
+      return overdueAt > now;
+    });
     const { most } = this.#options;
-    const alone = this.#waiting.findIndex((each) => each.alone);
+    const alone = this.#waiting.findIndex(({ failures }) => failures > 0);
     const size = alone === 0 ? 1 : Math.min(most, alone === -1 ? most : alone);
     return this.#waiting.splice(0, size);
   }
@@ -106,28 +110,24 @@ class Batcher<Item, Result> {
   }
 
   #settle(batch: Pending<Item, Result>[], results: Results<Result>): void {
-    const again: Pending<Item, Result>[] = [];
     batch.forEach((each, i) => {
       const result = results[i];
-      if (result === AGAIN) again.push(each);
+      if (result === AGAIN) setTimeout(() => this.#enqueue(each), AGAIN_AFTER_MS);
       else if (result instanceof Error) each.reject(result);
       else each.resolve(result as Result);
     });
-    if (again.length === 0) return;
-    setTimeout(() => {
-      this.#waiting.push(...again);
-      this.#startSoon();
-    }, AGAIN_AFTER_MS);
   }
 
   /** So that one item that cannot succeed fails by itself. */
   #toRunAlone(batch: Pending<Item, Result>[], error: unknown): Pending<Item, Result>[] {
     const next = this.#options.afterFailure(error);
     const isSplit = next === 'split' && batch.length > 1;
-    const again = batch.map((each) => ({ ...each, alone: true, tries: each.tries + 1 }));
-    const mayTry = ({ tries }: Pending<Item, Result>) => isSplit || (next === 'retry' && tries < MOST_TRIES);
-    for (const each of again) if (!mayTry(each)) each.reject(error);
-    return again.filter(mayTry);
+    return batch.filter((each) => {
+      each.failures += 1;
+      const mayTry = isSplit || (next === 'retry' && each.failures < MOST_TRIES);
+      if (!mayTry) each.reject(error);
+      return mayTry;
+    });
   }
 }
 

@@ -14,12 +14,6 @@ const ANSWER_TIMEOUT_MS = 1_500;
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
 const takesNoWrites = (message: string): Error => withCode(new Error(message), '25006');
 
-interface Candidate {
-  url: string;
-  /** Grows with each promotion: of two servers that take writes, the one with the lower timeline has been replaced. */
-  timeline: string;
-}
-
 /** Emits `move` when another server is in use, or none of those before. */
 export class Hosts extends EventEmitter<{ move: [] }> {
   /** The one in use. */
@@ -29,6 +23,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   readonly #urls: readonly string[];
   readonly #mustTakeWrites: boolean;
   #isKnown: boolean;
+  /** Grows with each promotion: of two servers that take writes, the one with the lower timeline has been replaced. */
   #newestTimeline = '';
   #search: Promise<void> | null = null;
 
@@ -95,7 +90,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     this.#move();
   }
 
-  async #ask(url: string): Promise<Candidate> {
+  #ask(url: string) {
     return withClient(url, ANSWER_TIMEOUT_MS, async (client) => {
       if (!this.#mustTakeWrites) return { url, timeline: '' };
       const { rows } = await client.query<{ read_only: string; timeline: string | null }>(
@@ -148,42 +143,36 @@ const TOO_FEW =
   'DATABASE_URL leads to a pooler that has no second connection to spare: each process needs as many as DATABASE_POOLS adds up to, and four more ' +
   '(PgBouncer: default_pool_size)';
 
-/** Throws where a pooler shares sessions. `client` is connected to `url`. */
-export const refuseSharedSessions = async (client: pg.ClientBase, url: string): Promise<void> => {
-  if ((await poolerBefore(client, url)) === 'shared sessions') throw new ConfigError(SHARED);
+export const refuseSharedSessions = async (url: string): Promise<void> => {
+  if ((await poolerModeAt(url)) === 'shared sessions') throw new ConfigError(SHARED);
 };
 
 export const poolerModeOf = (address: string): Promise<PoolerMode> =>
-  new Hosts(address).connect((url) =>
-    withClient(url, PROBE_TIMEOUT_MS, (client) => poolerBefore(client, url)),
-  );
+  new Hosts(address).connect(poolerModeAt);
 
-const poolerBefore = async (client: pg.ClientBase, url: string): Promise<PoolerMode> => {
-  // A pooler invents the number that clients cancel by; PostgreSQL gives the process that serves them.
-  const { processID } = client as pg.ClientBase & { processID: number };
-  if ((await pidOf(client, 'select 1')) === processID) return 'nothing';
-  const isHeard = await withClient(url, PROBE_TIMEOUT_MS, (listener) => isNotified(listener, client));
-  return isHeard ? 'sessions' : 'shared sessions';
-};
+const poolerModeAt = (url: string): Promise<PoolerMode> =>
+  withClient(url, PROBE_TIMEOUT_MS, async (client) => {
+    // A pooler invents the number that clients cancel by; PostgreSQL gives the process that serves them.
+    const { processID } = client as pg.Client & { processID: number };
+    if ((await pidOf(client, 'select 1')) === processID) return 'nothing';
+    const isHeard = await withClient(url, PROBE_TIMEOUT_MS, (listener) => isNotified(listener, client));
+    return isHeard ? 'sessions' : 'shared sessions';
+  });
 
-const isNotified = async (listener: pg.Client, caller: pg.ClientBase): Promise<boolean> => {
+const isNotified = async (listener: pg.Client, caller: pg.Client): Promise<boolean> => {
   const channel = `handback_probe_${randomBytes(8).toString('hex')}`;
   const heard = new Promise<boolean>((resolve) => listener.once('notification', () => resolve(true)));
   const listening = await pidOf(listener, `listen ${channel}`).catch((error: Error) => {
-    throw error.message === tooLate().message ? new ConfigError(TOO_FEW) : error;
+    throw error.message === 'Query read timeout' ? new ConfigError(TOO_FEW) : error;
   });
   // Both are connected, so one session for both is shared.
   if ((await pidOf(caller, `notify ${channel}`)) === listening) return false;
-  return withTimeout(heard, NOTIFICATION_TIMEOUT_MS, tooLate).catch(() => false);
+  return withTimeout(heard, NOTIFICATION_TIMEOUT_MS, () => new Error('not heard')).catch(() => false);
 };
 
-/** The driver's own words, by which a start knows that the server is away. */
-const tooLate = (): Error => new Error('Query read timeout');
-
 /** Runs a statement and gives the process of the server that did. Both go as one, so that no pooler can split them. */
-const pidOf = async (client: pg.ClientBase, statement: string): Promise<number | undefined> => {
-  const asking = client.query(`${statement}; select pg_backend_pid() as pid`);
+const pidOf = async (client: pg.Client, statement: string): Promise<number | undefined> => {
   // Several statements have several answers, which the types do not know.
-  const answers: unknown = await withTimeout(asking, PROBE_TIMEOUT_MS, tooLate);
+  const answers: unknown = await client.query(`${statement}; select pg_backend_pid() as pid`);
   return (answers as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
 };

@@ -1,15 +1,17 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { withTimeout } from '../../lib/time.ts';
 import { WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
 import { type CheckedPool, clientConfig } from './pools.ts';
 
 export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
-const TOPIC_OF = new Map(WAKE_TOPICS.map((topic) => [CHANNELS[topic], topic]));
 /** What fits into the 8,000 bytes of a notification. */
 const MOST_NAMED = 200;
 const RECONNECT_MS = 1_000;
 /** A connection that only listens would never notice that the other side is gone. */
 const SIGN_OF_LIFE_EVERY_MS = 10_000;
+const LAST_NOTIFICATIONS_TIMEOUT_MS = 100;
 
 /** NOTIFY is sent after the commit: inside it commits would wait for each other. A lost one only delays, since processes also poll. */
 export class Notifications {
@@ -17,11 +19,15 @@ export class Notifications {
   // As many requests may wait for events as there are.
   readonly #listeners = new EventEmitter().setMaxListeners(0);
   readonly #unsent: Record<WakeTopic, Set<string | null>> = { deliveries: new Set(), events: new Set() };
+  readonly #closed = new AbortController();
   #sending: Promise<void> | null = null;
-  #listener: Listener | null = null;
+  #listening: Promise<void> | null = null;
+  #client: pg.Client | null = null;
 
   constructor(pool: CheckedPool) {
     this.#pool = pool;
+    // Processes that use the new server do not notify at the old one.
+    pool.hosts.on('move', this.#leave);
   }
 
   // The change is committed: nothing that goes wrong from here on may fail the request.
@@ -31,21 +37,17 @@ export class Notifications {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when every notification so far has reached the server, or was given up. */
-  async sent(): Promise<void> {
-    await this.#sending;
-  }
-
   async onWake(topic: WakeTopic, listener: WakeListener): Promise<() => Promise<void>> {
     this.#listeners.on(topic, listener);
-    this.#listener ??= new Listener(this.#pool, (of, id) => this.#emit(of, id));
-    return async () => {
-      this.#listeners.off(topic, listener);
-      if (WAKE_TOPICS.some((each) => this.#listeners.listenerCount(each) > 0)) return;
-      const unused = this.#listener;
-      this.#listener = null;
-      await unused?.stop();
-    };
+    this.#listening ??= this.#listen();
+    return async () => void this.#listeners.off(topic, listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    // The last one wakes other processes to take over the receivers of this one. If it is lost, they are delayed, no more.
+    const ending = Promise.all([this.#sending, this.#client?.end()]);
+    await withTimeout(ending, LAST_NOTIFICATIONS_TIMEOUT_MS, () => new Error('not sent')).catch(this.#leave);
   }
 
   #emit(topic: WakeTopic, id: string | null): void {
@@ -69,80 +71,50 @@ export class Notifications {
     }
     this.#sending = null;
   }
+
+  /** Holds one connection that listens, and opens a new one when it breaks; then it notifies for all that was missed. */
+  async #listen(): Promise<void> {
+    const { hosts, observer } = this.#pool;
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      try {
+        const { client, ended } = await hosts.connect((url) => this.#connect(url));
+        for (const topic of WAKE_TOPICS) this.#emit(topic, null);
+        const signOfLife = () => client.query('select 1').catch(() => client.end());
+        const pulse = setInterval(signOfLife, SIGN_OF_LIFE_EVERY_MS).unref();
+        await ended;
+        clearInterval(pulse);
+      } catch (error) {
+        if (!signal.aborted) observer.onDatabaseError('listening connection failed', error);
+        // Not used any more, whether it ends in good order or not.
+        this.#client?.end().catch(() => {});
+      }
+      await pause(RECONNECT_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #connect(connectionString: string): Promise<{ client: pg.Client; ended: Promise<void> }> {
+    // It may have taken long to find a host.
+    this.#closed.signal.throwIfAborted();
+    const client = new pg.Client({ ...clientConfig, connectionString });
+    this.#client = client;
+    const ended = new Promise<void>((resolve) => client.once('end', resolve));
+    client.on('notification', ({ channel, payload }) => {
+      const topic = WAKE_TOPICS.find((each) => CHANNELS[each] === channel);
+      if (topic) for (const id of (payload ?? '').split(',')) this.#emit(topic, id || null);
+    });
+    client.on('error', (error) => this.#pool.observer.onDatabaseError('listening connection lost', error));
+    await client.connect();
+    await client.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
+    return { client, ended };
+  }
+
+  /** Without a terminate message, which a dead server would never read. */
+  readonly #leave = (): void => {
+    this.#client?.connection.stream.destroy();
+  };
 }
 
 /** Their ids; nothing, which means all, where they are too many to name. */
 const payloadOf = (ids: Set<string | null>): string =>
   ids.size > MOST_NAMED || ids.has(null) ? '' : [...ids].join();
-
-type OnNotification = (topic: WakeTopic, id: string | null) => void;
-
-/** Holds one connection that listens, and opens a new one when it breaks; then it notifies for all that was missed. */
-class Listener {
-  readonly #pool: CheckedPool;
-  readonly #onNotification: OnNotification;
-  #isStopped = false;
-  #client: pg.Client | null = null;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(pool: CheckedPool, onNotification: OnNotification) {
-    this.#pool = pool;
-    this.#onNotification = onNotification;
-    pool.hosts.on('move', this.#leave);
-    void this.#connect();
-  }
-
-  /** Processes that use the new server do not notify at the old one. */
-  readonly #leave = (): void => {
-    this.#client?.connection.stream.destroy();
-  };
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#pool.hosts.off('move', this.#leave);
-    clearTimeout(this.#timer);
-    // Not used any more, whether it ends in good order or not.
-    await this.#client?.end().catch(() => {});
-  }
-
-  async #connect(): Promise<void> {
-    try {
-      await this.#pool.hosts.connect(async (url) => {
-        // It may have taken long to find a host.
-        if (!this.#isStopped) await this.#listenAt(url);
-      });
-    } catch (error) {
-      this.#pool.observer.onDatabaseError('listening connection failed', error);
-      // The end of one that was opened calls #reconnect.
-      if (this.#client) await this.#client.end().catch(() => {});
-      else this.#reconnect();
-    }
-  }
-
-  async #listenAt(connectionString: string): Promise<void> {
-    const client = new pg.Client({ ...clientConfig, connectionString });
-    this.#client = client;
-    const signOfLife = () => client.query('select 1').catch(() => client.end());
-    const pulse = setInterval(signOfLife, SIGN_OF_LIFE_EVERY_MS).unref();
-    client.on('notification', ({ channel, payload }) => {
-      const topic = TOPIC_OF.get(channel);
-      if (topic) for (const id of (payload ?? '').split(',')) this.#onNotification(topic, id || null);
-    });
-    client.on('error', (error) => this.#pool.observer.onDatabaseError('listening connection lost', error));
-    client.once('end', () => {
-      clearInterval(pulse);
-      this.#reconnect();
-    });
-    await client.connect();
-    await client.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
-    for (const topic of WAKE_TOPICS) this.#onNotification(topic, null);
-  }
-
-  #reconnect(): void {
-    if (this.#isStopped) return;
-    this.#timer = setTimeout(() => {
-      this.#client = null;
-      void this.#connect();
-    }, RECONNECT_MS);
-  }
-}

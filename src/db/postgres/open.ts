@@ -1,30 +1,19 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
-import pg from 'pg';
-import { withTimeout } from '../../lib/time.ts';
+import { type Kysely, sql } from 'kysely';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
+import { postgresRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import {
-  anyCase,
-  asJson,
-  type ColumnKind,
-  CompiledStatements,
-  type Dialect,
-  encoded,
-} from '../statements.ts';
+import { CompiledStatements, postgresDialect } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
 import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
-import { openPools, PLANNED_ANEW } from './pools.ts';
-import { postgresRateGate } from './rate-gate.ts';
+import { openPools, withOwnPool } from './pools.ts';
 import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
-
-const LAST_NOTIFICATIONS_TIMEOUT_MS = 100;
 
 export const openPostgres = (
   connectionString: string,
@@ -37,7 +26,7 @@ export const openPostgres = (
   const db = pools.admin.kysely();
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
-  const statements = new CompiledStatements({ db, ...dialect });
+  const statements = new CompiledStatements({ db, ...postgresDialect });
   const clock = new DatabaseClock(pools.background, ownClock);
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
@@ -53,13 +42,13 @@ export const openPostgres = (
     background,
     fill: statements.fill,
     async migrate(notice = () => {}) {
-      await hosts.connect((url) => migrate(url, notice, observer));
+      await hosts.connect((url) => migrate(url, notice));
       await clock.start();
     },
     analyze: () => analyzeGrown(background),
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
-    ...dialect,
+    ...postgresDialect,
     changeTransactions: {
       ...changeTransactions(pools.changes, statements),
       mostWaiting: Math.max(1, poolSizes.changes - 2),
@@ -70,34 +59,19 @@ export const openPostgres = (
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
       clock.stop();
-      // The last one wakes other processes to take over the receivers of this one. If it is lost, they are delayed, no more.
-      await withTimeout(
-        notifications.sent(),
-        LAST_NOTIFICATIONS_TIMEOUT_MS,
-        () => new Error('not sent'),
-      ).catch(() => {});
+      await notifications.close();
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
   };
 };
 
-/** Without a time limit: waiting for another process's migration is fine. The second connection reads what was run (`migrate.ts`). */
-const migrate = async (
-  connectionString: string,
-  notice: Notice,
-  { onDatabaseError }: Observer,
-): Promise<void> => {
-  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 2, keepAlive: true });
-  pool.on('error', (error) => onDatabaseError('idle connection lost', error));
-  const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  try {
-    const client = await pool.connect();
-    await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    if (await migrateToLatest(alone, { ...SCHEMA_DIALECTS.postgres, notice })) await analyzeGrown(alone);
-  } finally {
-    await pool.end();
-  }
+/** Waiting for another process's migration may take long. The second connection reads what was run (`migrate.ts`). */
+const migrate = async (connectionString: string, notice: Notice): Promise<void> => {
+  await refuseSharedSessions(connectionString);
+  await withOwnPool({ connectionString, max: 2 }, async (db) => {
+    if (await migrateToLatest(db, { ...SCHEMA_DIALECTS.postgres, notice })) await analyzeGrown(db);
+  });
 };
 
 /** Autovacuum does the same within minutes; until then a table that was empty when analysed is planned as if it still were. */
@@ -106,24 +80,4 @@ const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
     select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid
       where pg_table_is_visible(relid) and n_mod_since_analyze > 10 * greatest(reltuples, 100)`.execute(db);
   for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
-};
-
-const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };
-
-const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`;
-
-const anyCaseRegex = (part: string): string =>
-  anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
-
-const dialect: Dialect = {
-  rows(alias, columns, values) {
-    const parts = Object.entries(columns).map(([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`);
-    return sql`json_to_recordset(${asJson(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
-  },
-  oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
-  among: (query) => sql`= any(array(${query}))`,
-  forEachRow: (alias, query) => sql`unnest(array(${query})) as ${sql.id(alias)}(value)`,
-  contains: (column, part) =>
-    sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
-  containsAnyCase: (column, part) => sql`${sql.ref(column)} ~ ${encoded(part, anyCaseRegex)}`,
 };

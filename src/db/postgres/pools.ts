@@ -50,9 +50,9 @@ const KINDS = {
 type PoolKind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
-/** Sent when a connection is opened, not as a startup parameter, which a pooler in between may refuse. */
-const settingsOf = (kind: PoolKind): string =>
-  Object.entries({ ...LIMITS, ...KINDS[kind] })
+/** Sent when a connection is opened, not as startup parameters, which a pooler in between may refuse. */
+export const setting = (settings: PoolSettings): string =>
+  Object.entries(settings)
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
 
@@ -74,6 +74,21 @@ export const clientConfig = {
   pipeline: true,
 } satisfies pg.ClientConfig;
 
+/** Outside of the pools that serve, and without a time limit for statements. */
+export const withOwnPool = async <Result>(
+  config: pg.PoolConfig,
+  work: (db: Kysely<Tables>) => Promise<Result>,
+): Promise<Result> => {
+  const pool = new pg.Pool({ ...clientConfig, query_timeout: 0, ...config });
+  // A connection that breaks fails the statement that runs, or the next one.
+  pool.on('error', () => {});
+  try {
+    return await work(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
+  } finally {
+    await pool.end();
+  }
+};
+
 /** In a statement's text: its plan depends on the values and is not to be kept. */
 export const PLANNED_ANEW = '/* planned anew */';
 const NAMED_STATEMENTS = 500;
@@ -92,23 +107,20 @@ const nameOf = (text: string): string | undefined => {
 const UNHEARD_MS = 1_000;
 const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
 
-const IN_FAILED_TRANSACTION = '25P02';
 const READ_ONLY = '25006';
 
 export class Connection {
   readonly #client: pg.PoolClient;
   readonly #hosts: Hosts;
-  readonly #era: number;
+  readonly era: number;
+  /** When the server last answered, by `performance.now()`. */
+  heardAt = performance.now();
   #isCorked = false;
-  #heardAt = performance.now();
-  #unanswered = 0;
-  /** Why the server refuses the rest of a transaction. */
-  #abortedBy: unknown = null;
 
   constructor(client: pg.PoolClient, hosts: Hosts, era: number) {
     this.#client = client;
     this.#hosts = hosts;
-    this.#era = era;
+    this.era = era;
   }
 
   async query<Row extends pg.QueryResultRow>(
@@ -116,54 +128,37 @@ export class Connection {
     values: readonly unknown[] = [],
   ): Promise<pg.QueryResult<Row>> {
     this.#cork();
-    this.#unanswered += 1;
     try {
       const name = values.length > 0 ? nameOf(text) : undefined;
       const answer = await this.#client.query<Row>({ text, values: [...values], name });
-      this.#heardAt = performance.now();
+      this.heardAt = performance.now();
       return answer;
     } catch (error) {
-      this.#learnFrom(error as { code?: string });
+      const { code } = error as { code?: string };
+      if (code) this.heardAt = performance.now();
+      if (code === READ_ONLY) this.#hosts.refused(this.era);
       if (!isStalePlan(error)) throw error;
       names.delete(text);
       // Inside a transaction all of it must be tried again, by the code that began it.
       if (this.#client.getTransactionStatus() !== 'I') throw error;
-    } finally {
-      this.#unanswered -= 1;
     }
     return this.query(text, values);
   }
 
-  get silentMs(): number {
-    return performance.now() - this.#heardAt;
-  }
-
-  get isOutdated(): boolean {
-    return this.#era !== this.#hosts.era;
-  }
-
   /** Whether the server is still there; asked only where that is in doubt. */
   async isAlive(): Promise<boolean> {
-    if (this.#unanswered > 0 || this.silentMs < UNHEARD_MS) return true;
+    if (performance.now() - this.heardAt < UNHEARD_MS) return true;
     const asking = this.query('select 1').then(() => true);
     return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => DEAD).catch(() => false);
   }
 
-  release(broken?: Error | boolean): void {
+  release(broken?: boolean): void {
     this.#client.release(broken);
   }
 
   /** Without a terminate message, which a dead server would never read. */
   destroy(): void {
     this.#client.connection.stream.destroy();
-  }
-
-  #learnFrom(error: { code?: string }): void {
-    if (error.code) this.#heardAt = performance.now();
-    // Statements that were sent together fail together: each has the same reason, whichever is heard first.
-    if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
-    this.#abortedBy = error;
-    if (error.code === READ_ONLY) this.#hosts.refused(this.#era);
   }
 
   /** What is asked for in one turn of the event loop goes as one packet. */
@@ -182,7 +177,6 @@ export class Connection {
 /** A server that hangs never answers the end of a connection: after this time it is cut. */
 const END_TIMEOUT_MS = 500;
 const DEAD = new Error('a connection that was idle gave no sign of life');
-const OUTDATED = new Error('another server is in use');
 
 /** Never hands out a connection that a firewall forgot, or whose server is gone or not in use any more, while it lay idle. */
 export class CheckedPool {
@@ -204,7 +198,8 @@ export class CheckedPool {
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
         // Several statements have several answers, which the types do not know.
-        const answers: unknown = await client.query(`${settingsOf(kind)}show transaction_read_only`);
+        const text = `${setting({ ...LIMITS, ...KINDS[kind] })}show transaction_read_only`;
+        const answers: unknown = await client.query(text);
         hosts.accept((answers as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
       },
     });
@@ -221,10 +216,9 @@ export class CheckedPool {
     for (;;) {
       const client = await whileConnecting(this.hosts.connect(() => this.#pool.connect()));
       const connection = this.#connections.get(client) as Connection;
-      const refusal = connection.isOutdated ? OUTDATED : await this.#refusalOf(connection);
-      if (!refusal) return connection;
+      if (await this.#isUsable(connection)) return connection;
       connection.destroy();
-      connection.release(refusal);
+      connection.release(true);
     }
   }
 
@@ -256,14 +250,12 @@ export class CheckedPool {
     });
   }
 
-  async #refusalOf(connection: Connection): Promise<Error | null> {
-    const isTrusted = performance.now() - connection.silentMs >= this.#distrustBefore;
-    if (isTrusted && (await connection.isAlive())) return null;
-    if (isTrusted) {
-      this.#distrustBefore = performance.now();
-      this.observer.onDatabaseError('idle connection dead', DEAD);
-    }
-    return DEAD;
+  async #isUsable(connection: Connection): Promise<boolean> {
+    if (connection.era !== this.hosts.era || connection.heardAt < this.#distrustBefore) return false;
+    if (await connection.isAlive()) return true;
+    this.#distrustBefore = performance.now();
+    this.observer.onDatabaseError('idle connection dead', DEAD);
+    return false;
   }
 }
 

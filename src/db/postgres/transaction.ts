@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from 'kysely';
-import type { ChangeTransactions, Decide, Insertion, Update, Write } from '../database.ts';
+import type { ChangeTransactions, Decide, Update, Write } from '../database.ts';
 import { isConflict, isLockTimeout, isUnavailable } from '../database-errors.ts';
 import {
   asJson,
@@ -50,11 +50,8 @@ class Pipeline {
     sent: () => void = () => {},
   ): Promise<Result> {
     const held = this.#take();
-    const connection = await held.connection.catch((error) => {
-      if (this.#held === held) this.#held = null;
-      throw error;
-    });
     try {
+      const connection = await held.connection;
       const { writes, result } = await this.#read(connection, begin, reads, decide);
       const last = writes.length > 0 ? [this.#write(connection, writes)] : [];
       // Where the writes fail, PostgreSQL takes the commit behind them as a rollback.
@@ -68,7 +65,7 @@ class Pipeline {
       if (isUnavailable(error) && !isLockTimeout(error) && !isConflict(error)) held.isBroken = true;
       throw error;
     } finally {
-      this.#leave(held, connection);
+      this.#leave(held);
     }
   }
 
@@ -78,11 +75,14 @@ class Pipeline {
     return this.#held;
   }
 
-  #leave(held: SharedConnection, connection: Connection): void {
+  #leave(held: SharedConnection): void {
     held.users -= 1;
     if (held.users > 0) return;
     if (this.#held === held) this.#held = null;
-    connection.release(held.isBroken);
+    held.connection.then(
+      (connection) => connection.release(held.isBroken),
+      () => {},
+    );
   }
 
   async #read<Result>(
@@ -125,22 +125,16 @@ class Pipeline {
   }
 }
 
-const asChange = (write: Write): Change => {
-  if ('table' in write) return insertion(write);
-  return 'updated' in write ? update(write) : write;
-};
+export const namesOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
 
 /** The rows as one parameter, so that the statement's text does not depend on their number. */
-const insertInto = statementsBy(({ table, columns }: { table: string; columns: string[] }) =>
-  statement((_engine, { rows }: { rows: object[] }) => {
-    const names = sql.join(columns.map((column) => sql.id(column)));
-    return sql`insert into ${sql.table(table)} (${names})
-      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
-  }),
-);
+export const insertRows = (table: string, columns: readonly string[], rows: object[]) =>
+  sql`insert into ${sql.table(table)} (${namesOf(columns)})
+    select ${namesOf(columns)} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
 
-const insertion = ({ table, rows }: Insertion): Change =>
-  change(insertInto({ table, columns: Object.keys(rows[0] ?? {}) }), { rows });
+const insertInto = statementsBy(({ table, columns }: { table: string; columns: string[] }) =>
+  statement((_engine, { rows }: { rows: object[] }) => insertRows(table, columns, rows)),
+);
 
 const updateOf = statementsBy(({ updated, columns, longColumns }: Omit<Update, 'rows'>) =>
   statement((_engine, { rows }: { rows: object[] }) => {
@@ -154,12 +148,17 @@ const updateOf = statementsBy(({ updated, columns, longColumns }: Omit<Update, '
   }),
 );
 
-const update = ({ updated, columns, longColumns, rows }: Update): Change =>
-  change(updateOf({ updated, columns, longColumns }), {
-    rows: rows.map(({ id, set, after }) => ({
-      id,
-      ...Object.fromEntries(
-        columns.map((column) => [column, Reflect.get(longColumns.includes(column) ? set : after, column)]),
-      ),
-    })),
+const asChange = (write: Write): Change => {
+  if ('table' in write) {
+    const { table, rows } = write;
+    return change(insertInto({ table, columns: Object.keys(rows[0] ?? {}) }), { rows });
+  }
+  if (!('updated' in write)) return write;
+  const { rows, ...shape } = write;
+  const sent = rows.map(({ id, set, after }) => {
+    const from = (column: string) => (shape.longColumns.includes(column) ? set : after);
+    const values = shape.columns.map((column) => [column, Reflect.get(from(column), column)]);
+    return { id, ...Object.fromEntries(values) };
   });
+  return change(updateOf(shape), { rows: sent });
+};

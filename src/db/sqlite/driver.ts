@@ -12,16 +12,87 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import type { SqliteConnections, Synchronous } from './connections.ts';
-import type { ThreadQuery } from './reader-thread.ts';
+import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.ts';
+import { cached } from '../statements.ts';
+import type { HeavyReads } from './heavy-reads.ts';
+
+/** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
+const OPEN_TIMEOUT_MS = 2000;
+
+/** FULL: a commit is on disk when it returns. NORMAL: it is there with the next one that is FULL. */
+export type Synchronous = 'FULL' | 'NORMAL';
+
+/** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
+class PreparedConnection {
+  readonly raw: Sqlite.Database;
+  readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
+
+  constructor(file: string, pragmas: string[]) {
+    this.raw = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
+    // From the last one on SQLite never waits: it would stop the event loop. The driver waits instead.
+    for (const pragma of [...pragmas, 'cache_size = -16384', 'busy_timeout = 0']) this.raw.pragma(pragma);
+  }
+
+  prepare(sql: string): Sqlite.Statement<unknown[]> {
+    return cached(this.#statements, sql, () => this.raw.prepare<unknown[]>(sql));
+  }
+}
 
 /** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
-export const BUSY_WAIT_MS = 2000;
+const BUSY_WAIT_MS = 2000;
 export const LONGEST_PAUSE_MS = 20;
 
-const busyError = (): Error => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
+/** More than this cannot be written within the time that each of them may wait. */
+const WAITING_WRITERS = 2000;
 
-const isBusy = (error: unknown): boolean =>
+/** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
+export class SqliteConnections {
+  readonly #file: string;
+  readonly writer: PreparedConnection;
+  readonly writerTurns = new BoundedQueue({
+    atOnce: 1,
+    waiting: WAITING_WRITERS,
+    withinMs: BUSY_WAIT_MS,
+    refusal: () => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY'),
+  });
+  reader: PreparedConnection;
+  #synchronous: Synchronous | null = null;
+
+  constructor(file: string) {
+    this.#file = file;
+    ensurePrivateFile(file);
+    for (const suffix of ['-wal', '-shm']) restrictPermissions(file + suffix);
+    this.writer = new PreparedConnection(file, [
+      'journal_mode = WAL',
+      'foreign_keys = ON',
+      'wal_autocheckpoint = 4000',
+    ]);
+    this.syncCommits('FULL');
+    this.reader = this.#openReader();
+  }
+
+  syncCommits(mode: Synchronous): void {
+    if (mode !== this.#synchronous) this.writer.raw.pragma(`synchronous = ${mode}`);
+    this.#synchronous = mode;
+  }
+
+  /** A connection reads the planner's statistics when it is opened, and then never again. */
+  reopenReader(): void {
+    this.reader.raw.close();
+    this.reader = this.#openReader();
+  }
+
+  close(): void {
+    this.reader.raw.close();
+    this.writer.raw.close();
+  }
+
+  #openReader(): PreparedConnection {
+    return new PreparedConnection(this.#file, ['query_only = ON']);
+  }
+}
+
+export const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
 /** Tries again while another program holds the lock, until the deadline. The event loop runs on in between. */
@@ -40,18 +111,11 @@ const retryWhileBusy = async <Result>(
   }
 };
 
-/** More than this cannot be written within the time that each of them may wait. */
-const WAITING_WRITERS = 2000;
-
-export const writerTurns = (): BoundedQueue =>
-  new BoundedQueue({ atOnce: 1, waiting: WAITING_WRITERS, withinMs: BUSY_WAIT_MS, refusal: busyError });
-
 interface SessionSettings {
   connections: SqliteConnections;
-  writers: BoundedQueue;
   synchronous: Synchronous;
-  waitMs: number;
-  heavyReads?: { run(query: ThreadQuery): Promise<unknown[]> };
+  waitMs?: number;
+  heavyReads?: HeavyReads;
 }
 
 /** A read outside a transaction goes to the reading connection, or thread, at once; anything else waits for its turn to write. */
@@ -82,11 +146,11 @@ class Session implements DatabaseConnection {
   /** At once the write lock, so that a transaction never fails half-way because another program wrote first. */
   async begin(): Promise<void> {
     const { deadline, release } = await this.#takeTurn();
+    this.#endTurn = release;
     try {
       await retryWhileBusy(() => this.#settings.connections.writer.raw.exec('begin immediate'), deadline);
-      this.#endTurn = release;
     } catch (error) {
-      release();
+      this.#giveBack();
       throw error;
     }
   }
@@ -118,9 +182,9 @@ class Session implements DatabaseConnection {
   }
 
   async #takeTurn(): Promise<{ deadline: number; release: () => void }> {
-    const { writers, connections, synchronous, waitMs } = this.#settings;
+    const { connections, synchronous, waitMs = BUSY_WAIT_MS } = this.#settings;
     const deadline = performance.now() + waitMs;
-    const release = await writers.take();
+    const release = await connections.writerTurns.take();
     connections.syncCommits(synchronous);
     return { deadline, release };
   }

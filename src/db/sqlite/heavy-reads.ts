@@ -25,6 +25,8 @@ export class HeavyReads {
     refusal: () => new QueueTimeout('too many reads of many rows'),
   });
   #thread: Worker | null = null;
+  /** The one read that runs, or the last one. */
+  #asked: { thread: Worker; resolve(answer: Answer): void } | null = null;
 
   constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
     this.#file = file;
@@ -33,7 +35,11 @@ export class HeavyReads {
 
   run(query: ThreadQuery): Promise<unknown[]> {
     return this.#queue.run(async () => {
-      const answer = await this.#ask(query);
+      this.#thread ??= this.#start();
+      const { promise, resolve } = Promise.withResolvers<Answer>();
+      this.#asked = { thread: this.#thread, resolve };
+      this.#thread.postMessage(query);
+      const answer = await promise;
       if ('rows' in answer) return answer.rows;
       throw new Sqlite.SqliteError(answer.failed.message, answer.failed.code);
     });
@@ -49,27 +55,16 @@ export class HeavyReads {
     await new Promise((resolve) => thread.once('exit', resolve));
   }
 
-  #ask(query: ThreadQuery): Promise<Answer> {
-    this.#thread ??= this.#start();
-    const thread = this.#thread;
-    return new Promise((resolve) => {
-      const settle = (answer: Answer) => {
-        thread.off('message', settle).off('exit', ended);
-        resolve(answer);
-      };
-      const ended = () => settle(ENDED);
-      thread.on('message', settle).on('exit', ended);
-      thread.postMessage(query);
-    });
-  }
-
   #start(): Worker {
     const thread = new Worker(new URL(THREAD, import.meta.url), { workerData: this.#file });
     // A command that does not close the database must end all the same.
     thread.unref();
+    thread.on('message', (answer) => this.#asked?.resolve(answer));
     thread.on('error', (error) => this.#onDatabaseError('reader thread failed', error));
     thread.on('exit', () => {
       if (this.#thread === thread) this.#thread = null;
+      // Another thread may have been asked since.
+      if (this.#asked?.thread === thread) this.#asked.resolve(ENDED);
     });
     return thread;
   }

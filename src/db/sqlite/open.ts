@@ -1,15 +1,18 @@
 import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
+import { ensurePrivateFile } from '../../lib/private-files.ts';
 import { systemClock } from '../../lib/time.ts';
+import { ConfigError } from '../../service/config.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
-import { SqliteConnections, type Synchronous } from './connections.ts';
-import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
+import { CompiledStatements, type Fill, sqliteDialect } from '../statements.ts';
+import { isBusy, LONGEST_PAUSE_MS, SqliteConnections, type Synchronous, sessionDialect } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
 /** Another process may be migrating. No request runs yet. */
@@ -17,18 +20,17 @@ const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
   const connections = new SqliteConnections(file);
-  const writers = writerTurns();
   const heavyReads = new HeavyReads(file, onDatabaseError);
   // As many requests may wait for events as there are.
   const listeners = new EventEmitter().setMaxListeners(0);
   const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
-      dialect: sessionDialect({ connections, writers, synchronous, waitMs: BUSY_WAIT_MS, ...more }),
+      dialect: sessionDialect({ connections, synchronous, ...more }),
       log: ({ queryDurationMillis, level }) => onQuery(queryDurationMillis, level === 'error'),
     });
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
-  const { fill } = new CompiledStatements({ db, ...dialect });
+  const { fill } = new CompiledStatements({ db, ...sqliteDialect });
   const transaction = readThenWrite(db, connections, fill);
   const analyze = async (): Promise<void> => {
     if (!(await analyzeGrown(light, heavyReads))) return;
@@ -51,7 +53,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     analyze,
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
-    ...dialect,
+    ...sqliteDialect,
     // The more share a commit, the fewer wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
     // One process, so an event emitter is enough. The change is committed: no listener may fail the request.
@@ -122,22 +124,31 @@ const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadT
     });
 };
 
-const globEscaped = (text: string): string => text.replaceAll(/[*?[]/g, '[$&]');
-const globPattern = (part: string): string => `*${globEscaped(part)}*`;
-const anyCaseGlob = (part: string): string => `*${anyCase(part, globEscaped)}*`;
+/** A process that was just killed may need a moment until the system has let go of its locks. */
+const LOCK_TIMEOUT_MS = 1000;
 
-const dialect: Dialect = {
-  rows: (alias, columns, values) => {
-    const parts = Object.keys(columns).map(
-      (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
+/** A connection that nothing refers to would be closed, and its lock with it. */
+const held = new Set<Sqlite.Database>();
+
+/** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
+export const lockFolder = (folder: string): (() => void) => {
+  const file = join(folder, 'handback.lock');
+  ensurePrivateFile(file);
+  const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
+  try {
+    // Nothing is ever written, so no journal is needed beside it.
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('begin exclusive');
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new ConfigError(
+      `another Handback serves from ${folder} already: SQLite is for one process (DATA_DIR, or DATABASE_URL for many)`,
     );
-    return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
-  },
-  oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
-  among: (query) => sql`in (${query})`,
-  forEachRow: (alias, query) =>
-    sql`json_each((select json_group_array(id) from (${query}))) as ${sql.id(alias)}`,
-  // Takes half as long as LIKE, which also minds upper and lower case.
-  contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
-  containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,
+  }
+  held.add(lock);
+  return () => {
+    held.delete(lock);
+    lock.close();
+  };
 };
