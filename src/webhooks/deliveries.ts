@@ -24,15 +24,9 @@ type Deliveries = SelectQueryBuilder<Tables, 'webhook_deliveries', object>;
 
 const WITHOUT_BODY = DELIVERY_COLUMNS.filter((column) => column !== 'body');
 
-/** What a list reads of its rows. Without bodies all of a page is small. */
-type Columns = 'without bodies' | 'with bodies' | 'ids';
-const selected = (deliveries: Deliveries, columns: Columns) => {
-  if (columns === 'ids') return deliveries.select('id').$castTo<DeliveryRow>();
-  const body = columns === 'with bodies' ? wholeBody('webhook_deliveries') : sql<null>`null`;
-  return deliveries
-    .select(WITHOUT_BODY)
-    .select(sql<string>`coalesce(${body}, '')`.as('body'))
-    .$castTo<DeliveryRow>();
+const selected = (deliveries: Deliveries, withBodies: boolean) => {
+  const body = withBodies ? wholeBody('webhook_deliveries') : sql<null>`null`;
+  return deliveries.select(WITHOUT_BODY).select(sql<string>`coalesce(${body}, '')`.as('body'));
 };
 
 /** The status is in the text, as in `queue.ts`: those that wait and those that were dropped have indexes. */
@@ -101,7 +95,7 @@ interface ShopClient {
 
 interface DeliveryReader<Item> {
   db: Db;
-  columns: Columns;
+  withBodies: boolean;
   view(row: DeliveryRow): Item;
 }
 
@@ -110,39 +104,40 @@ const listFor = async <Item>(
   ctx: Context,
   { shopId, clientId }: ShopClient,
   query: WebhookDeliveryQuery,
-  { db, columns, view }: DeliveryReader<Item>,
+  { db, withBodies, view }: DeliveryReader<Item>,
 ): Promise<PageAnswer<Item>> => {
   const { page, limit } = query;
   const all = matching(db, clientId, shownSince(ctx), query);
-  const whole = columns === 'without bodies' || limit <= WHOLE_ROWS;
-  const rows = await selected(all, whole ? columns : 'ids')
+  const inOrder = all
     .orderBy('client_id', 'desc')
     .orderBy('id', 'desc')
     .limit(rowCount(limit))
-    .offset(rowCount((page - 1) * limit))
-    .execute();
+    .offset(rowCount((page - 1) * limit));
+  // Without bodies all of a page is small.
+  const whole = !withBodies || limit <= WHOLE_ROWS;
+  const rows = whole ? await selected(inOrder, withBodies).execute() : [];
+  const keys = whole ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
   const count = () => all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const total = totalOfLastPage(query, rows.length) ?? (await count()).total;
+  const total = totalOfLastPage(query, rows.length + keys.length) ?? (await count()).total;
   const source = {
     name: 'webhook_deliveries',
     view,
     keyOf: ({ id }: DeliveryRow) => id,
     readRows: (ids: string[]) =>
-      selected(db.selectFrom('webhook_deliveries'), columns)
+      selected(db.selectFrom('webhook_deliveries'), withBodies)
         .where(sql<boolean>`id ${ctx.oneOf('id', ids)}`)
         .execute(),
   };
-  const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
-  return answerPage(ctx, shopId, source, found, query);
+  return answerPage(ctx, shopId, source, { rows, keys, total }, query);
 };
 
 /** What programs ask never shares connections with the admin app. */
 export const listDeliveries = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, { db: ctx.lists, columns: 'without bodies', view: viewDelivery });
+  listFor(ctx, of, query, { db: ctx.lists, withBodies: false, view: viewDelivery });
 
 /** For the admin app, with what was sent. The caller has made sure that the client is of its own shop. */
 export const listDeliveriesWithPayloads = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, { db: ctx.db, columns: 'with bodies', view: viewWithPayload });
+  listFor(ctx, of, query, { db: ctx.db, withBodies: true, view: viewWithPayload });
 
 /** One of the client's own deliveries. Another client's is a 404. */
 export const getDelivery = async (

@@ -111,18 +111,16 @@ const moving = statement((engine, { from, to, unsettled }: Replacement) => {
 
 /** The process that sends to the old client goes on with the new one: only it knows which of these it is sending. */
 const passingOnLease = statement(
-  ({ rows }, { replacements }: { replacements: { client_id: string; from_id: string }[] }) => {
-    const replacement = rows('replacement', { client_id: 'id', from_id: 'id' }, replacements);
-    return sql`
+  (_, { from, to }: { from: string; to: string }) => sql`
     insert into webhook_leases (client_id, holder, held_until)
-    select replacement.client_id, lease.holder, lease.held_until
-    from webhook_leases as lease, ${replacement} where lease.client_id = replacement.from_id`;
-  },
+    select client.id, lease.holder, lease.held_until from api_clients as client, webhook_leases as lease
+    where client.id = ${to} and lease.client_id = ${from}`,
 );
 
+/** The new client has its row already. */
 export const takeOverDeliveries = (from: string, to: string): Change[] => [
   change(moving, { from, to, unsettled: [] }),
-  change(passingOnLease, { replacements: [{ client_id: to, from_id: from }] }),
+  change(passingOnLease, { from, to }),
 ];
 
 /** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
@@ -131,30 +129,28 @@ export const moveDeliveries = async ({ webhooks, fill }: Context, move: Replacem
   return Number(numAffectedRows ?? 0);
 };
 
-const figureOfEach = (db: Db, figure: RawBuilder<number | null>) =>
-  Promise.all(
-    [FIRST_ATTEMPT, RETRY].map(async (which) => {
-      const query = db.selectFrom('webhook_deliveries').where(which).select(figure.as('figure'));
-      return (await query.executeTakeFirstOrThrow()).figure;
-    }),
-  );
-
-export const countWaiting = async (db: Db): Promise<number> =>
-  (await figureOfEach(db, sql`count(*)`)).reduce<number>((sum, count) => sum + Number(count), 0);
-
-export const oldestWaiting = async (db: Db): Promise<number | null> => {
-  const times = (await figureOfEach(db, sql`min(created_at)`)).filter((at) => at !== null);
-  return times.length === 0 ? null : Math.min(...times);
+/** How many wait, and since when the oldest of them does; null when none waits. */
+export const findWaiting = async (db: Db): Promise<{ count: number; oldestAt: number | null }> => {
+  const waiting = db.selectFrom('webhook_deliveries').select('created_at');
+  const { count, oldestAt } = await db
+    .selectFrom(waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)).as('waiting'))
+    .select((eb) => [eb.fn.countAll().as('count'), eb.fn.min('created_at').as('oldestAt')])
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), oldestAt };
 };
 
 /** The queue's figures, the same in whichever process they are asked for. */
 export const watchQueue = ({ db, clock, metrics }: Context): void => {
-  metrics.watch('handback_webhook_waiting', 'Deliveries that wait to be sent.', () => countWaiting(db));
+  metrics.watch(
+    'handback_webhook_waiting',
+    'Deliveries that wait to be sent.',
+    async () => (await findWaiting(db)).count,
+  );
   metrics.watch(
     'handback_webhook_oldest_waiting_seconds',
     'Age of the oldest of them; 0 when none waits.',
     async () => {
-      const oldestAt = await oldestWaiting(db);
+      const { oldestAt } = await findWaiting(db);
       return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
     },
   );

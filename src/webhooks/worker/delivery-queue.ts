@@ -4,6 +4,7 @@ import type { WebhookEventName } from '../../../contract/webhook-event.ts';
 import { type Engine, statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { hasApi } from '../../shops/plans.ts';
+import { LONGEST_WAIT_MS } from '../policy.ts';
 import {
   type Attempt,
   DROPPED_BECAUSE,
@@ -66,19 +67,11 @@ export const waitingClients = async (
   return rows;
 };
 
-/** Of which clients, and which of their deliveries are being sent already. */
-interface ToRead {
-  clientIds: string[];
-  unsettled: string[];
-}
-
-const asRows = (clientIds: string[]) => clientIds.map((id) => ({ id }));
-
 /** The ids of the next deliveries for each client are found first, the rows then by their ids. */
 const dueOfEach = statement(
   (
     { rows, oneOf, among, forEachRow }: Engine,
-    params: { clients: object[]; unsettled: string[]; most: number; nowMs: number },
+    params: { clients: object[]; unsettled: string[]; most: number; nowMs: number; furthestMs: number },
   ) => {
     const waiting = (which: RawBuilder<boolean>, name: string) => sql`
       select * from (
@@ -89,7 +82,8 @@ const dueOfEach = statement(
     const next = sql`
       select id from (
         ${waiting(FIRST_ATTEMPT, 'first')} union all
-        ${waiting(sql<boolean>`${RETRY} and due_at <= ${params.nowMs}`, 'again')}
+        ${waiting(sql<boolean>`${RETRY} and due_at <= ${params.nowMs}`, 'again')} union all
+        ${waiting(sql<boolean>`${RETRY} and due_at > ${params.furthestMs}`, 'too_far_ahead')}
       ) as waiting order by due_at limit ${params.most}`;
     const ids = sql`select next.value from ${rows('client', { id: 'id' }, params.clients)}, ${forEachRow('next', next)}`;
     return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
@@ -99,58 +93,26 @@ const dueOfEach = statement(
   },
 );
 
-/** Due deliveries of each client, so many at most: first attempts and retries in the order in which they fell due. */
+/** A retry that is due further ahead than this is due now: the clock that wrote its time was wrong (ADR 0010). */
+export const furthestDueAt = (nowMs: number): number => nowMs + LONGEST_WAIT_MS;
+
+/**
+ * Due deliveries of each client, so many at most and none that is being sent: first attempts and retries in the order in which
+ * they fell due.
+ */
 export const due = async (
   { webhooks, fill }: Context,
-  { clientIds, unsettled, most }: ToRead & { most: number },
+  { clientIds, unsettled, most }: { clientIds: string[]; unsettled: string[]; most: number },
   nowMs: number,
 ): Promise<Due[]> => {
-  const values = { clients: asRows(clientIds), unsettled, most, nowMs };
+  const clients = clientIds.map((id) => ({ id }));
+  const values = { clients, unsettled, most, nowMs, furthestMs: furthestDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
   return rows.map(({ body, log, ...row }) => ({
     ...row,
     body: body === null ? null : Buffer.from(body, 'utf8'),
     attempts: readAttempts(log),
   }));
-};
-
-const nextRetryOfEach = statement(
-  ({ rows, oneOf }: Engine, params: { clients: object[]; unsettled: string[] }) => sql<{
-    clientId: string;
-    dueAt: number | null;
-  }>`
-    select client.id as "clientId", (
-      select min(due_at) from webhook_deliveries
-      where client_id = client.id and ${RETRY} and not (id ${oneOf('id', params.unsettled)})
-    ) as "dueAt" from ${rows('client', { id: 'id' }, params.clients)}`,
-);
-
-export const nextRetries = async (
-  { webhooks, fill }: Context,
-  { clientIds, unsettled }: ToRead,
-): Promise<Waiting[]> => {
-  if (clientIds.length === 0) return [];
-  const { rows } = await webhooks.executeQuery(
-    fill(nextRetryOfEach, { clients: asRows(clientIds), unsettled }),
-  );
-  return rows.flatMap(({ clientId, dueAt }) =>
-    dueAt === null ? [] : [{ clientId, firstDueAt: dueAt, lastDueAt: dueAt }],
-  );
-};
-
-/** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (ADR 0010). */
-export const bringForward = async (
-  { webhooks: db, oneOf }: Context,
-  clientIds: string[],
-  { nowMs, furtherThanMs }: { nowMs: number; furtherThanMs: number },
-): Promise<void> => {
-  await db
-    .updateTable('webhook_deliveries')
-    .set({ due_at: nowMs })
-    .where(RETRY)
-    .where(sql<boolean>`client_id ${oneOf('id', clientIds)}`)
-    .where('due_at', '>', furtherThanMs)
-    .execute();
 };
 
 /** Bounded, so that the statement is short; the next round drops the rest. */
@@ -182,7 +144,16 @@ export interface Destination {
   unreachable: string | null;
 }
 
-const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
+/** With the time of the client's first retry that is not due yet. */
+type WithNextRetry = Destination & { nextRetryAt: number | null };
+
+interface Asked {
+  clientIds: string[];
+  nowMs: number;
+  furthestMs: number;
+}
+
+const clientsById = statement(({ db, oneOf }, { clientIds, nowMs, furthestMs }: Asked) =>
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
@@ -196,6 +167,12 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
     .select(['client.id', 'client.shop_id as shopId', 'client.webhook_url as url'])
     .select(['client.webhook_secret as sealedSecret', 'client.revoked_at as revokedAt'])
     .select(['replacement.id as replacedBy', 'shop.plan'])
+    .select(
+      sql<number | null>`(
+        select min(due_at) from webhook_deliveries
+        where client_id = client.id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}
+      )`.as('nextRetryAt'),
+    )
     .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
 );
 
@@ -203,8 +180,10 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
 export const destinationsOf = async (
   { webhooks, fill }: Context,
   clientIds: string[],
-): Promise<Map<string, Destination>> => {
-  const { rows } = await webhooks.executeQuery(fill(clientsById, { clientIds }));
+  nowMs: number,
+): Promise<Map<string, WithNextRetry>> => {
+  const values = { clientIds, nowMs, furthestMs: furthestDueAt(nowMs) };
+  const { rows } = await webhooks.executeQuery(fill(clientsById, values));
   const whyUnreachable = ({ url, revokedAt, plan }: (typeof rows)[number]): string | null => {
     if (revokedAt !== null) return DROPPED_BECAUSE.revoked;
     if (url === null) return DROPPED_BECAUSE.noUrl;

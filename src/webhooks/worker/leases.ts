@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
-import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
+import { warning } from '../../service/log.ts';
+import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RENEW_MS } from '../policy.ts';
 import { type Moment, type OwnTime, Stopwatch, systemTime } from './own-time.ts';
 
 /** Takes or renews the leases that no other process holds; returns whose. */
@@ -22,7 +22,6 @@ const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; 
 /** Which receivers this process sends to. A process that dies leaves its receivers to the others when its leases are past. */
 export class Leases {
   readonly #ctx: Context;
-  readonly #time: OwnTime;
   readonly #stopwatch: Stopwatch;
   readonly #holder = randomUUID();
   readonly #held = new Map<string, { renewAt: Moment; endsAt: Moment }>();
@@ -31,7 +30,6 @@ export class Leases {
 
   constructor(ctx: Context, time: OwnTime = systemTime) {
     this.#ctx = ctx;
-    this.#time = time;
     this.#stopwatch = new Stopwatch(ctx.clock, time);
   }
 
@@ -67,20 +65,6 @@ export class Leases {
     if (numDeletedRows > 0n) wake('deliveries', null);
   }
 
-  startKeeping(inUse: () => string[]): () => void {
-    return this.#every(RENEW_MS, () => this.keep(inUse()), 'webhook leases could not be renewed');
-  }
-  /** The same while the process stops, so that one receiver that hangs does not delay the next event of the others. */
-  startReleasing(inUse: () => string[]): () => void {
-    const failure = 'webhook leases could not be released yet';
-    return this.#every(RELEASE_EVERY_MS, () => this.release(inUse()), failure);
-  }
-
-  #every(ms: number, work: () => Promise<void>, failure: string): () => void {
-    return this.#time.every(ms, () => {
-      work().catch((error) => this.#ctx.log.warn({ error: describeError(error) }, failure));
-    });
-  }
   #isPast(moment: Moment): boolean {
     return this.#stopwatch.msUntil(moment) < 0;
   }
@@ -117,12 +101,8 @@ export class Leases {
 
 /** For a process that knows it is the only one: the holder of each lease is dead (ADR 0006). */
 export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
-  try {
-    await webhooks.deleteFrom('webhook_leases').execute();
-  } catch (error) {
-    log.warn(
-      { error: describeError(error) },
-      'old webhook leases could not be freed; they run out by themselves',
-    );
-  }
+  await webhooks
+    .deleteFrom('webhook_leases')
+    .execute()
+    .catch(warning(log, 'old webhook leases could not be freed; they run out by themselves'));
 };

@@ -20,8 +20,6 @@ export class Receiver {
   /** Deliveries whose result is not written: no round reads them again. */
   readonly unsettled = new Set<string>();
   retryAt: Moment | null = null;
-  /** Retries may wait behind the next one, so the next time must be asked for. */
-  mayHaveRetries = false;
 
   constructor(clientId: string) {
     this.clientId = clientId;
@@ -102,20 +100,17 @@ export class Receivers {
     else if (receiver.state !== 'woken while read') this.#makeReady(receiver);
   }
 
-  /** Wakes it after a time, or earlier where it has an earlier timer. */
+  /** Wakes it after a time, or earlier where it has an earlier timer. What is overdue belongs to the backlog. */
   wakeAfter(clientId: string, waitMs: number): void {
+    const { stopwatch, onTimer } = this.#parts;
     const receiver = this.#of(clientId);
-    if (receiver.retryAt && this.#parts.stopwatch.msUntil(receiver.retryAt) <= waitMs) return;
-    receiver.retryAt = this.#parts.stopwatch.in(waitMs);
-    this.#timed.add(receiver);
-    this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
-    this.#parts.onTimer();
-  }
-  /** A retry that is overdue belongs to the backlog. */
-  retryAfter(clientId: string, waitMs: number): void {
-    this.#of(clientId).mayHaveRetries = true;
-    if (waitMs > 0) this.wakeAfter(clientId, waitMs);
-    else this.wake(clientId, { isUrgent: false });
+    if (waitMs <= 0) this.wake(clientId, { isUrgent: false });
+    else if (!receiver.retryAt || stopwatch.msUntil(receiver.retryAt) > waitMs) {
+      receiver.retryAt = stopwatch.in(waitMs);
+      this.#timed.add(receiver);
+      this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
+      onTimer();
+    }
   }
   msToNextTimer(): number {
     return this.#nextTimer ? this.#parts.stopwatch.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;

@@ -25,15 +25,6 @@ export const RECEIVER: Transitions<ReceiverState> = {
 /** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
 export type Health = 'healthy' | 'unhealthy';
 
-export type LoopState = 'working' | 'woken' | 'resting' | 'stopping' | 'stopped';
-export const LOOP: Transitions<LoopState> = {
-  working: ['woken', 'resting', 'stopping'],
-  woken: ['working', 'stopping'],
-  resting: ['working', 'stopping'],
-  stopping: ['stopped'],
-  stopped: [],
-};
-
 export type OnForbidden = (message: string) => void;
 /** Changes a state, if it is another one. */
 export type Transition = <State extends string>(
