@@ -1,4 +1,4 @@
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Delivery } from '../../contract/admin.ts';
 import { isId } from '../../contract/common.ts';
 import type {
@@ -30,13 +30,10 @@ const selected = (deliveries: Deliveries, withBodies: boolean) => {
 };
 
 /** The status is in the text, as in `queue.ts`: those that wait and those that were dropped have indexes. */
-const OF_STATUS: Record<DeliveryStatus, (db: Db, client: string) => Expression<SqlBool>> = {
-  PENDING: (db, client) => {
-    const waiting = db.selectFrom('webhook_deliveries').select('id').where('client_id', '=', client);
-    return sql`id in ${waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY))}`;
-  },
-  DELIVERED: () => sql`status = 'DELIVERED'`,
-  DROPPED: () => sql`status = 'DROPPED'`,
+const hasStatus = (db: Db, client: string, status: DeliveryStatus) => {
+  if (status !== 'PENDING') return sql<boolean>`status = ${sql.lit(status)}`;
+  const waiting = db.selectFrom('webhook_deliveries').select('id').where('client_id', '=', client);
+  return sql<boolean>`id in ${waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY))}`;
 };
 
 /**
@@ -50,7 +47,7 @@ const matching = (db: Db, client: string, since: string, { status, event, rmaId 
     rmaId !== undefined || status === 'PENDING'
       ? all.where('client_id', '=', client)
       : all.where('client_id', '>=', client).where('client_id', '<=', client);
-  if (status) found = found.where(OF_STATUS[status](db, client));
+  if (status) found = found.where(hasStatus(db, client, status));
   if (event !== undefined) found = found.where('event', '=', event);
   if (rmaId !== undefined) found = found.where('rma_id', '=', rmaId);
   return found;

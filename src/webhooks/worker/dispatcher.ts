@@ -64,10 +64,10 @@ export class Dispatcher {
   readonly #attempt: ReturnType<typeof createAttempts>;
   readonly #scanning: Loop;
   readonly #delivering: Record<Health, Loop>;
+  readonly #keeping: Loop;
   #nextScan: Moment;
   #isStopping = false;
   #unlisten: () => Promise<void> = async () => {};
-  #stopKeeping: () => void = () => {};
 
   private constructor(ctx: Context, sender: Sender, overrides: DispatcherOverrides) {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
@@ -91,7 +91,7 @@ export class Dispatcher {
       onReady: (pool) => this.#delivering[pool].wake(),
       onTimer: () => this.#scanning.wake(),
     });
-    const parts = { log, time };
+    const parts = { log, time, failure: 'the webhook queue could not be read; it will be tried again' };
     const scanAgain = () => {
       this.#nextScan = this.#stopwatch.in(0);
     };
@@ -100,16 +100,21 @@ export class Dispatcher {
     const loopFor = (pool: Health) =>
       new Loop({ ...parts, step: () => this.#round(pool), afterError: () => this.#scanNow() });
     this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
+    this.#keeping = this.#leaseLoop('keep', RENEW_MS);
   }
 
   static async start(ctx: Context, sender: Sender, overrides: DispatcherOverrides = {}): Promise<Dispatcher> {
     const started = new Dispatcher(ctx, sender, overrides);
     started.#unlisten = await ctx.onWake('deliveries', (clientId) => started.#onWake(clientId));
-    started.#stopKeeping = started.#time.every(RENEW_MS, () => {
-      const kept = started.#leases.keep(started.receivers.unsettled());
-      kept.catch(warning(ctx.log, 'webhook leases could not be renewed'));
-    });
     return started;
+  }
+  #leaseLoop(what: 'keep' | 'release', everyMs: number): Loop {
+    const step = async () => {
+      await this.#leases[what](this.receivers.unsettled());
+      return everyMs;
+    };
+    const failure = `could not ${what} webhook leases; it will be tried again`;
+    return new Loop({ log: this.#ctx.log, time: this.#time, step, failure });
   }
 
   /** Sends nothing more, finishes exchanges that end soon, releases its leases. Never throws. */
@@ -117,14 +122,11 @@ export class Dispatcher {
     this.#isStopping = true;
     const loops = [this.#scanning, ...Object.values(this.#delivering)].map((loop) => loop.stop());
     // Again and again, so that one receiver that hangs does not delay the next event of the others.
-    const stopReleasing = this.#time.every(RELEASE_EVERY_MS, () => {
-      const released = this.#leases.release(this.receivers.unsettled());
-      released.catch(warning(this.#ctx.log, 'webhook leases could not be released yet'));
-    });
+    const releasing = this.#leaseLoop('release', RELEASE_EVERY_MS);
     const finished = Promise.all([...loops, this.receivers.allSettled()]);
     await this.#step('finishing exchanges', finished, FINISH_WITHIN_MS);
-    stopReleasing();
-    this.#stopKeeping();
+    void releasing.stop();
+    void this.#keeping.stop();
     this.#settler.giveUp();
     await this.#step('breaking off exchanges', this.#sender.close(), LAST_STEP_WITHIN_MS);
     const released = Promise.all([this.#leases.release([]), this.#unlisten()]);

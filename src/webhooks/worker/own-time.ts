@@ -8,7 +8,6 @@ import { warning } from '../../service/log.ts';
 export interface OwnTime {
   now(): number;
   after(ms: number, run: () => void): () => void;
-  every(ms: number, run: () => void): () => void;
   nextTurn(): Promise<void>;
 }
 
@@ -17,10 +16,6 @@ export const systemTime: OwnTime = {
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
-  },
-  every(ms, run) {
-    const timer = setInterval(run, ms);
-    return () => clearInterval(timer);
   },
   nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 };
@@ -57,7 +52,10 @@ const REST_AFTER_ERROR_MS = 1_000;
 interface LoopParts {
   log: Context['log'];
   time: OwnTime;
+  /** Returns how long to rest. */
   step(): Promise<number>;
+  /** For the log. */
+  failure: string;
   afterError?(): void;
 }
 
@@ -95,11 +93,11 @@ export class Loop {
     }
   }
   async #step(): Promise<number> {
-    const { log, step, afterError } = this.#parts;
+    const { log, step, failure, afterError } = this.#parts;
     try {
       return await step();
     } catch (error) {
-      warning(log, 'the webhook queue could not be read; it will be tried again')(error);
+      warning(log, failure)(error);
       afterError?.();
       return REST_AFTER_ERROR_MS;
     }
