@@ -32,7 +32,6 @@ export interface Exchange {
   /** Whose delivery it is: another's once the receiver was replaced. */
   owner: Receiver;
   readonly places: number;
-  readonly startedAt: number;
   state: ExchangeState;
   pool: Health;
   cancelTimer: () => void;
@@ -163,7 +162,6 @@ export class Receivers {
       receiver,
       owner: receiver,
       places: placesFor(bodyBytes),
-      startedAt: this.#parts.time.now(),
       state: 'young',
       pool: receiver.health,
       cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
@@ -177,10 +175,10 @@ export class Receivers {
   /** `isAcknowledged` is null where a stop cut the exchange short, which says nothing about the receiver. */
   finish(exchange: Exchange, isAcknowledged: boolean | null): void {
     const { receiver } = exchange;
+    const isQuick = exchange.state === 'young';
     exchange.cancelTimer();
     this.#parts.transition(EXCHANGE, exchange, 'finished');
     receiver.exchanges -= 1;
-    const isQuick = this.#parts.time.now() - exchange.startedAt < SLOW_MS;
     if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
     else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
     // One free place is not worth a read of its queue.
