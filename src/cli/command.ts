@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
@@ -97,16 +97,9 @@ export const collect =
   <Value>(take: (value: string) => Value) =>
   (value: string, before: Value[] = []): Value[] => [...before, take(value)];
 
-const numberBy =
-  (pattern: RegExp, otherwise: string) =>
-  (value: string): number => {
-    if (!pattern.test(value)) throw new InvalidArgumentError(otherwise);
-    return Number(value);
-  };
-
-export const wholeNumber = numberBy(/^\d{1,12}$/, 'It must be a whole number, 0 or more.');
-export const httpStatus = numberBy(/^[2-5]\d\d$/, 'It must be a status from 200 to 599.');
-
+const digits = (pattern: RegExp) => z.string().regex(pattern).transform(Number);
+export const wholeNumber = by(digits(/^\d{1,12}$/), 'It must be a whole number, 0 or more.');
+export const httpStatus = by(digits(/^[2-5]\d\d$/), 'It must be a status from 200 to 599.');
 export const wholeNumberOrNone = (value: string): number | null =>
   value === 'none' ? null : wholeNumber(value);
 export const textOrNone = (value: string): string | null => (value === 'none' ? null : value);

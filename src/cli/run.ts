@@ -40,7 +40,9 @@ const program = (): Command => {
   addServiceCommands(handback);
   addShopCommands(handback);
   addDatabaseCommands(handback);
-  addEventCommands(handback);
+  addListen(handback);
+  addTrigger(handback);
+  addEvents(handback);
   return handback;
 };
 
@@ -90,24 +92,15 @@ const serve = async (): Promise<void> => {
     });
 };
 
-/** Commands for developers of receivers and of programs that follow the events. None of them needs a database. */
-export const addEventCommands = (handback: Command): void => {
-  addListen(handback);
-  addTrigger(handback);
-  addEvents(handback);
-};
+// --- for developers of receivers and of programs that follow the events; none of these needs a database ---
 
 const addListen = (handback: Command): void => {
   handback
     .command('listen')
     .description('a webhook receiver for development: shows each delivery and checks its signature')
-    .addOption(new Option('--port <port>', 'where to listen').argParser(wholeNumber).default(4000))
+    .option('--port <port>', 'where to listen', wholeNumber, 4000)
     .addOption(secretOption('secret', "the client's webhook secret"))
-    .addOption(
-      new Option('--answer <status>', 'the status to answer with, 500 for example')
-        .argParser(httpStatus)
-        .default(200),
-    )
+    .option('--answer <status>', 'the status to answer with, 500 for example', httpStatus, 200)
     .option('--hang', 'never answer')
     .action(async (options) => {
       const { listen } = await import('./webhook-tools.ts');

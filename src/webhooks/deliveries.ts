@@ -90,20 +90,17 @@ interface ShopClient {
   clientId: string;
 }
 
-interface DeliveryReader<Item> {
-  db: Db;
-  withBodies: boolean;
-  view(row: DeliveryRow): Item;
-}
-
 /** What was and will be sent to a client, newest first. */
 const listFor = async <Item>(
   ctx: Context,
   { shopId, clientId }: ShopClient,
   query: WebhookDeliveryQuery,
-  { db, withBodies, view }: DeliveryReader<Item>,
+  view: (row: DeliveryRow) => Item,
+  { withBodies }: { withBodies: boolean },
 ): Promise<PageAnswer<Item>> => {
   const { page, limit } = query;
+  // What programs ask never shares connections with the admin app.
+  const db = withBodies ? ctx.db : ctx.lists;
   const all = matching(db, clientId, shownSince(ctx), query);
   const inOrder = all
     .orderBy('client_id', 'desc')
@@ -128,13 +125,12 @@ const listFor = async <Item>(
   return answerPage(ctx, shopId, source, { rows, keys, total }, query);
 };
 
-/** What programs ask never shares connections with the admin app. */
 export const listDeliveries = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, { db: ctx.lists, withBodies: false, view: viewDelivery });
+  listFor(ctx, of, query, viewDelivery, { withBodies: false });
 
 /** For the admin app, with what was sent. The caller has made sure that the client is of its own shop. */
 export const listDeliveriesWithPayloads = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, { db: ctx.db, withBodies: true, view: viewWithPayload });
+  listFor(ctx, of, query, viewWithPayload, { withBodies: true });
 
 /** One of the client's own deliveries. Another client's is a 404. */
 export const getDelivery = async (

@@ -61,30 +61,30 @@ export const wholeBody = (delivery: string): RawBuilder<string | null> =>
     (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
   )`;
 
-/** The ids of what waits for a client and is not being sent: so many first attempts, and so many retries. */
+interface WaitingFor {
+  client: string | RawBuilder<string>;
+  /** Deliveries that are being sent right now: not these. */
+  unsettled: string[];
+  /** Of each kind. */
+  most: number;
+  /** Each found by an index. */
+  kinds: RawBuilder<boolean>[];
+}
+
+/** The ids of what waits for a client, each kind and all of them in the order in which they fell due. */
 export const waitingFor = (
-  { db, oneOf }: Pick<Engine, 'db' | 'oneOf'>,
-  clientId: string,
-  unsettled: string[],
-  most: number,
-  only = sql<boolean>`1 = 1`,
-) => {
-  const some = (which: RawBuilder<boolean>, alias: string) =>
-    db
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('webhook_deliveries')
-          .select('id')
-          .where(which)
-          .where(only)
-          .where('client_id', '=', clientId)
-          .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
-          .orderBy('due_at')
-          .limit(most)
-          .as(alias),
-      )
-      .select('id');
-  return some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again'));
+  { oneOf }: Pick<Engine, 'oneOf'>,
+  { client, unsettled, most, kinds }: WaitingFor,
+): RawBuilder<unknown> => {
+  const some = kinds.map(
+    (kind, i) => sql`
+      select * from (
+        select id, due_at from webhook_deliveries
+        where client_id = ${client} and ${kind} and not (id ${oneOf('id', unsettled)})
+        order by due_at limit ${most}
+      ) as ${sql.id(`kind_${i}`)}`,
+  );
+  return sql`select id from (${sql.join(some, sql` union all `)}) as waiting order by due_at`;
 };
 
 /**
@@ -96,12 +96,13 @@ const MOVED_AT_ONCE = 2_000;
 interface Replacement {
   from: string;
   to: string;
-  /** Deliveries that are being sent right now, which stay where they are. */
+  /** These stay where they are. */
   unsettled: string[];
 }
 
 const moving = statement((engine, { from, to, unsettled }: Replacement) => {
-  const ids = waitingFor(engine, from, unsettled, MOVED_AT_ONCE);
+  const kinds = [FIRST_ATTEMPT, RETRY];
+  const ids = waitingFor(engine, { client: from, unsettled, most: MOVED_AT_ONCE, kinds });
   return engine.db
     .updateTable('webhook_deliveries')
     .set({ client_id: to })

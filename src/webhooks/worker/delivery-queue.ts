@@ -1,7 +1,7 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Plan } from '../../../contract/admin-people.ts';
 import type { WebhookEventName } from '../../../contract/webhook-event.ts';
-import { type Engine, statement } from '../../db/statements.ts';
+import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { hasApi } from '../../shops/plans.ts';
 import { LONGEST_WAIT_MS } from '../policy.ts';
@@ -67,31 +67,27 @@ export const waitingClients = async (
   return rows;
 };
 
+interface ToRead {
+  clients: object[];
+  unsettled: string[];
+  most: number;
+  nowMs: number;
+  furthestMs: number;
+}
+
 /** The ids of the next deliveries for each client are found first, the rows then by their ids. */
-const dueOfEach = statement(
-  (
-    { rows, oneOf, among, forEachRow }: Engine,
-    params: { clients: object[]; unsettled: string[]; most: number; nowMs: number; furthestMs: number },
-  ) => {
-    const waiting = (which: RawBuilder<boolean>, name: string) => sql`
-      select * from (
-        select id, due_at from webhook_deliveries
-        where client_id = client.id and ${which} and not (id ${oneOf('id', params.unsettled)})
-        order by due_at limit ${params.most}
-      ) as ${sql.id(name)}`;
-    const next = sql`
-      select id from (
-        ${waiting(FIRST_ATTEMPT, 'first')} union all
-        ${waiting(sql<boolean>`${RETRY} and due_at <= ${params.nowMs}`, 'again')} union all
-        ${waiting(sql<boolean>`${RETRY} and due_at > ${params.furthestMs}`, 'too_far_ahead')}
-      ) as waiting order by due_at limit ${params.most}`;
-    const ids = sql`select next.value from ${rows('client', { id: 'id' }, params.clients)}, ${forEachRow('next', next)}`;
-    return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
-      select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
-        ${wholeBody('due')} as body
-      from webhook_deliveries as due where id ${among(ids)}`;
-  },
-);
+const dueOfEach = statement((engine, { clients, unsettled, most, nowMs, furthestMs }: ToRead) => {
+  const isDue = sql<boolean>`${RETRY} and due_at <= ${nowMs}`;
+  const isTooFarAhead = sql<boolean>`${RETRY} and due_at > ${furthestMs}`;
+  const kinds = [FIRST_ATTEMPT, isDue, isTooFarAhead];
+  const waiting = waitingFor(engine, { client: sql.ref('client.id'), unsettled, most, kinds });
+  const next = engine.forEachRow('next', sql`${waiting} limit ${most}`);
+  const ids = sql`select next.value from ${engine.rows('client', { id: 'id' }, clients)}, ${next}`;
+  return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
+    select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
+      ${wholeBody('due')} as body
+    from webhook_deliveries as due where id ${engine.among(ids)}`;
+});
 
 /** A retry that is due further ahead than this is due now: the clock that wrote its time was wrong (ADR 0010). */
 export const furthestDueAt = (nowMs: number): number => nowMs + LONGEST_WAIT_MS;
@@ -124,8 +120,8 @@ export const dropTooOld = async (
   { clientId, unsettled }: { clientId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
-  const isTooOld = sql<boolean>`created_at < ${beforeMs}`;
-  const ids = waitingFor({ db, oneOf }, clientId, unsettled, DROPPED_AT_ONCE, isTooOld);
+  const kinds = [FIRST_ATTEMPT, RETRY].map((kind) => sql<boolean>`${kind} and created_at < ${beforeMs}`);
+  const ids = waitingFor({ oneOf }, { client: clientId, unsettled, most: DROPPED_AT_ONCE, kinds });
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
