@@ -24,7 +24,8 @@ export class Leases {
   readonly #ctx: Context;
   readonly #stopwatch: Stopwatch;
   readonly #holder = randomUUID();
-  readonly #held = new Map<string, { renewAt: Moment; endsAt: Moment }>();
+  /** When the lease ends. */
+  readonly #held = new Map<string, Moment>();
   /** Held by another process; when to ask again. */
   readonly #elsewhere = new Map<string, Moment>();
 
@@ -49,7 +50,7 @@ export class Leases {
   /** Renews the leases of receivers in use and forgets what has run out. */
   async keep(inUse: string[]): Promise<void> {
     await this.#take(inUse);
-    for (const [clientId, { endsAt }] of this.#held) if (this.#isPast(endsAt)) this.#held.delete(clientId);
+    for (const [clientId, endsAt] of this.#held) if (this.#isPast(endsAt)) this.#held.delete(clientId);
     for (const [clientId, askAt] of this.#elsewhere)
       if (this.#isPast(askAt)) this.#elsewhere.delete(clientId);
   }
@@ -69,14 +70,14 @@ export class Leases {
     return this.#stopwatch.msUntil(moment) < 0;
   }
   #runsOut(clientId: string): boolean {
-    const lease = this.#held.get(clientId);
-    return !lease || this.#isPast(lease.renewAt);
+    const endsAt = this.#held.get(clientId);
+    return !endsAt || this.#stopwatch.msUntil(endsAt) < LEASE_MS - RENEW_MS;
   }
   async #take(clientIds: string[]): Promise<void> {
     if (clientIds.length === 0) return;
     const { webhooks, fill, clock } = this.#ctx;
     const nowMs = clock.now();
-    const lease = { renewAt: this.#stopwatch.in(RENEW_MS), endsAt: this.#stopwatch.in(LEASE_MS) };
+    const endsAt = this.#stopwatch.in(LEASE_MS);
     const askAt = this.#stopwatch.in(ASK_AGAIN_MS);
     const values = {
       // In order, so that two processes that want the same do not wait for each other.
@@ -90,7 +91,7 @@ export class Leases {
     const taken = new Set(rows.map((row) => row.client_id));
     for (const clientId of clientIds)
       if (taken.has(clientId)) {
-        this.#held.set(clientId, lease);
+        this.#held.set(clientId, endsAt);
         this.#elsewhere.delete(clientId);
       } else {
         this.#held.delete(clientId);
