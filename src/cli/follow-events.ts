@@ -195,7 +195,7 @@ const answered = (status: number, message: string): string =>
 const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAnswer => {
   const { status } = response;
   if (status === 200) {
-    const page = EventsPage.safeParse(parsed(text, withExactNumbers));
+    const page = EventsPage.safeParse(parsed(text));
     if (page.success) return { page: page.data };
     throw new CliFailure(`${url} does not answer as an event feed: is --url the address of the service?`);
   }
@@ -207,12 +207,11 @@ const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAns
 };
 
 /** Numbers keep their digits, so that a forwarded event has the bytes of its webhook. */
-const withExactNumbers = (_name: string, value: unknown, { source }: { source?: string } = {}): unknown =>
-  typeof value === 'number' && source !== undefined ? exactNumber(source) : value;
-
-const parsed = (text: string, reviver?: typeof withExactNumbers): unknown => {
+const parsed = (text: string): unknown => {
+  const withExactNumbers = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
+    typeof value === 'number' && source !== undefined ? exactNumber(source) : value;
   try {
-    return JSON.parse(text, reviver);
+    return JSON.parse(text, withExactNumbers);
   } catch {
     // The caller says that the service did not answer this.
     return null;
