@@ -143,13 +143,13 @@ export interface Destination {
 /** With the time of the client's first retry that is not due yet. */
 type WithNextRetry = Destination & { nextRetryAt: number | null };
 
-interface Asked {
+interface ClientLookup {
   clientIds: string[];
   nowMs: number;
   furthestMs: number;
 }
 
-const clientsById = statement(({ db, oneOf }, { clientIds, nowMs, furthestMs }: Asked) =>
+const clientsById = statement(({ db, oneOf }, { clientIds, nowMs, furthestMs }: ClientLookup) =>
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
