@@ -259,10 +259,12 @@ export class BackupFile {
     const { path, file, size } = this.#source;
     let batch = null as Batch | null;
     let characters = 0;
-    let isHeader = true;
     this.#trailer = null;
     try {
-      for await (const line of linesOf(bytesOf(file, size))) {
+      const lines = linesOf(bytesOf(file, size));
+      // The header, which is known already.
+      await lines.next();
+      for await (const line of lines) {
         const isRow = line.startsWith('[');
         const content: object = isRow ? [] : JSON.parse(line);
         if (this.#trailer) throw new Damage('it goes on after its trailer');
@@ -271,15 +273,12 @@ export class BackupFile {
           batch.lines.push(line);
           characters += line.length;
           if (batch.lines.length < BATCH.rows && characters < BATCH.characters) continue;
-          yield batch;
-          batch = { ...batch, lines: [] };
-        } else if (!isHeader) {
-          if (batch) yield batch;
-          if ('table' in content) batch = { ...TableLine.parse(content), lines: [] };
-          else this.#trailer = Trailer.parse(content).tables;
         }
+        if (batch) yield batch;
+        if (batch && isRow) batch = { ...batch, lines: [] };
+        else if ('table' in content) batch = { ...TableLine.parse(content), lines: [] };
+        else this.#trailer = Trailer.parse(content).tables;
         characters = 0;
-        isHeader = false;
       }
       if (!this.#trailer) throw new Damage('it has no trailer: it was cut off');
     } catch (error) {

@@ -1,4 +1,10 @@
-import type { Command } from 'commander';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
+import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
+import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 
 /** A command that was understood but cannot be done: one line on standard error, exit status 1. */
 export class CliFailure extends Error {}
@@ -57,10 +63,8 @@ export class Progress {
   }
 
   show(what: string, rows: number): void {
-    // Rows come by the hundred thousand: the clock is not read for each.
-    if (!this.#isShown || (rows % 64 !== 1 && this.#next !== 0)) return;
     const now = performance.now();
-    if (now < this.#next) return;
+    if (!this.#isShown || now < this.#next) return;
     this.#next = now + PROGRESS_EVERY_MS;
     process.stderr.write(`${ERASE_LINE}${what}: ${rows.toLocaleString('en')} rows`);
   }
@@ -69,3 +73,88 @@ export class Progress {
     if (this.#isShown) process.stderr.write(ERASE_LINE);
   }
 }
+
+// --- the values that commands take ---
+
+/** Checks a value by the schema that the API uses. */
+const by =
+  <Schema extends z.ZodType>(schema: Schema, otherwise: string) =>
+  (value: string): z.infer<Schema> => {
+    const result = schema.safeParse(value);
+    if (!result.success) throw new InvalidArgumentError(otherwise);
+    return result.data;
+  };
+
+export const name = by(text(LENGTH.name), `It must be 1 to ${LENGTH.name} characters long.`);
+export const personName = by(
+  PersonName,
+  `It must be a name of at most ${LENGTH.name} characters, not an e-mail address.`,
+);
+export const email = by(emailField(), 'It must be an e-mail address.');
+export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
+
+export const collect =
+  <Value>(take: (value: string) => Value) =>
+  (value: string, before: Value[] = []): Value[] => [...before, take(value)];
+
+const digits = (pattern: RegExp) => z.string().regex(pattern).transform(Number);
+export const wholeNumber = by(digits(/^\d{1,12}$/), 'It must be a whole number, 0 or more.');
+export const httpStatus = by(digits(/^[2-5]\d\d$/), 'It must be a status from 200 to 599.');
+export const wholeNumberOrNone = (value: string): number | null =>
+  value === 'none' ? null : wholeNumber(value);
+export const textOrNone = (value: string): string | null => (value === 'none' ? null : value);
+
+/** What was given as `none` is null again: commander turns a null into an empty text. */
+export const withNulls = (options: object): object =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, value === '' ? null : value]));
+
+/** Plain http is fine: it is this machine's, or the developer's own. */
+export const webAddress = (value: string): string => {
+  const problem = formErrorOf(urlIn(value), true);
+  if (problem) throw new InvalidArgumentError(`It ${problem}.`);
+  return value;
+};
+
+/** Options that hold a secret, and the variable that keeps it out of the shell's history. */
+const SECRETS = {
+  key: { option: '--key', variable: 'HANDBACK_API_KEY' },
+  secret: { option: '--secret', variable: 'HANDBACK_WEBHOOK_SECRET' },
+} as const;
+
+export const secretOption = (name: keyof typeof SECRETS, description: string): Option =>
+  new Option(`${SECRETS[name].option} <${name}>`, description).env(SECRETS[name].variable);
+
+/** Not an argument parser of commander's, which would print the value that it refuses. */
+export const usableSecret = (command: Command, name: keyof typeof SECRETS, value?: string): string => {
+  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value;
+  const { option, variable } = SECRETS[name];
+  const problem = value ? 'must be printable characters without spaces' : 'is needed';
+  return command.error(`error: option '${option}' (or ${variable} in the environment) ${problem}`);
+};
+
+const readLine = async (): Promise<string> => {
+  const lines = createInterface({ input: process.stdin });
+  for await (const line of lines) return line;
+  return '';
+};
+
+const askUnseen = async (question: string): Promise<string> => {
+  process.stderr.write(question);
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: unseen, terminal: true });
+  try {
+    return await terminal.question('');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+};
+
+/** As given, else asked for unseen at a terminal, else the first line of standard input. */
+export const passwordFrom = async (given: string | undefined): Promise<string> => {
+  const password = given ?? (process.stdin.isTTY ? await askUnseen('Password: ') : await readLine());
+  const { least, most } = PASSWORD_LENGTH;
+  if (!NewPassword.safeParse(password).success)
+    throw new CliFailure(`the password must be ${least} to ${most} characters long`);
+  return password;
+};

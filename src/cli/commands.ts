@@ -22,7 +22,7 @@ import { resetFactor } from '../staff/second-factor.ts';
 import { findByEmail } from '../staff/store.ts';
 import { createUser } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
-import { CliFailure } from './command.ts';
+import { CliFailure, notice } from './command.ts';
 
 // What the commands of shop-commands.ts do. run.ts prints the message of a ServiceError.
 
@@ -155,8 +155,7 @@ export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
 /** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {
   const { resealed, total, failed } = await resealAll(ctx);
-  for (const { table, id } of failed)
-    process.stderr.write(`handback: no key in SECRET_KEY opens the secret of ${table} ${id}\n`);
+  for (const { table, id } of failed) notice(`no key in SECRET_KEY opens the secret of ${table} ${id}`);
   if (failed.length > 0) process.exitCode = 1;
   return { resealed, total, failed: failed.length };
 };

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
 import { originOf } from '../returns/totals.ts';
-import { type Config, ConfigError } from '../service/config.ts';
+import type { Config } from '../service/config.ts';
 import { tryAllSealed } from '../service/reseal.ts';
 import { findCheck, keysOf } from '../service/secrets.ts';
-import { countWaiting, oldestWaiting } from '../webhooks/queue.ts';
+import { findWaiting } from '../webhooks/queue.ts';
 
 export interface Finding {
   state: 'ok' | 'warn' | 'wrong';
@@ -45,33 +45,25 @@ const some = (names: string[]): string =>
 
 export const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding> => {
   if ((await findCheck(reading.db)) === null) return ok('nothing is sealed yet');
-  try {
-    const { total, failed } = await tryAllSealed(reading.db, keysOf(config), deadline());
-    if (failed.length === 0) return ok(`opens all ${total} sealed values`);
-    if (failed.length === total)
-      return wrong(
-        'SECRET_KEY does not hold the key that this database was set up with: bring that one back',
-      );
-    const rows = failed.map(({ table, id }) => `${table} ${id}`);
-    return wrong(
-      `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed`,
-    );
-  } catch (error) {
-    if (error instanceof ConfigError) return wrong(error.message);
-    throw error;
-  }
+  const { total, failed } = await tryAllSealed(reading.db, keysOf(config), deadline());
+  if (failed.length === 0) return ok(`opens all ${total} sealed values`);
+  if (failed.length === total)
+    return wrong('SECRET_KEY does not hold the key that this database was set up with: bring that one back');
+  const rows = failed.map(({ table, id }) => `${table} ${id}`);
+  return wrong(
+    `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed`,
+  );
 };
 
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
 const OLD_MS = 90_000;
 
 export const checkQueue = async ({ db, server }: Reading): Promise<Finding> => {
-  const oldest = await oldestWaiting(db);
-  if (oldest === null) return ok('no webhook waits');
-  const count = await countWaiting(db);
+  const { count, oldestAt } = await findWaiting(db);
+  if (oldestAt === null) return ok('no webhook waits');
   const nowMs = (await server()).nowMs ?? Date.now();
-  const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldest) / 1000)} s`;
-  return nowMs - oldest < OLD_MS
+  const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldestAt) / 1000)} s`;
+  return nowMs - oldestAt < OLD_MS
     ? ok(words)
     : warn(
         `${words}: does a process send (ROLE all or worker), and do receivers answer? The Deliveries page says`,

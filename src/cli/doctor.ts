@@ -23,7 +23,6 @@ import {
 } from './doctor-data.ts';
 
 type Checked = Finding & { check: string };
-type Report = (checked: Checked) => void;
 
 /** Prints findings as they come; with `--json` all of them at the end. */
 export const doctor = async (json: boolean | undefined): Promise<void> => {
@@ -38,7 +37,7 @@ export const doctor = async (json: boolean | undefined): Promise<void> => {
   if (!isOk) process.exitCode = 1;
 };
 
-const examine = async (report: Report): Promise<void> => {
+const examine = async (report: (checked: Checked) => void): Promise<void> => {
   const look = async (check: string, work: () => Promise<Finding | null>): Promise<Finding | null> => {
     const finding = await work().catch(failed);
     if (finding) report({ check, ...finding });

@@ -33,13 +33,13 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
   say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
 
   const show = eventPrinter(json, end);
-  const forwarder = forward && createForwarder(forward, stop);
+  const send = forward && forwarding(forward, stop);
   let cursor = start;
   try {
     for await (const page of pagesOf(feed, start, stop)) {
       for (const event of page.items) {
         if (stop.aborted) return;
-        const forwarded = await forwarder?.send(event);
+        const forwarded = await send?.(event);
         if (forwarded === null) return;
         await show(event, forwarded);
       }
@@ -47,7 +47,7 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
     }
   } finally {
     if (cursor !== start) say(`To go on from here, pass --after ${cursor}`);
-    await forwarder?.close();
+    end();
   }
 };
 
@@ -195,7 +195,7 @@ const answered = (status: number, message: string): string =>
 const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAnswer => {
   const { status } = response;
   if (status === 200) {
-    const page = EventsPage.safeParse(parsed(text, withExactNumbers));
+    const page = EventsPage.safeParse(parsed(text));
     if (page.success) return { page: page.data };
     throw new CliFailure(`${url} does not answer as an event feed: is --url the address of the service?`);
   }
@@ -207,12 +207,11 @@ const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAns
 };
 
 /** Numbers keep their digits, so that a forwarded event has the bytes of its webhook. */
-const withExactNumbers = (_name: string, value: unknown, { source }: { source?: string } = {}): unknown =>
-  typeof value === 'number' && source !== undefined ? exactNumber(source) : value;
-
-const parsed = (text: string, reviver?: typeof withExactNumbers): unknown => {
+const parsed = (text: string): unknown => {
+  const withExactNumbers = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
+    typeof value === 'number' && source !== undefined ? exactNumber(source) : value;
   try {
-    return JSON.parse(text, reviver);
+    return JSON.parse(text, withExactNumbers);
   } catch {
     // The caller says that the service did not answer this.
     return null;
@@ -238,40 +237,31 @@ interface Forwarded {
   attempts: number;
 }
 
-/** How long a stop waits for the answer to what was sent already, so that it need not be sent again. */
-const FINISH_WITHIN_MS = 2_000;
-
-/** Sends events as the dispatcher would, but in order, one at a time, and each until the receiver accepts it. */
-const createForwarder = ({ to: url, secret }: { to: string; secret: string }, stop: AbortSignal) => {
+/**
+ * Sends events as the dispatcher would, but in order, one at a time, and each until the receiver accepts it. A stop breaks off
+ * what is being sent: that event comes again, as webhooks may.
+ */
+const forwarding = ({ to: url, secret }: { to: string; secret: string }, stop: AbortSignal) => {
   const sender = createSender(addressGuard({ allowPrivate: true }));
   const backOff = new BackOff(stop, 'the receiver accepts events again');
-  let cutOff: NodeJS.Timeout | undefined;
-  stop.addEventListener('abort', () => {
-    cutOff = setTimeout(() => sender.close(), FINISH_WITHIN_MS);
-  });
-  return {
-    /** null where the command was stopped before the receiver accepted it. */
-    async send({ id, event, timestamp, data }: FeedEvent): Promise<Forwarded | null> {
-      const body = Buffer.from(eventBody(event, timestamp, data));
-      for (let attempts = 1; !stop.aborted; attempts++) {
-        const attempt = Math.min(attempts, MOST_ATTEMPTS);
-        const outcome = await sender.send({ url, secret, id, event, attempt, body });
-        const statusCode = outcome?.statusCode ?? null;
-        if (statusCode !== null && isAcknowledged(statusCode)) {
-          backOff.worked();
-          return { statusCode, attempts };
-        }
-        if (outcome)
-          await backOff.failed(
-            `the receiver does not accept ${event} ${id}: ${outcome.error ?? `status ${statusCode}`}`,
-          );
+  stop.addEventListener('abort', () => void sender.close());
+  /** null where the command was stopped before the receiver accepted it. */
+  return async ({ id, event, timestamp, data }: FeedEvent): Promise<Forwarded | null> => {
+    const body = Buffer.from(eventBody(event, timestamp, data));
+    for (let attempts = 1; !stop.aborted; attempts++) {
+      const attempt = Math.min(attempts, MOST_ATTEMPTS);
+      const outcome = await sender.send({ url, secret, id, event, attempt, body });
+      const statusCode = outcome?.statusCode ?? null;
+      if (statusCode !== null && isAcknowledged(statusCode)) {
+        backOff.worked();
+        return { statusCode, attempts };
       }
-      return null;
-    },
-    close(): Promise<void> {
-      clearTimeout(cutOff);
-      return sender.close();
-    },
+      if (outcome)
+        await backOff.failed(
+          `the receiver does not accept ${event} ${id}: ${outcome.error ?? `status ${statusCode}`}`,
+        );
+    }
+    return null;
   };
 };
 

@@ -1,7 +1,16 @@
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { ConfigError, readConfig, VERSION } from '../service/config.ts';
-import { CliFailure, command } from './command.ts';
-import { addEventCommands } from './event-commands.ts';
+import {
+  CliFailure,
+  command,
+  httpStatus,
+  notice,
+  secretOption,
+  usableSecret,
+  webAddress,
+  wholeNumber,
+} from './command.ts';
 import { addShopCommands, once } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
@@ -12,7 +21,7 @@ export const run = async (argv: string[]): Promise<void> => {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
       process.exitCode = 1;
-      process.stderr.write(`handback: ${await explain(error)}\n`);
+      notice(await explain(error));
     }
   }
 };
@@ -31,7 +40,9 @@ const program = (): Command => {
   addServiceCommands(handback);
   addShopCommands(handback);
   addDatabaseCommands(handback);
-  addEventCommands(handback);
+  addListen(handback);
+  addTrigger(handback);
+  addEvents(handback);
   return handback;
 };
 
@@ -78,5 +89,63 @@ const serve = async (): Promise<void> => {
     .catch(async (error) => {
       await ctx.close();
       throw error;
+    });
+};
+
+// --- for developers of receivers and of programs that follow the events; none of these needs a database ---
+
+const addListen = (handback: Command): void => {
+  handback
+    .command('listen')
+    .description('a webhook receiver for development: shows each delivery and checks its signature')
+    .option('--port <port>', 'where to listen', wholeNumber, 4000)
+    .addOption(secretOption('secret', "the client's webhook secret"))
+    .option('--answer <status>', 'the status to answer with, 500 for example', httpStatus, 200)
+    .option('--hang', 'never answer')
+    .action(async (options) => {
+      const { listen } = await import('./webhook-tools.ts');
+      // It never ends by itself, and is of no use once its reader has gone.
+      process.stdout.on('error', () => process.exit());
+      await listen(options, (line) => process.stdout.write(`${line}\n`));
+    });
+};
+
+const addTrigger = (handback: Command): void => {
+  command(handback, 'trigger', 'send one signed sample event to a receiver')
+    .addArgument(new Argument('<event>', 'what happened').choices([...RMA_EVENT_NAMES, 'webhook.test']))
+    .requiredOption('--to <url>', 'the receiver', webAddress)
+    .addOption(secretOption('secret', 'what the receiver checks signatures with'))
+    .action(async (event, options, self) => {
+      const secret = usableSecret(self, 'secret', options.secret);
+      const { trigger } = await import('./webhook-tools.ts');
+      await trigger(event, { ...options, secret });
+    });
+};
+
+const addEvents = (handback: Command): void => {
+  handback
+    .command('events')
+    .description(
+      "follow a shop's events; with --forward-to, send each one to a receiver that has no public address. Prints at its end the cursor to go on from",
+    )
+    .addOption(secretOption('key', 'the key of an API client'))
+    .addOption(
+      new Option('--url <url>', 'the address of the service; PUBLIC_URL, or HOST and PORT, when absent')
+        .env('HANDBACK_URL')
+        .argParser(webAddress),
+    )
+    .option('--after <cursor>', 'where to begin: a cursor, latest or oldest (the default)')
+    .option('--forward-to <url>', 'send each event there, signed as a webhook is', webAddress)
+    .addOption(secretOption('secret', 'what the receiver of --forward-to checks signatures with'))
+    .option('--json', 'print each event as a line of JSON')
+    // Refused below, without being printed: it may be the key.
+    .allowExcessArguments()
+    .action(async ({ forwardTo, secret, url, after, json = false, ...options }, self) => {
+      if (self.args.length > 0) self.error('error: too many arguments: the key goes after --key');
+      const key = usableSecret(self, 'key', options.key);
+      const forward = forwardTo && { to: forwardTo, secret: usableSecret(self, 'secret', secret) };
+      const base = url ?? readConfig(process.env).publicUrl;
+      const { followEvents } = await import('./follow-events.ts');
+      await followEvents({ key, url: base, after, forward, json });
     });
 };

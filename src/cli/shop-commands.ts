@@ -3,18 +3,21 @@ import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts
 import { readConfig } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
 import {
+  type CommandResult,
   collect,
+  command,
   email,
   name,
+  notice,
   passwordFrom,
   personName,
+  print,
   skuPattern,
   textOrNone,
   wholeNumber,
   wholeNumberOrNone,
   withNulls,
-} from './arguments.ts';
-import { type CommandResult, command, print } from './command.ts';
+} from './command.ts';
 
 type Commands = typeof import('./commands.ts');
 
@@ -31,7 +34,7 @@ export const once = async (
   ]);
   const ctx = await openContext(config, {
     log: pino({ level: 'silent' }),
-    onWait: () => process.stderr.write('handback: waiting for the database (DATABASE_URL)\n'),
+    onWait: () => notice('waiting for the database (DATABASE_URL)'),
   });
   try {
     print(await work(ctx, commands), json);

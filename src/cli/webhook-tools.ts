@@ -34,7 +34,8 @@ export const listen = async (options: ListenOptions, say: (line: string) => void
   const { port, secret, answer, hang } = options;
   const server = createServer(async (request, response) => {
     const { headers } = request;
-    const body = await buffer(request);
+    const body = await buffer(request).catch(() => null);
+    if (!body) return say(`\n${new Date().toISOString()}  a request that its sender broke off`);
     const signature = String(headers['x-webhook-signature'] ?? '');
     say(
       `\n${new Date().toISOString()}  ${headers['x-webhook-event'] ?? '(no event)'}  attempt ${headers['x-webhook-attempt'] ?? '?'}` +

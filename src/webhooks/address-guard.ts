@@ -79,18 +79,12 @@ export interface AddressGuard {
 /** Refused by the guard, not by the network. */
 export class ForbiddenAddress extends Error {}
 
-export const addressGuard = ({
-  allowPrivate,
-  resolve,
-}: {
-  allowPrivate: boolean;
-  resolve?: Resolve;
-}): AddressGuard => {
-  const addressesOf = resolve ?? (allowPrivate ? privateResolve : networkResolve);
+export const addressGuard = (options: { allowPrivate: boolean; resolve?: Resolve }): AddressGuard => {
+  const { allowPrivate, resolve = allowPrivate ? privateResolve : networkResolve } = options;
 
   /** One forbidden address among several refuses the name: a connection may take any of them. */
   const allowed = async (host: string): Promise<string[]> => {
-    const addresses = ipaddr.isValid(host) ? [host] : await addressesOf(host);
+    const addresses = ipaddr.isValid(host) ? [host] : await resolve(host);
     if (!allowPrivate && !addresses.every(isPublicAddress)) throw new ForbiddenAddress();
     return addresses;
   };

@@ -1,4 +1,4 @@
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Delivery } from '../../contract/admin.ts';
 import { isId } from '../../contract/common.ts';
 import type {
@@ -24,25 +24,16 @@ type Deliveries = SelectQueryBuilder<Tables, 'webhook_deliveries', object>;
 
 const WITHOUT_BODY = DELIVERY_COLUMNS.filter((column) => column !== 'body');
 
-/** What a list reads of its rows. Without bodies all of a page is small. */
-type Columns = 'without bodies' | 'with bodies' | 'ids';
-const selected = (deliveries: Deliveries, columns: Columns) => {
-  if (columns === 'ids') return deliveries.select('id').$castTo<DeliveryRow>();
-  const body = columns === 'with bodies' ? wholeBody('webhook_deliveries') : sql<null>`null`;
-  return deliveries
-    .select(WITHOUT_BODY)
-    .select(sql<string>`coalesce(${body}, '')`.as('body'))
-    .$castTo<DeliveryRow>();
+const selected = (deliveries: Deliveries, withBodies: boolean) => {
+  const body = withBodies ? wholeBody('webhook_deliveries') : sql<null>`null`;
+  return deliveries.select(WITHOUT_BODY).select(sql<string>`coalesce(${body}, '')`.as('body'));
 };
 
 /** The status is in the text, as in `queue.ts`: those that wait and those that were dropped have indexes. */
-const OF_STATUS: Record<DeliveryStatus, (db: Db, client: string) => Expression<SqlBool>> = {
-  PENDING: (db, client) => {
-    const waiting = db.selectFrom('webhook_deliveries').select('id').where('client_id', '=', client);
-    return sql`id in ${waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY))}`;
-  },
-  DELIVERED: () => sql`status = 'DELIVERED'`,
-  DROPPED: () => sql`status = 'DROPPED'`,
+const hasStatus = (db: Db, client: string, status: DeliveryStatus) => {
+  if (status !== 'PENDING') return sql<boolean>`status = ${sql.lit(status)}`;
+  const waiting = db.selectFrom('webhook_deliveries').select('id').where('client_id', '=', client);
+  return sql<boolean>`id in ${waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY))}`;
 };
 
 /**
@@ -56,7 +47,7 @@ const matching = (db: Db, client: string, since: string, { status, event, rmaId 
     rmaId !== undefined || status === 'PENDING'
       ? all.where('client_id', '=', client)
       : all.where('client_id', '>=', client).where('client_id', '<=', client);
-  if (status) found = found.where(OF_STATUS[status](db, client));
+  if (status) found = found.where(hasStatus(db, client, status));
   if (event !== undefined) found = found.where('event', '=', event);
   if (rmaId !== undefined) found = found.where('rma_id', '=', rmaId);
   return found;
@@ -99,50 +90,47 @@ interface ShopClient {
   clientId: string;
 }
 
-interface DeliveryReader<Item> {
-  db: Db;
-  columns: Columns;
-  view(row: DeliveryRow): Item;
-}
-
 /** What was and will be sent to a client, newest first. */
 const listFor = async <Item>(
   ctx: Context,
   { shopId, clientId }: ShopClient,
   query: WebhookDeliveryQuery,
-  { db, columns, view }: DeliveryReader<Item>,
+  view: (row: DeliveryRow) => Item,
+  { withBodies }: { withBodies: boolean },
 ): Promise<PageAnswer<Item>> => {
   const { page, limit } = query;
+  // What programs ask never shares connections with the admin app.
+  const db = withBodies ? ctx.db : ctx.lists;
   const all = matching(db, clientId, shownSince(ctx), query);
-  const whole = columns === 'without bodies' || limit <= WHOLE_ROWS;
-  const rows = await selected(all, whole ? columns : 'ids')
+  const inOrder = all
     .orderBy('client_id', 'desc')
     .orderBy('id', 'desc')
     .limit(rowCount(limit))
-    .offset(rowCount((page - 1) * limit))
-    .execute();
+    .offset(rowCount((page - 1) * limit));
+  // Without bodies all of a page is small.
+  const whole = !withBodies || limit <= WHOLE_ROWS;
+  const rows = whole ? await selected(inOrder, withBodies).execute() : [];
+  const keys = whole ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
   const count = () => all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const total = totalOfLastPage(query, rows.length) ?? (await count()).total;
+  const total = totalOfLastPage(query, rows.length + keys.length) ?? (await count()).total;
   const source = {
     name: 'webhook_deliveries',
     view,
     keyOf: ({ id }: DeliveryRow) => id,
     readRows: (ids: string[]) =>
-      selected(db.selectFrom('webhook_deliveries'), columns)
+      selected(db.selectFrom('webhook_deliveries'), withBodies)
         .where(sql<boolean>`id ${ctx.oneOf('id', ids)}`)
         .execute(),
   };
-  const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
-  return answerPage(ctx, shopId, source, found, query);
+  return answerPage(ctx, shopId, source, { rows, keys, total }, query);
 };
 
-/** What programs ask never shares connections with the admin app. */
 export const listDeliveries = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, { db: ctx.lists, columns: 'without bodies', view: viewDelivery });
+  listFor(ctx, of, query, viewDelivery, { withBodies: false });
 
 /** For the admin app, with what was sent. The caller has made sure that the client is of its own shop. */
 export const listDeliveriesWithPayloads = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, { db: ctx.db, columns: 'with bodies', view: viewWithPayload });
+  listFor(ctx, of, query, viewWithPayload, { withBodies: true });
 
 /** One of the client's own deliveries. Another client's is a 404. */
 export const getDelivery = async (

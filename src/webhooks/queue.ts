@@ -61,30 +61,30 @@ export const wholeBody = (delivery: string): RawBuilder<string | null> =>
     (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
   )`;
 
-/** The ids of what waits for a client and is not being sent: so many first attempts, and so many retries. */
+interface WaitingFor {
+  client: string | RawBuilder<string>;
+  /** Deliveries that are being sent right now: not these. */
+  unsettled: string[];
+  /** Of each kind. */
+  most: number;
+  /** Each found by an index. */
+  kinds: RawBuilder<boolean>[];
+}
+
+/** The ids of what waits for a client, each kind and all of them in the order in which they fell due. */
 export const waitingFor = (
-  { db, oneOf }: Pick<Engine, 'db' | 'oneOf'>,
-  clientId: string,
-  unsettled: string[],
-  most: number,
-  only = sql<boolean>`1 = 1`,
-) => {
-  const some = (which: RawBuilder<boolean>, alias: string) =>
-    db
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('webhook_deliveries')
-          .select('id')
-          .where(which)
-          .where(only)
-          .where('client_id', '=', clientId)
-          .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
-          .orderBy('due_at')
-          .limit(most)
-          .as(alias),
-      )
-      .select('id');
-  return some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again'));
+  { oneOf }: Pick<Engine, 'oneOf'>,
+  { client, unsettled, most, kinds }: WaitingFor,
+): RawBuilder<unknown> => {
+  const some = kinds.map(
+    (kind, i) => sql`
+      select * from (
+        select id, due_at from webhook_deliveries
+        where client_id = ${client} and ${kind} and not (id ${oneOf('id', unsettled)})
+        order by due_at limit ${most}
+      ) as ${sql.id(`kind_${i}`)}`,
+  );
+  return sql`select id from (${sql.join(some, sql` union all `)}) as waiting order by due_at`;
 };
 
 /**
@@ -96,12 +96,13 @@ const MOVED_AT_ONCE = 2_000;
 interface Replacement {
   from: string;
   to: string;
-  /** Deliveries that are being sent right now, which stay where they are. */
+  /** These stay where they are. */
   unsettled: string[];
 }
 
 const moving = statement((engine, { from, to, unsettled }: Replacement) => {
-  const ids = waitingFor(engine, from, unsettled, MOVED_AT_ONCE);
+  const kinds = [FIRST_ATTEMPT, RETRY];
+  const ids = waitingFor(engine, { client: from, unsettled, most: MOVED_AT_ONCE, kinds });
   return engine.db
     .updateTable('webhook_deliveries')
     .set({ client_id: to })
@@ -111,18 +112,16 @@ const moving = statement((engine, { from, to, unsettled }: Replacement) => {
 
 /** The process that sends to the old client goes on with the new one: only it knows which of these it is sending. */
 const passingOnLease = statement(
-  ({ rows }, { replacements }: { replacements: { client_id: string; from_id: string }[] }) => {
-    const replacement = rows('replacement', { client_id: 'id', from_id: 'id' }, replacements);
-    return sql`
+  (_, { from, to }: { from: string; to: string }) => sql`
     insert into webhook_leases (client_id, holder, held_until)
-    select replacement.client_id, lease.holder, lease.held_until
-    from webhook_leases as lease, ${replacement} where lease.client_id = replacement.from_id`;
-  },
+    select client.id, lease.holder, lease.held_until from api_clients as client, webhook_leases as lease
+    where client.id = ${to} and lease.client_id = ${from}`,
 );
 
+/** The new client has its row already. */
 export const takeOverDeliveries = (from: string, to: string): Change[] => [
   change(moving, { from, to, unsettled: [] }),
-  change(passingOnLease, { replacements: [{ client_id: to, from_id: from }] }),
+  change(passingOnLease, { from, to }),
 ];
 
 /** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
@@ -131,30 +130,28 @@ export const moveDeliveries = async ({ webhooks, fill }: Context, move: Replacem
   return Number(numAffectedRows ?? 0);
 };
 
-const figureOfEach = (db: Db, figure: RawBuilder<number | null>) =>
-  Promise.all(
-    [FIRST_ATTEMPT, RETRY].map(async (which) => {
-      const query = db.selectFrom('webhook_deliveries').where(which).select(figure.as('figure'));
-      return (await query.executeTakeFirstOrThrow()).figure;
-    }),
-  );
-
-export const countWaiting = async (db: Db): Promise<number> =>
-  (await figureOfEach(db, sql`count(*)`)).reduce<number>((sum, count) => sum + Number(count), 0);
-
-export const oldestWaiting = async (db: Db): Promise<number | null> => {
-  const times = (await figureOfEach(db, sql`min(created_at)`)).filter((at) => at !== null);
-  return times.length === 0 ? null : Math.min(...times);
+/** How many wait, and since when the oldest of them does; null when none waits. */
+export const findWaiting = async (db: Db): Promise<{ count: number; oldestAt: number | null }> => {
+  const waiting = db.selectFrom('webhook_deliveries').select('created_at');
+  const { count, oldestAt } = await db
+    .selectFrom(waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)).as('waiting'))
+    .select((eb) => [eb.fn.countAll().as('count'), eb.fn.min('created_at').as('oldestAt')])
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), oldestAt };
 };
 
 /** The queue's figures, the same in whichever process they are asked for. */
 export const watchQueue = ({ db, clock, metrics }: Context): void => {
-  metrics.watch('handback_webhook_waiting', 'Deliveries that wait to be sent.', () => countWaiting(db));
+  metrics.watch(
+    'handback_webhook_waiting',
+    'Deliveries that wait to be sent.',
+    async () => (await findWaiting(db)).count,
+  );
   metrics.watch(
     'handback_webhook_oldest_waiting_seconds',
     'Age of the oldest of them; 0 when none waits.',
     async () => {
-      const oldestAt = await oldestWaiting(db);
+      const { oldestAt } = await findWaiting(db);
       return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
     },
   );

@@ -179,7 +179,7 @@ describe('a receiver is forgotten', () => {
     const { receivers, wake, next, start, end } = setUp();
     for (let i = 0; i < MANY; i++) end(start(`r${i}`, 1), isAcknowledged);
     expect(receivers.size).toBe(0);
-    receivers.retryAfter('a', 1000);
+    receivers.wakeAfter('a', 1000);
     wake('a');
     next();
     expect(receivers.size).toBe(1);

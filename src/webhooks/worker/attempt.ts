@@ -12,46 +12,47 @@ import type { Settlement } from './settle.ts';
 export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = systemTime) => {
   const secretOf = cachedSecrets(ctx);
 
-  const attempt = async (delivery: Due, destination: Destination | undefined): Promise<Settlement | null> => {
-    const { id, clientId, event, body, before } = delivery;
-    const drop = (reason: string) => dropped(ctx, delivery, destination, reason);
-    if (!destination) return drop(DROPPED_BECAUSE.gone);
-    if (destination.unreachable !== null) return drop(destination.unreachable);
-    if (!delivery.attempts) return drop(DROPPED_BECAUSE.unreadable);
-    if (!body) return drop(DROPPED_BECAUSE.noBody);
-    const { url, sealedSecret } = destination;
-    const secret = secretOf(clientId, sealedSecret);
-    if (secret === null) return drop(DROPPED_BECAUSE.sealed);
-
-    const at = ctx.clock.now();
-    const startedAt = time.now();
-    const outcome = await sender.send({ url, secret, id, event, attempt: before + 1, body });
-    if (!outcome) return null;
-    const last = { at, durationMs: Math.round(time.now() - startedAt), ...outcome };
-    const endedAt = ctx.clock.now();
-    const attempts = [...delivery.attempts, last];
-    if (outcome.statusCode !== null && isAcknowledged(outcome.statusCode)) {
-      ctx.metrics.observeAttempt('acknowledged');
-      ctx.metrics.observeDelivery((endedAt - delivery.createdAt) / 1000);
-      return { id, before, status: 'DELIVERED', attempts, dueAt: endedAt, finishedAt: endedAt, reason: null };
-    }
-    ctx.metrics.observeAttempt(outcome.statusCode === null ? 'failed' : 'refused');
-    const dueAt = nextAttemptAt(before + 1, endedAt);
-    return dueAt === null
-      ? dropped(ctx, { ...delivery, attempts }, destination, afterAttempts(attempts.length, last))
-      : { id, before, status: 'PENDING', attempts, dueAt, finishedAt: null, reason: null };
-  };
-
   /** What is to be written down of it; null where a stop cut the attempt short, which then does not count. */
   return async (delivery: Due, destination: Destination | undefined): Promise<Settlement | null> => {
+    const { id, clientId, event, body, before } = delivery;
+    const drop = (reason: string) => dropped(ctx, delivery, destination, reason);
     try {
-      return await attempt(delivery, destination);
+      if (!destination) return drop(DROPPED_BECAUSE.gone);
+      if (destination.unreachable !== null) return drop(destination.unreachable);
+      if (!delivery.attempts) return drop(DROPPED_BECAUSE.unreadable);
+      if (!body) return drop(DROPPED_BECAUSE.noBody);
+      const { url, sealedSecret } = destination;
+      const secret = secretOf(clientId, sealedSecret);
+      if (secret === null) return drop(DROPPED_BECAUSE.sealed);
+
+      const at = ctx.clock.now();
+      const startedAt = time.now();
+      const outcome = await sender.send({ url, secret, id, event, attempt: before + 1, body });
+      if (!outcome) return null;
+      const last = { at, durationMs: Math.round(time.now() - startedAt), ...outcome };
+      const endedAt = ctx.clock.now();
+      const attempts = [...delivery.attempts, last];
+      if (outcome.statusCode !== null && isAcknowledged(outcome.statusCode)) {
+        ctx.metrics.observeAttempt('acknowledged');
+        ctx.metrics.observeDelivery((endedAt - delivery.createdAt) / 1000);
+        return {
+          id,
+          before,
+          status: 'DELIVERED',
+          attempts,
+          dueAt: endedAt,
+          finishedAt: endedAt,
+          reason: null,
+        };
+      }
+      ctx.metrics.observeAttempt(outcome.statusCode === null ? 'failed' : 'refused');
+      const dueAt = nextAttemptAt(before + 1, endedAt);
+      return dueAt === null
+        ? dropped(ctx, { ...delivery, attempts }, destination, afterAttempts(attempts.length, last))
+        : { id, before, status: 'PENDING', attempts, dueAt, finishedAt: null, reason: null };
     } catch (error) {
-      ctx.log.error(
-        { deliveryId: delivery.id, error: describeError(error) },
-        'unexpected error in webhook delivery',
-      );
-      return dropped(ctx, delivery, destination, DROPPED_BECAUSE.serviceError);
+      ctx.log.error({ deliveryId: id, error: describeError(error) }, 'unexpected error in webhook delivery');
+      return drop(DROPPED_BECAUSE.serviceError);
     }
   };
 };

@@ -1,9 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Plan } from '../../../contract/admin-people.ts';
 import type { WebhookEventName } from '../../../contract/webhook-event.ts';
-import { type Engine, statement } from '../../db/statements.ts';
+import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { hasApi } from '../../shops/plans.ts';
+import { LONGEST_WAIT_MS } from '../policy.ts';
 import {
   type Attempt,
   DROPPED_BECAUSE,
@@ -66,91 +67,48 @@ export const waitingClients = async (
   return rows;
 };
 
-/** Of which clients, and which of their deliveries are being sent already. */
 interface ToRead {
-  clientIds: string[];
+  clients: object[];
   unsettled: string[];
+  most: number;
+  nowMs: number;
+  furthestMs: number;
 }
 
-const asRows = (clientIds: string[]) => clientIds.map((id) => ({ id }));
-
 /** The ids of the next deliveries for each client are found first, the rows then by their ids. */
-const dueOfEach = statement(
-  (
-    { rows, oneOf, among, forEachRow }: Engine,
-    params: { clients: object[]; unsettled: string[]; most: number; nowMs: number },
-  ) => {
-    const waiting = (which: RawBuilder<boolean>, name: string) => sql`
-      select * from (
-        select id, due_at from webhook_deliveries
-        where client_id = client.id and ${which} and not (id ${oneOf('id', params.unsettled)})
-        order by due_at limit ${params.most}
-      ) as ${sql.id(name)}`;
-    const next = sql`
-      select id from (
-        ${waiting(FIRST_ATTEMPT, 'first')} union all
-        ${waiting(sql<boolean>`${RETRY} and due_at <= ${params.nowMs}`, 'again')}
-      ) as waiting order by due_at limit ${params.most}`;
-    const ids = sql`select next.value from ${rows('client', { id: 'id' }, params.clients)}, ${forEachRow('next', next)}`;
-    return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
-      select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
-        ${wholeBody('due')} as body
-      from webhook_deliveries as due where id ${among(ids)}`;
-  },
-);
+const dueOfEach = statement((engine, { clients, unsettled, most, nowMs, furthestMs }: ToRead) => {
+  const isDue = sql<boolean>`${RETRY} and due_at <= ${nowMs}`;
+  const isTooFarAhead = sql<boolean>`${RETRY} and due_at > ${furthestMs}`;
+  const kinds = [FIRST_ATTEMPT, isDue, isTooFarAhead];
+  const waiting = waitingFor(engine, { client: sql.ref('client.id'), unsettled, most, kinds });
+  const next = engine.forEachRow('next', sql`${waiting} limit ${most}`);
+  const ids = sql`select next.value from ${engine.rows('client', { id: 'id' }, clients)}, ${next}`;
+  return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
+    select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
+      ${wholeBody('due')} as body
+    from webhook_deliveries as due where id ${engine.among(ids)}`;
+});
 
-/** Due deliveries of each client, so many at most: first attempts and retries in the order in which they fell due. */
+/** A retry that is due further ahead than this is due now: the clock that wrote its time was wrong (ADR 0010). */
+export const furthestDueAt = (nowMs: number): number => nowMs + LONGEST_WAIT_MS;
+
+/**
+ * Due deliveries of each client, so many at most and none that is being sent: first attempts and retries in the order in which
+ * they fell due.
+ */
 export const due = async (
   { webhooks, fill }: Context,
-  { clientIds, unsettled, most }: ToRead & { most: number },
+  { clientIds, unsettled, most }: { clientIds: string[]; unsettled: string[]; most: number },
   nowMs: number,
 ): Promise<Due[]> => {
-  const values = { clients: asRows(clientIds), unsettled, most, nowMs };
+  const clients = clientIds.map((id) => ({ id }));
+  const values = { clients, unsettled, most, nowMs, furthestMs: furthestDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
   return rows.map(({ body, log, ...row }) => ({
     ...row,
     body: body === null ? null : Buffer.from(body, 'utf8'),
     attempts: readAttempts(log),
   }));
-};
-
-const nextRetryOfEach = statement(
-  ({ rows, oneOf }: Engine, params: { clients: object[]; unsettled: string[] }) => sql<{
-    clientId: string;
-    dueAt: number | null;
-  }>`
-    select client.id as "clientId", (
-      select min(due_at) from webhook_deliveries
-      where client_id = client.id and ${RETRY} and not (id ${oneOf('id', params.unsettled)})
-    ) as "dueAt" from ${rows('client', { id: 'id' }, params.clients)}`,
-);
-
-export const nextRetries = async (
-  { webhooks, fill }: Context,
-  { clientIds, unsettled }: ToRead,
-): Promise<Waiting[]> => {
-  if (clientIds.length === 0) return [];
-  const { rows } = await webhooks.executeQuery(
-    fill(nextRetryOfEach, { clients: asRows(clientIds), unsettled }),
-  );
-  return rows.flatMap(({ clientId, dueAt }) =>
-    dueAt === null ? [] : [{ clientId, firstDueAt: dueAt, lastDueAt: dueAt }],
-  );
-};
-
-/** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (ADR 0010). */
-export const bringForward = async (
-  { webhooks: db, oneOf }: Context,
-  clientIds: string[],
-  { nowMs, furtherThanMs }: { nowMs: number; furtherThanMs: number },
-): Promise<void> => {
-  await db
-    .updateTable('webhook_deliveries')
-    .set({ due_at: nowMs })
-    .where(RETRY)
-    .where(sql<boolean>`client_id ${oneOf('id', clientIds)}`)
-    .where('due_at', '>', furtherThanMs)
-    .execute();
 };
 
 /** Bounded, so that the statement is short; the next round drops the rest. */
@@ -162,8 +120,8 @@ export const dropTooOld = async (
   { clientId, unsettled }: { clientId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
-  const isTooOld = sql<boolean>`created_at < ${beforeMs}`;
-  const ids = waitingFor({ db, oneOf }, clientId, unsettled, DROPPED_AT_ONCE, isTooOld);
+  const kinds = [FIRST_ATTEMPT, RETRY].map((kind) => sql<boolean>`${kind} and created_at < ${beforeMs}`);
+  const ids = waitingFor({ oneOf }, { client: clientId, unsettled, most: DROPPED_AT_ONCE, kinds });
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
@@ -182,7 +140,16 @@ export interface Destination {
   unreachable: string | null;
 }
 
-const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
+/** With the time of the client's first retry that is not due yet. */
+type WithNextRetry = Destination & { nextRetryAt: number | null };
+
+interface ClientLookup {
+  clientIds: string[];
+  nowMs: number;
+  furthestMs: number;
+}
+
+const clientsById = statement(({ db, oneOf }, { clientIds, nowMs, furthestMs }: ClientLookup) =>
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
@@ -196,6 +163,12 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
     .select(['client.id', 'client.shop_id as shopId', 'client.webhook_url as url'])
     .select(['client.webhook_secret as sealedSecret', 'client.revoked_at as revokedAt'])
     .select(['replacement.id as replacedBy', 'shop.plan'])
+    .select(
+      sql<number | null>`(
+        select min(due_at) from webhook_deliveries
+        where client_id = client.id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}
+      )`.as('nextRetryAt'),
+    )
     .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
 );
 
@@ -203,8 +176,10 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
 export const destinationsOf = async (
   { webhooks, fill }: Context,
   clientIds: string[],
-): Promise<Map<string, Destination>> => {
-  const { rows } = await webhooks.executeQuery(fill(clientsById, { clientIds }));
+  nowMs: number,
+): Promise<Map<string, WithNextRetry>> => {
+  const values = { clientIds, nowMs, furthestMs: furthestDueAt(nowMs) };
+  const { rows } = await webhooks.executeQuery(fill(clientsById, values));
   const whyUnreachable = ({ url, revokedAt, plan }: (typeof rows)[number]): string | null => {
     if (revokedAt !== null) return DROPPED_BECAUSE.revoked;
     if (url === null) return DROPPED_BECAUSE.noUrl;

@@ -1,6 +1,6 @@
 import { lowestId } from '../../lib/ids.ts';
 import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
+import { warning } from '../../service/log.ts';
 import {
   BESIDE_REQUESTS_A_ROUND,
   DELIVERIES_A_ROUND,
@@ -10,6 +10,8 @@ import {
   LIMITS,
   LONGEST_WAIT_MS,
   type PoolLimits,
+  RELEASE_EVERY_MS,
+  RENEW_MS,
   REST_MS,
   SCAN_EVERY_MS,
   SMALL_ROUND,
@@ -18,13 +20,12 @@ import {
 import { DROPPED_BECAUSE, moveDeliveries } from '../queue.ts';
 import { createAttempts } from './attempt.ts';
 import {
-  bringForward,
   type Destination,
   type Due,
   destinationsOf,
   dropTooOld,
   due,
-  nextRetries,
+  furthestDueAt,
   SCANNED_AT_ONCE,
   type Waiting,
   waitingClients,
@@ -63,10 +64,10 @@ export class Dispatcher {
   readonly #attempt: ReturnType<typeof createAttempts>;
   readonly #scanning: Loop;
   readonly #delivering: Record<Health, Loop>;
+  readonly #keeping: Loop;
   #nextScan: Moment;
   #isStopping = false;
   #unlisten: () => Promise<void> = async () => {};
-  #stopKeeping: () => void = () => {};
 
   private constructor(ctx: Context, sender: Sender, overrides: DispatcherOverrides) {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
@@ -90,64 +91,67 @@ export class Dispatcher {
       onReady: (pool) => this.#delivering[pool].wake(),
       onTimer: () => this.#scanning.wake(),
     });
-    const parts = { log, time, transition };
-    this.#scanning = new Loop({ ...parts, step: () => this.#scanWhenDue() });
+    const parts = { log, time, failure: 'the webhook queue could not be read; it will be tried again' };
+    const scanAgain = () => {
+      this.#nextScan = this.#stopwatch.in(0);
+    };
+    this.#scanning = new Loop({ ...parts, step: () => this.#scanWhenDue(), afterError: scanAgain });
     // The receivers of a round that failed are found again by a scan.
     const loopFor = (pool: Health) =>
       new Loop({ ...parts, step: () => this.#round(pool), afterError: () => this.#scanNow() });
     this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
+    this.#keeping = this.#leaseLoop('keep', RENEW_MS);
   }
 
   static async start(ctx: Context, sender: Sender, overrides: DispatcherOverrides = {}): Promise<Dispatcher> {
     const started = new Dispatcher(ctx, sender, overrides);
     started.#unlisten = await ctx.onWake('deliveries', (clientId) => started.#onWake(clientId));
-    started.#stopKeeping = started.#leases.startKeeping(() => started.receivers.unsettled());
     return started;
+  }
+  #leaseLoop(what: 'keep' | 'release', everyMs: number): Loop {
+    const step = async () => {
+      await this.#leases[what](this.receivers.unsettled());
+      return everyMs;
+    };
+    const failure = `could not ${what} webhook leases; it will be tried again`;
+    return new Loop({ log: this.#ctx.log, time: this.#time, step, failure });
   }
 
   /** Sends nothing more, finishes exchanges that end soon, releases its leases. Never throws. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const loops = [this.#scanning, ...Object.values(this.#delivering)].map((loop) => loop.stop());
-    const stopReleasing = this.#leases.startReleasing(() => this.receivers.unsettled());
+    // Again and again, so that one receiver that hangs does not delay the next event of the others.
+    const releasing = this.#leaseLoop('release', RELEASE_EVERY_MS);
     const finished = Promise.all([...loops, this.receivers.allSettled()]);
-    await this.#step('finish exchanges', finished, FINISH_WITHIN_MS);
-    stopReleasing();
-    this.#stopKeeping();
+    await this.#step('finishing exchanges', finished, FINISH_WITHIN_MS);
+    void releasing.stop();
+    void this.#keeping.stop();
     this.#settler.giveUp();
-    await this.#step('break off exchanges', this.#sender.close(), LAST_STEP_WITHIN_MS);
+    await this.#step('breaking off exchanges', this.#sender.close(), LAST_STEP_WITHIN_MS);
     const released = Promise.all([this.#leases.release([]), this.#unlisten()]);
-    await this.#step('release leases', released, LAST_STEP_WITHIN_MS);
+    await this.#step('releasing leases', released, LAST_STEP_WITHIN_MS);
   }
   /** One step of a stop may fail or hang, and the next one comes all the same. */
   async #step(step: string, work: Promise<unknown>, withinMs: number): Promise<void> {
-    const { log } = this.#ctx;
-    let cancel = (): void => {};
-    const late = new Promise<'late'>((resolve) => {
-      cancel = this.#time.after(withinMs, () => resolve('late'));
-    });
-    try {
-      if ((await Promise.race([work, late])) === 'late')
-        log.warn({ step, withinMs }, 'stopping webhooks: a step took too long');
-    } catch (error) {
-      log.warn({ step, error: describeError(error) }, 'stopping webhooks: a step failed');
-    } finally {
-      cancel();
-    }
+    const late = Promise.withResolvers<never>();
+    const tookTooLong = Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
+    const cancel = this.#time.after(withinMs, () => late.reject(tookTooLong));
+    await Promise.race([work, late.promise]).catch(
+      warning(this.#ctx.log, `stopping webhooks: ${step} failed`),
+    );
+    cancel();
   }
 
   /** There is something to send to this client; null: to some client, or another process released its leases. */
   #onWake(clientId: string | null): void {
+    const waitMs = clientId === null ? 0 : this.#leases.askAfterMs(clientId);
     if (clientId === null) {
       this.#leases.askAgain();
       this.#scanNow();
-    } else this.#wake(clientId, true);
+    } else if (waitMs > 0) this.receivers.wakeAfter(clientId, waitMs);
+    else this.receivers.wake(clientId, { isUrgent: true });
     this.receivers.fireTimers();
-  }
-  #wake(clientId: string, isUrgent: boolean): void {
-    const waitMs = this.#leases.askAfterMs(clientId);
-    if (waitMs > 0) this.receivers.wakeAfter(clientId, waitMs);
-    else this.receivers.wake(clientId, { isUrgent });
   }
 
   #scanNow(): void {
@@ -158,13 +162,8 @@ export class Dispatcher {
     this.receivers.fireTimers();
     if (this.#stopwatch.msUntil(this.#nextScan) <= 0) {
       this.#nextScan = this.#stopwatch.in(SCAN_EVERY_MS);
-      try {
-        await this.#scan('first attempts');
-        await this.#scan('retries');
-      } catch (error) {
-        this.#nextScan = this.#stopwatch.in(0);
-        throw error;
-      }
+      await this.#scan('first attempts');
+      await this.#scan('retries');
     }
     const restMs = Math.min(this.receivers.msToNextTimer(), this.#stopwatch.msUntil(this.#nextScan));
     return Math.max(1, restMs);
@@ -173,20 +172,13 @@ export class Dispatcher {
     let found: Waiting[] = [];
     do {
       found = await waitingClients(this.#ctx, which, found.at(-1)?.clientId ?? lowestId(0));
-      if (which === 'retries') await this.#setTimers(found);
-      else for (const { clientId } of found) this.#wake(clientId, false);
+      const nowMs = this.#ctx.clock.now();
+      for (const { clientId, firstDueAt, lastDueAt } of found) {
+        const waitMs = lastDueAt > furthestDueAt(nowMs) ? 0 : firstDueAt - nowMs;
+        this.receivers.wakeAfter(clientId, Math.max(waitMs, this.#leases.askAfterMs(clientId)));
+      }
       this.receivers.fireTimers();
     } while (found.length === SCANNED_AT_ONCE && !this.#isStopping);
-  }
-  /** A retry that is due further ahead than can be is due now (ADR 0010). */
-  async #setTimers(found: Waiting[]): Promise<void> {
-    const nowMs = this.#ctx.clock.now();
-    const furtherThanMs = nowMs + LONGEST_WAIT_MS;
-    const wrong = found.filter(({ lastDueAt }) => lastDueAt > furtherThanMs).map(({ clientId }) => clientId);
-    if (wrong.length > 0) await bringForward(this.#ctx, wrong, { nowMs, furtherThanMs });
-    for (const clientId of wrong) this.receivers.wake(clientId, { isUrgent: false });
-    for (const { clientId, firstDueAt } of found)
-      this.receivers.retryAfter(clientId, Math.max(firstDueAt - nowMs, this.#leases.askAfterMs(clientId)));
   }
 
   /** Reads and sends for the next receivers of a pool. Returns how long its loop may rest. */
@@ -212,35 +204,31 @@ export class Dispatcher {
   }
 
   async #serve(ours: Chosen[]): Promise<number> {
-    const reading = readingOf(ours);
+    const nowMs = this.#ctx.clock.now();
+    const clientIds = ours.map(({ clientId }) => clientId);
+    const unsettled = ours.flatMap(({ receiver }) => [...receiver.unsettled]);
     const most = Math.max(...ours.map(({ room }) => room));
     const [found, destinations] = await Promise.all([
-      due(this.#ctx, { ...reading, most }, this.#ctx.clock.now()),
-      destinationsOf(this.#ctx, reading.clientIds),
+      due(this.#ctx, { clientIds, unsettled, most }, nowMs),
+      destinationsOf(this.#ctx, clientIds, nowMs),
     ]);
     const byClient = Map.groupBy(found, ({ clientId }) => clientId);
-    const countOf = ({ clientId }: Chosen) => byClient.get(clientId)?.length ?? 0;
-    const hasMore = (each: Chosen) => countOf(each) >= each.room;
     const withRoom = ours.flatMap(({ clientId, room }) => byClient.get(clientId)?.slice(0, room) ?? []);
     const waiting = withRoom.filter(({ id, clientId }) => !this.receivers.takeOver(clientId, id));
     const deliveries = await this.#withoutTooOld(await this.#withoutReplaced(waiting, destinations));
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENT_IN_A_TURN === 0) await this.#time.nextTurn();
       if (this.#isStopping) return i;
-      this.#deliver(delivery, destinations.get(delivery.clientId)).catch((error) =>
-        this.#ctx.log.error(
-          { deliveryId: delivery.id, error: describeError(error) },
-          'unexpected error in webhook delivery',
-        ),
+      this.#deliver(delivery, destinations.get(delivery.clientId)).catch(
+        warning(this.#ctx.log, 'unexpected error in webhook delivery'),
       );
     }
-    for (const each of ours.filter(hasMore)) this.receivers.wake(each.clientId, { isUrgent: false });
-    const toAsk = ours.filter(
-      (each) => !hasMore(each) && (countOf(each) === 0 || each.receiver.mayHaveRetries),
-    );
-    // Before the question: a retry that is written meanwhile sets it again.
-    for (const { receiver } of toAsk) receiver.mayHaveRetries = false;
-    await this.#setTimers(await nextRetries(this.#ctx, readingOf(toAsk)));
+    for (const { clientId, room } of ours) {
+      const hasMore = (byClient.get(clientId)?.length ?? 0) >= room;
+      const nextRetryAt = destinations.get(clientId)?.nextRetryAt ?? null;
+      if (hasMore) this.receivers.wake(clientId, { isUrgent: false });
+      else if (nextRetryAt !== null) this.receivers.wakeAfter(clientId, nextRetryAt - this.#ctx.clock.now());
+    }
     return deliveries.length;
   }
 
@@ -284,7 +272,7 @@ export class Dispatcher {
       const isWritten = settlement !== null && (await this.#settler.add(settlement));
       if (isWritten && settlement.status === 'PENDING') {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
-        this.receivers.retryAfter(exchange.owner.clientId, waitMs);
+        this.receivers.wakeAfter(exchange.owner.clientId, waitMs);
       }
       this.receivers.end(exchange, 'settled');
     } catch {
@@ -293,11 +281,6 @@ export class Dispatcher {
     }
   }
 }
-
-const readingOf = (chosen: Chosen[]) => ({
-  clientIds: chosen.map(({ clientId }) => clientId),
-  unsettled: chosen.flatMap(({ receiver }) => [...receiver.unsettled]),
-});
 
 /**
  * Begins to send. The returned function stops that within 5 s, whatever receivers and the database do, and never throws:

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
-import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
+import { warning } from '../../service/log.ts';
+import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RENEW_MS } from '../policy.ts';
 import { type Moment, type OwnTime, Stopwatch, systemTime } from './own-time.ts';
 
 /** Takes or renews the leases that no other process holds; returns whose. */
@@ -22,16 +22,15 @@ const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; 
 /** Which receivers this process sends to. A process that dies leaves its receivers to the others when its leases are past. */
 export class Leases {
   readonly #ctx: Context;
-  readonly #time: OwnTime;
   readonly #stopwatch: Stopwatch;
   readonly #holder = randomUUID();
-  readonly #held = new Map<string, { renewAt: Moment; endsAt: Moment }>();
+  /** When the lease ends. */
+  readonly #held = new Map<string, Moment>();
   /** Held by another process; when to ask again. */
   readonly #elsewhere = new Map<string, Moment>();
 
   constructor(ctx: Context, time: OwnTime = systemTime) {
     this.#ctx = ctx;
-    this.#time = time;
     this.#stopwatch = new Stopwatch(ctx.clock, time);
   }
 
@@ -51,7 +50,7 @@ export class Leases {
   /** Renews the leases of receivers in use and forgets what has run out. */
   async keep(inUse: string[]): Promise<void> {
     await this.#take(inUse);
-    for (const [clientId, { endsAt }] of this.#held) if (this.#isPast(endsAt)) this.#held.delete(clientId);
+    for (const [clientId, endsAt] of this.#held) if (this.#isPast(endsAt)) this.#held.delete(clientId);
     for (const [clientId, askAt] of this.#elsewhere)
       if (this.#isPast(askAt)) this.#elsewhere.delete(clientId);
   }
@@ -67,32 +66,18 @@ export class Leases {
     if (numDeletedRows > 0n) wake('deliveries', null);
   }
 
-  startKeeping(inUse: () => string[]): () => void {
-    return this.#every(RENEW_MS, () => this.keep(inUse()), 'webhook leases could not be renewed');
-  }
-  /** The same while the process stops, so that one receiver that hangs does not delay the next event of the others. */
-  startReleasing(inUse: () => string[]): () => void {
-    const failure = 'webhook leases could not be released yet';
-    return this.#every(RELEASE_EVERY_MS, () => this.release(inUse()), failure);
-  }
-
-  #every(ms: number, work: () => Promise<void>, failure: string): () => void {
-    return this.#time.every(ms, () => {
-      work().catch((error) => this.#ctx.log.warn({ error: describeError(error) }, failure));
-    });
-  }
   #isPast(moment: Moment): boolean {
     return this.#stopwatch.msUntil(moment) < 0;
   }
   #runsOut(clientId: string): boolean {
-    const lease = this.#held.get(clientId);
-    return !lease || this.#isPast(lease.renewAt);
+    const endsAt = this.#held.get(clientId);
+    return !endsAt || this.#stopwatch.msUntil(endsAt) < LEASE_MS - RENEW_MS;
   }
   async #take(clientIds: string[]): Promise<void> {
     if (clientIds.length === 0) return;
     const { webhooks, fill, clock } = this.#ctx;
     const nowMs = clock.now();
-    const lease = { renewAt: this.#stopwatch.in(RENEW_MS), endsAt: this.#stopwatch.in(LEASE_MS) };
+    const endsAt = this.#stopwatch.in(LEASE_MS);
     const askAt = this.#stopwatch.in(ASK_AGAIN_MS);
     const values = {
       // In order, so that two processes that want the same do not wait for each other.
@@ -106,7 +91,7 @@ export class Leases {
     const taken = new Set(rows.map((row) => row.client_id));
     for (const clientId of clientIds)
       if (taken.has(clientId)) {
-        this.#held.set(clientId, lease);
+        this.#held.set(clientId, endsAt);
         this.#elsewhere.delete(clientId);
       } else {
         this.#held.delete(clientId);
@@ -117,12 +102,8 @@ export class Leases {
 
 /** For a process that knows it is the only one: the holder of each lease is dead (ADR 0006). */
 export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
-  try {
-    await webhooks.deleteFrom('webhook_leases').execute();
-  } catch (error) {
-    log.warn(
-      { error: describeError(error) },
-      'old webhook leases could not be freed; they run out by themselves',
-    );
-  }
+  await webhooks
+    .deleteFrom('webhook_leases')
+    .execute()
+    .catch(warning(log, 'old webhook leases could not be freed; they run out by themselves'));
 };

@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/time.ts';
 import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
-import { LOOP, type LoopState, type Transition } from './states.ts';
+import { warning } from '../../service/log.ts';
 
 // This process's own time: clock, timers, loops.
 
@@ -9,7 +8,6 @@ import { LOOP, type LoopState, type Transition } from './states.ts';
 export interface OwnTime {
   now(): number;
   after(ms: number, run: () => void): () => void;
-  every(ms: number, run: () => void): () => void;
   nextTurn(): Promise<void>;
 }
 
@@ -18,10 +16,6 @@ export const systemTime: OwnTime = {
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
-  },
-  every(ms, run) {
-    const timer = setInterval(run, ms);
-    return () => clearInterval(timer);
   },
   nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 };
@@ -58,16 +52,19 @@ const REST_AFTER_ERROR_MS = 1_000;
 interface LoopParts {
   log: Context['log'];
   time: OwnTime;
-  transition: Transition;
+  /** Returns how long to rest. */
   step(): Promise<number>;
+  /** For the log. */
+  failure: string;
   afterError?(): void;
 }
 
 /** Does a step again and again, resting in between as long as the step says or until it is woken. An error ends no loop. */
 export class Loop {
-  state: LoopState = 'working';
   readonly #parts: LoopParts;
   readonly #running: Promise<void>;
+  #isStopping = false;
+  #isWoken = false;
   #endRest: () => void = () => {};
 
   constructor(parts: LoopParts) {
@@ -77,11 +74,11 @@ export class Loop {
 
   /** Ends its rest; a call while it works is not lost. */
   wake(): void {
-    if (this.state === 'working') this.#become('woken');
-    else if (this.state === 'resting') this.#endRest();
+    this.#isWoken = true;
+    this.#endRest();
   }
   stop(): Promise<void> {
-    this.#become('stopping');
+    this.#isStopping = true;
     this.#endRest();
     return this.#running;
   }
@@ -89,29 +86,24 @@ export class Loop {
   async #run(): Promise<void> {
     // What happens in one turn of the event loop is taken together.
     await this.#parts.time.nextTurn();
-    while (this.state !== 'stopping') {
-      this.#become('working');
+    while (!this.#isStopping) {
+      this.#isWoken = false;
       await this.#rest(await this.#step());
       await this.#parts.time.nextTurn();
     }
-    this.#become('stopped');
   }
   async #step(): Promise<number> {
-    const { log, step, afterError } = this.#parts;
+    const { log, step, failure, afterError } = this.#parts;
     try {
       return await step();
     } catch (error) {
-      log.warn(
-        { error: describeError(error) },
-        'the webhook queue could not be read; it will be tried again',
-      );
+      warning(log, failure)(error);
       afterError?.();
       return REST_AFTER_ERROR_MS;
     }
   }
   async #rest(ms: number): Promise<void> {
-    if (this.state !== 'working' || ms <= 0) return;
-    this.#become('resting');
+    if (this.#isWoken || this.#isStopping || ms <= 0) return;
     await new Promise<void>((resolve) => {
       const cancel = this.#parts.time.after(ms, resolve);
       this.#endRest = () => {
@@ -119,8 +111,5 @@ export class Loop {
         resolve();
       };
     });
-  }
-  #become(state: LoopState): void {
-    this.#parts.transition(LOOP, this, state);
   }
 }

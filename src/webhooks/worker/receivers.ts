@@ -20,8 +20,6 @@ export class Receiver {
   /** Deliveries whose result is not written: no round reads them again. */
   readonly unsettled = new Set<string>();
   retryAt: Moment | null = null;
-  /** Retries may wait behind the next one, so the next time must be asked for. */
-  mayHaveRetries = false;
 
   constructor(clientId: string) {
     this.clientId = clientId;
@@ -34,7 +32,6 @@ export interface Exchange {
   /** Whose delivery it is: another's once the receiver was replaced. */
   owner: Receiver;
   readonly places: number;
-  readonly startedAt: number;
   state: ExchangeState;
   pool: Health;
   cancelTimer: () => void;
@@ -102,20 +99,17 @@ export class Receivers {
     else if (receiver.state !== 'woken while read') this.#makeReady(receiver);
   }
 
-  /** Wakes it after a time, or earlier where it has an earlier timer. */
+  /** Wakes it after a time, or earlier where it has an earlier timer. What is overdue belongs to the backlog. */
   wakeAfter(clientId: string, waitMs: number): void {
+    const { stopwatch, onTimer } = this.#parts;
     const receiver = this.#of(clientId);
-    if (receiver.retryAt && this.#parts.stopwatch.msUntil(receiver.retryAt) <= waitMs) return;
-    receiver.retryAt = this.#parts.stopwatch.in(waitMs);
-    this.#timed.add(receiver);
-    this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
-    this.#parts.onTimer();
-  }
-  /** A retry that is overdue belongs to the backlog. */
-  retryAfter(clientId: string, waitMs: number): void {
-    this.#of(clientId).mayHaveRetries = true;
-    if (waitMs > 0) this.wakeAfter(clientId, waitMs);
-    else this.wake(clientId, { isUrgent: false });
+    if (waitMs <= 0) this.wake(clientId, { isUrgent: false });
+    else if (!receiver.retryAt || stopwatch.msUntil(receiver.retryAt) > waitMs) {
+      receiver.retryAt = stopwatch.in(waitMs);
+      this.#timed.add(receiver);
+      this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
+      onTimer();
+    }
   }
   msToNextTimer(): number {
     return this.#nextTimer ? this.#parts.stopwatch.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;
@@ -168,7 +162,6 @@ export class Receivers {
       receiver,
       owner: receiver,
       places: placesFor(bodyBytes),
-      startedAt: this.#parts.time.now(),
       state: 'young',
       pool: receiver.health,
       cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
@@ -182,10 +175,10 @@ export class Receivers {
   /** `isAcknowledged` is null where a stop cut the exchange short, which says nothing about the receiver. */
   finish(exchange: Exchange, isAcknowledged: boolean | null): void {
     const { receiver } = exchange;
+    const isQuick = exchange.state === 'young';
     exchange.cancelTimer();
     this.#parts.transition(EXCHANGE, exchange, 'finished');
     receiver.exchanges -= 1;
-    const isQuick = this.#parts.time.now() - exchange.startedAt < SLOW_MS;
     if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
     else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
     // One free place is not worth a read of its queue.

@@ -8,25 +8,13 @@ import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../
 export const signatureOf = (secret: string, body: Buffer): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-interface Signed {
+interface Outgoing {
+  url: string;
   secret: string;
   id: string;
   event: string;
   attempt: number;
   body: Buffer;
-}
-
-const headersOf = ({ secret, id, event, attempt, body }: Signed): Record<string, string> => ({
-  'content-type': 'application/json',
-  'user-agent': `Handback/${VERSION}`,
-  'x-webhook-signature': signatureOf(secret, body),
-  'x-webhook-id': id,
-  'x-webhook-event': event,
-  'x-webhook-attempt': String(attempt),
-});
-
-interface Outgoing extends Signed {
-  url: string;
   onAnswer?: (piece: Buffer) => void;
 }
 
@@ -52,35 +40,35 @@ export const createSender = (guard: AddressGuard): Sender => {
     // Counted with the rest of the answer; undici's own limit is a quarter of it.
     maxHeaderSize: ANSWER_LIMIT_BYTES,
   });
-  const handlers = new Set<AnswerHandler>();
+  let isClosed = false;
 
   return {
-    async send({ url, onAnswer, ...signed }) {
+    async send({ url, secret, id, event, attempt, body, onAnswer }) {
       const handler = new AnswerHandler(onAnswer);
-      handlers.add(handler);
       try {
         const { origin, pathname, search } = new URL(url);
-        const outgoing = {
-          origin,
-          path: pathname + search,
-          method: 'POST',
-          headers: headersOf(signed),
-          body: signed.body,
-          // An exchange has one limit for all of it.
-          headersTimeout: 0,
-          bodyTimeout: 0,
+        const headers = {
+          'content-type': 'application/json',
+          'user-agent': `Handback/${VERSION}`,
+          'x-webhook-signature': signatureOf(secret, body),
+          'x-webhook-id': id,
+          'x-webhook-event': event,
+          'x-webhook-attempt': String(attempt),
         };
-        agent.dispatch(outgoing, handler);
-        return await handler.outcome;
+        // An exchange has one limit for all of it.
+        const timeouts = { headersTimeout: 0, bodyTimeout: 0 };
+        agent.dispatch(
+          { origin, path: pathname + search, method: 'POST', headers, body, ...timeouts },
+          handler,
+        );
       } catch (error) {
-        handler.breakOff(null);
-        return { statusCode: null, error: describeSendError(error) };
-      } finally {
-        handlers.delete(handler);
+        handler.fail(error);
       }
+      const outcome = await handler.outcome;
+      return isClosed && outcome.statusCode === null ? null : outcome;
     },
     close() {
-      for (const handler of handlers) handler.breakOff(null);
+      isClosed = true;
       return agent.destroy();
     },
   };
@@ -88,7 +76,7 @@ export const createSender = (guard: AddressGuard): Sender => {
 
 /** Reads one answer for its status. undici's `request` would create a stream, which costs a third of the whole exchange. */
 class AnswerHandler implements Dispatcher.DispatchHandler {
-  readonly #ended = Promise.withResolvers<Outcome | null>();
+  readonly #ended = Promise.withResolvers<Outcome>();
   readonly outcome = this.#ended.promise;
   readonly #onAnswer: Outgoing['onAnswer'];
   readonly #limit: NodeJS.Timeout;
@@ -98,7 +86,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   constructor(onAnswer: Outgoing['onAnswer']) {
     this.#onAnswer = onAnswer;
-    this.#limit = setTimeout(() => this.breakOff({ statusCode: null, error: TOO_LATE }), EXCHANGE_TIMEOUT_MS);
+    this.#limit = setTimeout(() => this.#breakOff(), EXCHANGE_TIMEOUT_MS);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -118,14 +106,17 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
   onResponseError(_: unknown, error: Error): void {
     // Of an answer that is too long the status counts, where that has come (docs/contract.md).
-    const isAnswered = this.#answer.statusCode !== null && isTooLong(error);
-    this.#end(isAnswered ? this.#answer : { statusCode: null, error: describeSendError(error) });
+    if (this.#answer.statusCode !== null && isTooLong(error)) this.#end(this.#answer);
+    else this.fail(error);
   }
-  breakOff(outcome: Outcome | null): void {
-    this.#end(outcome);
-    this.#controller?.abort(new Error('broken off'));
+  fail(error: unknown): void {
+    this.#end({ statusCode: null, error: describeSendError(error) });
   }
-  #end(outcome: Outcome | null): void {
+  #breakOff(): void {
+    this.#end({ statusCode: null, error: TOO_LATE });
+    this.#controller?.abort(new Error(TOO_LATE));
+  }
+  #end(outcome: Outcome): void {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#limit);

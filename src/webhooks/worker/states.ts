@@ -25,31 +25,17 @@ export const RECEIVER: Transitions<ReceiverState> = {
 /** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
 export type Health = 'healthy' | 'unhealthy';
 
-export type LoopState = 'working' | 'woken' | 'resting' | 'stopping' | 'stopped';
-export const LOOP: Transitions<LoopState> = {
-  working: ['woken', 'resting', 'stopping'],
-  woken: ['working', 'stopping'],
-  resting: ['working', 'stopping'],
-  stopping: ['stopped'],
-  stopped: [],
-};
-
 export type OnForbidden = (message: string) => void;
-/** Changes a state, if it is another one. */
-export type Transition = <State extends string>(
-  allowed: Transitions<State>,
-  thing: { state: State },
-  to: State,
-) => void;
 
 /**
  * The only way to change a state. A forbidden transition is reported and made all the same: an exchange that is forgotten
  * half-way would hold its lease and its place for ever. Tests fail at the report.
  */
 export const createTransition =
-  (onForbidden: OnForbidden): Transition =>
-  (allowed, thing, to) => {
+  (onForbidden: OnForbidden) =>
+  <State extends string>(allowed: Transitions<State>, thing: { state: State }, to: State): void => {
     if (thing.state === to) return;
     if (!allowed[thing.state].includes(to)) onForbidden(`${thing.state} must not become ${to}`);
     thing.state = to;
   };
+export type Transition = ReturnType<typeof createTransition>;
