@@ -3,7 +3,7 @@ import type { Transporter } from 'nodemailer';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { withTimeout } from '../lib/time.ts';
 import type { MailSettings } from '../service/config.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 
 export interface Mail {
   to: string;
@@ -61,7 +61,7 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
   });
 };
 
-export const openMailer = ({ config, log }: Base): Mailer => {
+export const openMailer = ({ config, log }: Context): Mailer => {
   const { mail: settings } = config;
   if (!settings) return { isOn: false, send: () => {}, finish: async () => true };
   const stopping = new AbortController();
