@@ -42,7 +42,9 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
   app.get('/healthz', hide, async () => ({ status: 'ok' }));
 
   const mustBeReady = readinessCheck(ctx);
-  app.get('/readyz', { ...hide, onRequest: app.drain.refuse }, async () => {
+  app.get('/readyz', hide, async () => {
+    if (app.connections.isDraining)
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message: 'The service is stopping.', quiet: true });
     await mustBeReady();
     return { status: 'ready' };
   });

@@ -91,18 +91,12 @@ const createPace = (): (() => Promise<void>) => {
 };
 
 /** The next piece is sent once the reader has taken the last. */
-const inPieces = (bytes: Buffer, pace: () => Promise<void>): Readable => {
-  let sent = 0;
-  return new Readable({
-    async read() {
-      await pace();
-      if (this.destroyed) return;
-      const piece = bytes.subarray(sent, sent + PIECE_BYTES);
-      sent += piece.length;
-      this.push(piece.length > 0 ? piece : null);
-    },
-  });
-};
+async function* inPieces(bytes: Buffer, pace: () => Promise<void>): AsyncGenerator<Buffer> {
+  for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
+    await pace();
+    yield bytes.subarray(sent, sent + PIECE_BYTES);
+  }
+}
 
 const folderOf = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 
@@ -144,7 +138,8 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.type(file.type).header('content-length', bytes.length);
-    return reply.send(bytes.length > PIECE_BYTES ? inPieces(bytes, pace) : bytes);
+    if (bytes.length <= PIECE_BYTES) return reply.send(bytes);
+    return reply.send(Readable.from(inPieces(bytes, pace), { objectMode: false }));
   });
   return isPage;
 };

@@ -38,7 +38,7 @@ export const stop = async (
     await withTimeout(work, ms, tookTooLong).catch(warning(ctx.log, `${what} failed`));
   };
 
-  app.drain.begin();
+  app.connections.isDraining = true;
   stopJanitor();
   void ctx.feedWatches.stop();
   const webhooksStopped = stopWebhooks();
@@ -46,7 +46,7 @@ export const stop = async (
   webhooksStopped.catch(() => {});
   if (drainMs > 0) await pause(drainMs);
   const answersEnd = answersEndMs(drainMs);
-  await app.drain.finish(leftUntil(answersEnd));
+  await app.connections.finish(leftUntil(answersEnd));
   const mailed = ctx.mail.finish();
   await atMost(webhooksStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
   await atMost(mailed, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'sending the last mails');
