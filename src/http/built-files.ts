@@ -105,28 +105,20 @@ export const isBuilt = (name: string): boolean => existsSync(join(folderOf(name)
 
 export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and start it again';
 
-export type IsPage = (path: string) => boolean;
-
-export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileFor }: BuiltFiles): IsPage => {
+/** Returns a test whether a path is a page. */
+export const serveBuilt = (
+  app: FastifyInstance,
+  { name, title, policyFor, fileFor }: BuiltFiles,
+): ((path: string) => boolean) => {
+  const files = isBuilt(name) ? readFolder(folderOf(name)) : new Map<string, BuiltFile>();
+  const missing = files.size > 0 ? {} : { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` };
+  const pace = createPace();
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
-  const files = isBuilt(name) ? readFolder(folderOf(name)) : new Map<string, BuiltFile>();
-  const isPage: IsPage = (path) =>
-    path === `/${name}` ||
-    (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
-  if (files.size === 0) {
-    app.get(`/${name}/*`, hide, () => {
-      throw new ServiceError('ROUTE_NOT_FOUND', {
-        message: `The ${title} is not built here: ${HOW_TO_BUILD}.`,
-      });
-    });
-    return isPage;
-  }
-  const pace = createPace();
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
-    if (!file) throw new ServiceError('ROUTE_NOT_FOUND');
+    if (!file) throw new ServiceError('ROUTE_NOT_FOUND', missing);
     const accepted = acceptedBy(headers['accept-encoding']).add('identity');
     const [encoding, bytes] = [...file.encodings].find(([name]) => accepted.has(name)) as [string, Buffer];
     reply.headers({
@@ -141,5 +133,7 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     if (bytes.length <= PIECE_BYTES) return reply.send(bytes);
     return reply.send(Readable.from(inPieces(bytes, pace), { objectMode: false }));
   });
-  return isPage;
+  return (path) =>
+    path === `/${name}` ||
+    (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
 };
