@@ -113,9 +113,8 @@ export const serveBuilt = (
   const files = isBuilt(name) ? readFolder(folderOf(name)) : new Map<string, BuiltFile>();
   const missing = files.size > 0 ? {} : { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` };
   const pace = createPace();
-  const hide = { schema: { hide: true } };
-  app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
-  app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
+  app.get(`/${name}`, (_request, reply) => reply.redirect(`/${name}/`, 308));
+  app.get<{ Params: { '*': string } }>(`/${name}/*`, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
     if (!file) throw new ServiceError('ROUTE_NOT_FOUND', missing);
