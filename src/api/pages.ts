@@ -81,9 +81,7 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
   const send = (request: FastifyRequest, reply: FastifyReply, name: string, type: string) =>
     reply.header('cache-control', 'no-store').type(`${type}; charset=utf-8`).send(textOf(name, request));
   app.get('/llms.txt', (request, reply) => send(request, reply, 'llms.txt', 'text/plain'));
-  app.get('/docs/postman.json', (request, reply) =>
-    send(request, reply, 'postman.json', 'application/json'),
-  );
+  app.get('/docs/postman.json', (request, reply) => send(request, reply, 'postman.json', 'application/json'));
   app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', (request, reply) =>
     send(request, reply, `${request.params.page}.md`, 'text/markdown'),
   );

@@ -119,7 +119,10 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
         return { rule: 'maxItems', says: `must have at most ${entries(issue.maximum)}` };
       return { rule: 'max', says: `must be at most ${issue.maximum}` };
     case 'invalid_format':
-      return { rule: 'format', says: `${issue.format === 'datetime' ? ISO_TIME : issue.message}${plusHint(issue)}` };
+      return {
+        rule: 'format',
+        says: `${issue.format === 'datetime' ? ISO_TIME : issue.message}${plusHint(issue)}`,
+      };
     case 'custom':
       return { rule: String(issue.params?.['rule'] ?? 'custom'), says: issue.message };
     default:

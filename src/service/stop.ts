@@ -29,10 +29,7 @@ const longestStopMs = (drainMs: number): number =>
 const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
 
 /** Not ready any more → go on answering for a while → close connections → webhooks → database. */
-const stop = async (
-  { app, ctx, stopJanitor, stopWebhooks }: Running,
-  drainMs: number,
-): Promise<void> => {
+const stop = async ({ app, ctx, stopJanitor, stopWebhooks }: Running, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
   const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
   const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {

@@ -24,7 +24,11 @@ export const selectCounters = statementsBy((locking: Locking) =>
 );
 
 /** Until the transaction ends no RMA of the shop changes. */
-export const lockCounter = async ({ fill }: Pick<Context, 'fill'>, trx: Trx, shopId: string): Promise<void> => {
+export const lockCounter = async (
+  { fill }: Pick<Context, 'fill'>,
+  trx: Trx,
+  shopId: string,
+): Promise<void> => {
   await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 };
 

@@ -1,6 +1,6 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import type { ApiDescription } from '../../http/openapi.ts';
-import { type ErrorCode, ERRORS, invalidField, ServiceError } from '../../service/errors.ts';
+import { ERRORS, type ErrorCode, invalidField, ServiceError } from '../../service/errors.ts';
 import { SESSION_COOKIE } from '../../staff/sessions.ts';
 
 export const ADMIN_API: ApiDescription = {
