@@ -118,11 +118,10 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
       if (issue.origin === 'array')
         return { rule: 'maxItems', says: `must have at most ${entries(issue.maximum)}` };
       return { rule: 'max', says: `must be at most ${issue.maximum}` };
-    case 'invalid_format':
-      return {
-        rule: 'format',
-        says: `${issue.format === 'datetime' ? ISO_TIME : issue.message}${plusHint(issue)}`,
-      };
+    case 'invalid_format': {
+      const says = issue.format === 'datetime' ? ISO_TIME : issue.message;
+      return { rule: 'format', says: `${says}${plusHint(issue)}` };
+    }
     case 'custom':
       return { rule: String(issue.params?.['rule'] ?? 'custom'), says: issue.message };
     default:
