@@ -5,7 +5,7 @@ import { afterFailure } from '../db/database-errors.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
@@ -50,14 +50,14 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
 );
 
 /** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
-const findByKeyHashes = async ({ reads, fill }: Base, hashes: string[]) => {
+const findByKeyHashes = async ({ reads, fill }: Context, hashes: string[]) => {
   const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
   const byHash = new Map(rows.map((row) => [row.key_hash, row]));
   return hashes.map((hash) => byHash.get(hash) ?? null);
 };
 
 /** Skips rows that another process is writing right now. */
-const writeLastUsed = async ({ background, oneOf, clock }: Base, ids: string[]): Promise<void> => {
+const writeLastUsed = async ({ background, oneOf, clock }: Context, ids: string[]): Promise<void> => {
   const now = clock.now();
   await background
     .updateTable('api_clients')
@@ -77,11 +77,11 @@ const writeLastUsed = async ({ background, oneOf, clock }: Base, ids: string[]):
 };
 
 /** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
-const lastUseWriter = (base: Base) => {
+const lastUseWriter = (ctx: Context) => {
   const inProgress = new Set<string>();
   const write = batched(
     async (ids: string[]) => {
-      await writeLastUsed(base, ids);
+      await writeLastUsed(ctx, ids);
       return ids;
     },
     { most: 200, afterFailure },
@@ -91,7 +91,7 @@ const lastUseWriter = (base: Base) => {
     inProgress.add(clientId);
     write(clientId)
       .catch((error) =>
-        base.log.warn({ clientId, error: describeError(error) }, 'could not record the last use of a client'),
+        ctx.log.warn({ clientId, error: describeError(error) }, 'could not record the last use of a client'),
       )
       .finally(() => inProgress.delete(clientId));
   };
@@ -99,20 +99,20 @@ const lastUseWriter = (base: Base) => {
 
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
-export const createAuthenticate = (base: Base): Authenticate => {
-  const byKeyHash = batched((hashes: string[]) => findByKeyHashes(base, hashes), {
+export const createAuthenticate = (ctx: Context): Authenticate => {
+  const byKeyHash = batched((hashes: string[]) => findByKeyHashes(ctx, hashes), {
     most: 200,
     atOnce: 2,
     afterFailure,
   });
-  const writeLastUse = lastUseWriter(base);
+  const writeLastUse = lastUseWriter(ctx);
 
   return async (headers) => {
     const key = keyIn(headers);
     const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
     const { client_id: id, client_name: name, last_used_at: lastUsedAt, webhook_url } = found;
-    if (lastUsedAt === null || lastUsedAt < base.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
+    if (lastUsedAt === null || lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
     return {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },

@@ -37,17 +37,17 @@ const readinessCheck = ({ checkReady }: Context): (() => Promise<void>) => {
 };
 
 export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
-  const hide = { schema: { hide: true } };
-
-  app.get('/healthz', hide, async () => ({ status: 'ok' }));
+  app.get('/healthz', async () => ({ status: 'ok' }));
 
   const mustBeReady = readinessCheck(ctx);
-  app.get('/readyz', { ...hide, onRequest: app.drain.refuse }, async () => {
+  app.get('/readyz', async () => {
+    if (app.connections.isDraining)
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message: 'The service is stopping.', quiet: true });
     await mustBeReady();
     return { status: 'ready' };
   });
 
-  app.get('/metrics', hide, async (request, reply) => {
+  app.get('/metrics', async (request, reply) => {
     const { metricsToken } = ctx.config;
     // Without a token only callers on this machine get the metrics; for others the page does not exist (docs/contract.md). A web page that
     // gives its own name our address (DNS rebinding) calls from this machine, too, but by that name.

@@ -58,14 +58,6 @@ const ADMIN_APP: BuiltFiles = {
   },
 };
 
-/** For people who type the service's address. Programs, which ask for no page, get the usual 404. */
-const leadToApp = (app: FastifyInstance): void => {
-  app.get('/', { schema: { hide: true } }, ({ headers }, reply) => {
-    if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
-    return reply.header('vary', 'accept').redirect('/admin/', 302);
-  });
-};
-
 // The documentation as plain text: /llms.txt, every page as Markdown, and the Postman collection. Examples show the reader's own address.
 
 /** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
@@ -80,7 +72,6 @@ const readTexts = (folder: string): Map<string, string> =>
 
 const serveDocsText = (app: FastifyInstance, config: Config): void => {
   const texts = readTexts(fileURLToPath(new URL('../../dist/docs', import.meta.url)));
-  const hide = { schema: { hide: true } };
   const textOf = (name: string, request: FastifyRequest): string => {
     const text = texts.get(name);
     if (text === undefined) throw new ServiceError('ROUTE_NOT_FOUND');
@@ -89,17 +80,19 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
   // The text may repeat the request's own address, so no cache may keep it for the next reader.
   const send = (request: FastifyRequest, reply: FastifyReply, name: string, type: string) =>
     reply.header('cache-control', 'no-store').type(`${type}; charset=utf-8`).send(textOf(name, request));
-  app.get('/llms.txt', hide, (request, reply) => send(request, reply, 'llms.txt', 'text/plain'));
-  app.get('/docs/postman.json', hide, (request, reply) =>
-    send(request, reply, 'postman.json', 'application/json'),
-  );
-  app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', hide, (request, reply) =>
+  app.get('/llms.txt', (request, reply) => send(request, reply, 'llms.txt', 'text/plain'));
+  app.get('/docs/postman.json', (request, reply) => send(request, reply, 'postman.json', 'application/json'));
+  app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', (request, reply) =>
     send(request, reply, `${request.params.page}.md`, 'text/markdown'),
   );
 };
 
 export const servePages = (app: FastifyInstance, config: Config): void => {
-  leadToApp(app);
+  // For people who type the service's address. Programs, which ask for no page, get the usual 404.
+  app.get('/', ({ headers }, reply) => {
+    if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
+    return reply.header('vary', 'accept').redirect('/admin/', 302);
+  });
   const kinds = [DOCS, ADMIN_APP].map((files) => serveBuilt(app, files));
   refuseOtherMethodsOn(app, (path) => kinds.some((isPage) => isPage(path)));
   serveDocsText(app, config);

@@ -4,7 +4,7 @@ import { prune } from '../db/prune.ts';
 import { statement } from '../db/statements.ts';
 import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
@@ -51,7 +51,7 @@ const eventsAfter = statement(
 );
 
 /** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
-const lastBefore = async ({ lists }: Base, shop: string, since: number): Promise<number> => {
+const lastBefore = async ({ lists }: Context, shop: string, since: number): Promise<number> => {
   const { rows } = await sql<{ before: number }>`
     select coalesce(
       (select position from events where shop_id = ${shop} and at >= ${since} order by position limit 1) - 1, last_position
@@ -77,7 +77,7 @@ const positionOf = (shopId: string, cursor: string): number | null => {
   return cursorOf(shopId, known) === cursor ? known : null;
 };
 
-const readAfter = async (ctx: Base, shop: string, after: number, limit: number) => {
+const readAfter = async (ctx: Context, shop: string, after: number, limit: number) => {
   const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter, { shop, after, limit }));
   return {
     events: rows.filter((row): row is { last_position: number } & FoundEvent => row.position !== null),
@@ -87,7 +87,7 @@ const readAfter = async (ctx: Base, shop: string, after: number, limit: number) 
 
 /** Where a reader begins: after its cursor, or before the oldest event kept. */
 export const startOf = async (
-  ctx: Base,
+  ctx: Context,
   shopId: string,
   after: EventQuery['after'],
 ): Promise<number | typeof LATEST> => {
@@ -107,7 +107,7 @@ export interface FeedPage {
 
 /** An event that cannot be read is skipped; the cursor goes past it. */
 export const readFeed = async (
-  ctx: Base,
+  ctx: Context,
   shopId: string,
   start: number | typeof LATEST,
   limit: number,
@@ -146,7 +146,7 @@ const checkBody = (body: string): void => {
 
 /** The event's own text with its id in front: amounts have more digits than a number could keep. */
 const itemText =
-  ({ log }: Base) =>
+  ({ log }: Context) =>
   ({ id, position, body }: FoundEvent): string[] => {
     try {
       checkBody(body);
@@ -160,5 +160,5 @@ const itemText =
     }
   };
 
-export const forgetOldEvents = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetOldEvents = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - DELETED_AFTER_MS) });

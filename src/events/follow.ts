@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
-import type { Base, Context } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
 
@@ -60,15 +60,15 @@ interface Waiter {
 }
 
 export class FeedWatches {
-  readonly #base: Base;
+  readonly #ctx: Context;
   readonly #waiters = new Map<string, Set<Waiter>>();
   #total = 0;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
-  #listening: ReturnType<Base['onWake']> | null = null;
+  #listening: ReturnType<Context['onWake']> | null = null;
 
-  constructor(base: Base) {
-    this.#base = base;
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
   }
 
   get size(): number {
@@ -80,7 +80,7 @@ export class FeedWatches {
     const own = this.#waiters.get(shopId) ?? new Set();
     const isFull = this.#total >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
     if (this.#isStopped || isFull) return null;
-    this.#listening ??= this.#base.onWake('events', (id) =>
+    this.#listening ??= this.#ctx.onWake('events', (id) =>
       id === null ? void this.#poll() : this.#callAll(id, () => true),
     );
     this.#timer ??= setInterval(() => this.#poll(), POLL_EVERY_MS).unref();
@@ -93,7 +93,7 @@ export class FeedWatches {
   /** null: the time is over, the caller has left, or the service stops. */
   async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
     if (!waiter.call && !signal.aborted && !this.#isStopped) {
-      this.#base.metrics.endRequest();
+      this.#ctx.metrics.openRequests -= 1;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         waiter.resume = () => {
@@ -102,7 +102,7 @@ export class FeedWatches {
         };
         signal.addEventListener('abort', waiter.resume, { once: true });
       });
-      this.#base.metrics.beginRequest();
+      this.#ctx.metrics.openRequests += 1;
     }
     const { call } = waiter;
     waiter.call = null;
@@ -122,7 +122,7 @@ export class FeedWatches {
     clearInterval(this.#timer);
     for (const own of this.#waiters.values()) for (const waiter of own) waiter.resume();
     const unlisten = await this.#listening?.catch((error) => {
-      this.#base.log.warn({ error: describeError(error) }, 'listening for events failed');
+      this.#ctx.log.warn({ error: describeError(error) }, 'listening for events failed');
       return null;
     });
     await unlisten?.();
@@ -142,7 +142,7 @@ export class FeedWatches {
     const shopIds = [...this.#waiters.keys()];
     if (shopIds.length === 0) return;
     try {
-      const { lists, oneOf } = this.#base;
+      const { lists, oneOf } = this.#ctx;
       const newest = await lists
         .selectFrom('shop_counters')
         .select(['shop_id', 'last_position'])
@@ -151,7 +151,7 @@ export class FeedWatches {
       for (const { shop_id, last_position } of newest)
         this.#callAll(shop_id, ({ position }) => position !== last_position);
     } catch (error) {
-      this.#base.log.warn(
+      this.#ctx.log.warn(
         { error: describeError(error) },
         'polling for new events failed; it will be tried again',
       );

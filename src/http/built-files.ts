@@ -91,18 +91,12 @@ const createPace = (): (() => Promise<void>) => {
 };
 
 /** The next piece is sent once the reader has taken the last. */
-const inPieces = (bytes: Buffer, pace: () => Promise<void>): Readable => {
-  let sent = 0;
-  return new Readable({
-    async read() {
-      await pace();
-      if (this.destroyed) return;
-      const piece = bytes.subarray(sent, sent + PIECE_BYTES);
-      sent += piece.length;
-      this.push(piece.length > 0 ? piece : null);
-    },
-  });
-};
+async function* inPieces(bytes: Buffer, pace: () => Promise<void>): AsyncGenerator<Buffer> {
+  for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
+    await pace();
+    yield bytes.subarray(sent, sent + PIECE_BYTES);
+  }
+}
 
 const folderOf = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 
@@ -111,28 +105,19 @@ export const isBuilt = (name: string): boolean => existsSync(join(folderOf(name)
 
 export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and start it again';
 
-export type IsPage = (path: string) => boolean;
-
-export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileFor }: BuiltFiles): IsPage => {
-  const hide = { schema: { hide: true } };
-  app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
+/** Returns a test whether a path is a page. */
+export const serveBuilt = (
+  app: FastifyInstance,
+  { name, title, policyFor, fileFor }: BuiltFiles,
+): ((path: string) => boolean) => {
   const files = isBuilt(name) ? readFolder(folderOf(name)) : new Map<string, BuiltFile>();
-  const isPage: IsPage = (path) =>
-    path === `/${name}` ||
-    (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
-  if (files.size === 0) {
-    app.get(`/${name}/*`, hide, () => {
-      throw new ServiceError('ROUTE_NOT_FOUND', {
-        message: `The ${title} is not built here: ${HOW_TO_BUILD}.`,
-      });
-    });
-    return isPage;
-  }
+  const missing = files.size > 0 ? {} : { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` };
   const pace = createPace();
-  app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
+  app.get(`/${name}`, (_request, reply) => reply.redirect(`/${name}/`, 308));
+  app.get<{ Params: { '*': string } }>(`/${name}/*`, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
-    if (!file) throw new ServiceError('ROUTE_NOT_FOUND');
+    if (!file) throw new ServiceError('ROUTE_NOT_FOUND', missing);
     const accepted = acceptedBy(headers['accept-encoding']).add('identity');
     const [encoding, bytes] = [...file.encodings].find(([name]) => accepted.has(name)) as [string, Buffer];
     reply.headers({
@@ -144,7 +129,10 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.type(file.type).header('content-length', bytes.length);
-    return reply.send(bytes.length > PIECE_BYTES ? inPieces(bytes, pace) : bytes);
+    if (bytes.length <= PIECE_BYTES) return reply.send(bytes);
+    return reply.send(Readable.from(inPieces(bytes, pace), { objectMode: false }));
   });
-  return isPage;
+  return (path) =>
+    path === `/${name}` ||
+    (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
 };

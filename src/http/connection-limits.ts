@@ -1,12 +1,11 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../service/errors.ts';
 import { addressKey } from './requests.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    drain: Drain;
+    connections: Connections;
   }
 }
 
@@ -47,118 +46,107 @@ export const closeSoon = (socket: Socket): void => {
 const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** ConnectionTable of one address, or of all; those between requests, longest idle first. */
-interface HeldSockets {
-  open: Set<Socket>;
-  idle: Set<Socket>;
-}
-const noneHeld = (): HeldSockets => ({ open: new Set(), idle: new Set() });
+/** How often to close connections that became idle during a stop: an answer that began before it said keep-alive. */
+const SWEEP_MS = 100;
 
-interface Known {
-  /** What the connection counts in. */
-  counts: HeldSockets[];
+interface OpenConnection {
+  address: string;
   unanswered: number;
-  /** Without a request so far. Node does not count it as idle. */
-  isSilent: boolean;
 }
 
 // A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
 // address that holds idle connections keeps no other out.
-class ConnectionTable {
-  readonly #server: Server;
+class Connections {
+  /** From now on `/readyz` answers 503 and every answer closes its connection, so that callers go elsewhere. */
+  isDraining = false;
+  readonly #app: FastifyInstance;
   readonly #perAddress: number;
-  readonly #all = noneHeld();
-  readonly #byAddress = new Map<string, HeldSockets>();
-  readonly #known = new WeakMap<Socket, Known>();
+  readonly #open = new Map<Socket, OpenConnection>();
+  /** Between requests, or without one so far; longest idle first. */
+  readonly #idle = new Set<Socket>();
+  readonly #perAddressNow = new Map<string, number>();
 
-  constructor(server: Server, perAddress: number) {
-    this.#server = server;
+  constructor(app: FastifyInstance, perAddress: number) {
+    this.#app = app;
     this.#perAddress = perAddress;
-    server.on('connection', (socket) => this.#add(socket));
-    server.on('request', ({ socket }, response) => this.#begin(socket, response));
+    app.server.on('connection', (socket) => this.#add(socket));
+    app.server.on('request', ({ socket }, response) => this.#begin(socket, response));
+    app.addHook('preClose', (done) => {
+      this.isDraining = true;
+      this.#closeIdle();
+      const sweep = setInterval(() => this.#closeIdle(), SWEEP_MS).unref();
+      app.server.once('close', () => clearInterval(sweep));
+      done();
+    });
   }
 
-  closeIdle(): void {
-    this.#server.closeIdleConnections();
-    for (const socket of this.#all.idle) if (this.#known.get(socket)?.isSilent) socket.destroy();
+  /** Stops listening and closes idle connections; destroys the others after `withinMs`. Resolves when all are closed. */
+  async finish(withinMs: number): Promise<void> {
+    const cut = setTimeout(() => {
+      for (const socket of this.#open.keys()) socket.destroy();
+    }, withinMs);
+    await this.#app.close();
+    clearTimeout(cut);
   }
 
-  destroyAll(): void {
-    for (const socket of this.#all.open) socket.destroy();
+  #closeIdle(): void {
+    for (const socket of this.#idle) socket.destroy();
   }
 
   #add(socket: Socket): void {
     const address = addressKey(socket.remoteAddress ?? '');
-    const own = this.#heldBy(address);
-    socket.once('close', () => {
-      this.#forget(socket);
-      if (this.#byAddress.get(address)?.open.size === 0) this.#byAddress.delete(address);
-    });
-    const hasRoom = this.#makeRoom(own, this.#perAddress) && this.#makeRoom(this.#all, MAX_CONNECTIONS);
-    if (!hasRoom) return void socket.destroy();
-    const counts = [own, this.#all];
-    this.#known.set(socket, { counts, unanswered: 0, isSilent: true });
-    for (const { open, idle } of counts) {
-      open.add(socket);
-      idle.add(socket);
-    }
+    if (!this.#makeRoom(address)) return void socket.destroy();
+    socket.once('close', () => this.#forget(socket));
+    this.#open.set(socket, { address, unanswered: 0 });
+    this.#idle.add(socket);
+    this.#perAddressNow.set(address, this.#countOf(address) + 1);
+  }
+
+  #countOf(address: string): number {
+    return this.#perAddressNow.get(address) ?? 0;
   }
 
   #begin(socket: Socket, response: ServerResponse): void {
-    const known = this.#known.get(socket);
-    if (!known) return;
-    known.isSilent = false;
-    known.unanswered += 1;
-    for (const { idle } of known.counts) idle.delete(socket);
+    const open = this.#open.get(socket);
+    if (!open) return;
+    open.unanswered += 1;
+    this.#idle.delete(socket);
     response.once('close', () => {
-      known.unanswered -= 1;
-      if (known.unanswered === 0 && !socket.destroyed) for (const { idle } of known.counts) idle.add(socket);
+      open.unanswered -= 1;
+      if (open.unanswered === 0 && socket.writable) this.#idle.add(socket);
     });
   }
 
-  #heldBy(address: string): HeldSockets {
-    const held = this.#byAddress.get(address) ?? noneHeld();
-    this.#byAddress.set(address, held);
-    return held;
-  }
-
-  #makeRoom({ open, idle }: HeldSockets, limit: number): boolean {
-    if (open.size < limit) return true;
-    const [longestIdle] = idle;
-    if (!longestIdle) return false;
-    // At once, not when it has closed: others may connect before that.
-    this.#forget(longestIdle);
-    longestIdle.destroy();
-    return true;
+  #makeRoom(address: string): boolean {
+    const isAddressFull = this.#countOf(address) >= this.#perAddress;
+    if (!isAddressFull && this.#open.size < MAX_CONNECTIONS) return true;
+    for (const socket of this.#idle) {
+      if (isAddressFull && this.#open.get(socket)?.address !== address) continue;
+      // At once, not when it has closed: others may connect before that.
+      this.#forget(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
   }
 
   #forget(socket: Socket): void {
-    for (const { open, idle } of this.#known.get(socket)?.counts ?? []) {
-      open.delete(socket);
-      idle.delete(socket);
-    }
+    const { address } = this.#open.get(socket) ?? {};
+    if (address === undefined) return;
+    this.#open.delete(socket);
+    this.#idle.delete(socket);
+    const others = this.#countOf(address) - 1;
+    if (others > 0) this.#perAddressNow.set(address, others);
+    else this.#perAddressNow.delete(address);
   }
 }
 
-/** How the server stops: first it reports that it is not ready but answers every request, then it closes. */
-interface Drain {
-  /** From now on `/readyz` answers 503 and every answer closes its connection, so that callers go elsewhere. */
-  begin(): void;
-  refuse(request: unknown, reply: unknown, done: (refusal?: Error) => void): void;
-  /** Stops listening and closes idle connections; destroys the others after `withinMs`. Resolves when all are closed. */
-  finish(withinMs: number): Promise<void>;
-}
-
-const SWEEP_MS = 100;
-const STOPPING = { message: 'The service is stopping.', quiet: true };
-
 /** Limits their number, stops reading a body once the answer is known (a 401 does not read 100 MB first), and drains them at a stop. */
 export const manageConnections = (app: FastifyInstance, perAddress: number): void => {
-  const connections = new ConnectionTable(app.server, perAddress);
-  let isDraining = false;
-
+  const connections = new Connections(app, perAddress);
+  app.decorate('connections', connections);
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
-    if (isDraining) reply.header('connection', 'close');
+    if (connections.isDraining) reply.header('connection', 'close');
     if (!hasUnreadBody(raw)) return void done();
     // The answer may be known before Node has parsed the rest of the packet, which may hold a short body.
     setImmediate(() => {
@@ -172,26 +160,5 @@ export const manageConnections = (app: FastifyInstance, perAddress: number): voi
       }
       done();
     });
-  });
-  app.addHook('preClose', (done) => {
-    isDraining = true;
-    connections.closeIdle();
-    // Repeatedly: an answer that began before the stop said keep-alive, and leaves an idle connection behind.
-    const sweep = setInterval(() => connections.closeIdle(), SWEEP_MS).unref();
-    app.server.once('close', () => clearInterval(sweep));
-    done();
-  });
-  app.decorate('drain', {
-    begin() {
-      isDraining = true;
-    },
-    refuse(_request, _reply, done) {
-      done(isDraining ? new ServiceError('SERVICE_UNAVAILABLE', STOPPING) : undefined);
-    },
-    async finish(withinMs) {
-      const cut = setTimeout(() => connections.destroyAll(), withinMs);
-      await app.close();
-      clearTimeout(cut);
-    },
   });
 };

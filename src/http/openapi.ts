@@ -4,7 +4,7 @@ import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { VERSION } from '../service/config.ts';
-import { ERRORS, type ServiceError } from '../service/errors.ts';
+import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
 import { errorBody } from './error-answers.ts';
 
 declare module 'fastify' {
@@ -22,7 +22,8 @@ interface Answers {
   byStatus: Record<string, HeaderName[]>;
   /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
-  codes: string[];
+  codes: ErrorCode[];
+  /** For statuses whose example is not the first of `codes`. */
   examples: ServiceError[];
   /** Those of the operations with a tag, where they differ. */
   examplesByTag?: Record<string, ServiceError[]>;
@@ -105,7 +106,7 @@ export const serveDocument = (
   onRequest: onRequestAsyncHookHandler[] = [],
 ): void => {
   let bytes: Buffer | undefined;
-  const options = { config: { isPublic: true }, schema: { hide: true }, onRequest };
+  const options = { config: { isPublic: true }, onRequest };
   app.get('/openapi.json', options, (_request, reply) => {
     bytes ??= Buffer.from(JSON.stringify(read()));
     return reply.type('application/json; charset=utf-8').send(bytes);
@@ -144,6 +145,7 @@ const withAnswers = (document: Json, answers: Answers): Json => {
   const used = new Set<string>([...answers.always, ...Object.values(answers.byStatus).flat()]);
   components.headers = Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
   components.schemas.ErrorCode.enum = answers.codes;
+  const examples = [...answers.examples, ...answers.codes.map((code) => new ServiceError(code))];
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
       operation.requestBody.required = isBodyRequired(operation.requestBody, components.schemas);
@@ -154,9 +156,7 @@ const withAnswers = (document: Json, answers: Answers): Json => {
       );
       response.description = answers.refused?.[status] ?? response.description;
       const own = answers.examplesByTag?.[operation.tags?.[0]] ?? [];
-      const example = [...own, ...answers.examples].find(
-        ({ code }) => ERRORS[code].status === Number(status),
-      );
+      const example = [...own, ...examples].find(({ code }) => ERRORS[code].status === Number(status));
       if (example)
         response.content['application/json'].example = errorBody(example, EXAMPLE.requestId, EXAMPLE.baseUrl);
     }

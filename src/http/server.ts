@@ -63,9 +63,11 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
 /** Gives every answer its request id, and counts, times and logs it. Logs the route, never the address: that may hold a customer's data. */
 const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: ServerParts): void => {
   app.addHook('onRequest', (request, reply, done) => {
-    metrics.beginRequest();
+    metrics.openRequests += 1;
     // Also fires when the caller hangs up.
-    reply.raw.once('close', metrics.endRequest);
+    reply.raw.once('close', () => {
+      metrics.openRequests -= 1;
+    });
     reply.header(REQUEST_ID_HEADER, request.id);
     done();
   });
@@ -73,7 +75,7 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
     const { method } = request;
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const status = reply.statusCode;
-    metrics.observeRequest({ method, route, status }, reply.elapsedTime / 1000);
+    metrics.requests.observe({ method, route, status }, reply.elapsedTime / 1000);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
     log.info({ requestId: request.id, method, route, status, ms, ...callerFields(request) }, 'request');
     done();

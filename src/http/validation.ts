@@ -78,17 +78,15 @@ const errorsOf = (
     return [{ field, rule, message: `${field} ${says}` }];
   }
   const known = fieldsAt(root, issue.path);
+  const elsewhere = allFields(root);
   return issue.keys.slice(0, MAX_ERRORS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
-    const hinted = nearest(shown, Object.keys(hints), () => []);
-    const guess = nearest(shown, known, () => allFields(root));
-    const hint = hinted ? `: ${hints[hinted]}` : guess ? `: did you mean ${guess}?` : '';
-    return {
-      field: name,
-      rule: 'unknown',
-      message: `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}${hint}`,
-    };
+    const hinted = nearest(shown, Object.keys(hints), []);
+    const guess = nearest(shown, known, elsewhere);
+    const advice = hinted ? hints[hinted] : guess && `did you mean ${guess}?`;
+    const message = `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}`;
+    return { field: name, rule: 'unknown', message: advice ? `${message}: ${advice}` : message };
   });
 };
 
@@ -120,8 +118,10 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
       if (issue.origin === 'array')
         return { rule: 'maxItems', says: `must have at most ${entries(issue.maximum)}` };
       return { rule: 'max', says: `must be at most ${issue.maximum}` };
-    case 'invalid_format':
-      return { rule: 'format', says: `${FORMATS[issue.format] ?? issue.message}${plusHint(issue)}` };
+    case 'invalid_format': {
+      const says = issue.format === 'datetime' ? ISO_TIME : issue.message;
+      return { rule: 'format', says: `${says}${plusHint(issue)}` };
+    }
     case 'custom':
       return { rule: String(issue.params?.['rule'] ?? 'custom'), says: issue.message };
     default:
@@ -131,15 +131,13 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
 
 const entries = (count: number | bigint): string => (Number(count) === 1 ? '1 entry' : `${count} entries`);
 
+const ISO_TIME = 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example';
+
 /** A plus that was not encoded arrives as a space: `2026-11-15T09:30:00 01:00`. */
 const plusHint = ({ input }: Issue): string =>
   typeof input === 'string' && /^\d.*:\d\d(\.\d+)? \d\d:?\d\d$/.test(input)
     ? '; in an address + is written %2B'
     : '';
-
-const FORMATS: Record<string, string> = {
-  datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
-};
 
 const unwrap = (schema: unknown): unknown =>
   schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
@@ -167,8 +165,8 @@ const allFields = (root: unknown, path: string[] = []): string[] => {
 };
 
 /** The known name that was probably meant. */
-const nearest = (name: string, known: string[], allPaths: () => string[]): string | null =>
-  nearestBySpelling(name, known) ?? sameElsewhere(name, allPaths()) ?? nearestByWords(name, known);
+const nearest = (name: string, known: string[], elsewhere: string[]): string | null =>
+  nearestBySpelling(name, known) ?? sameElsewhere(name, elsewhere) ?? nearestByWords(name, known);
 
 /** At most a third of the letters differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
@@ -197,14 +195,12 @@ const wordsOf = (name: string): string[] =>
 /** `email` means `customerEmail`: one contains all words of the other. Prefers the name with the fewest other words. */
 const nearestByWords = (name: string, known: string[]): string | null => {
   const given = wordsOf(name);
-  const guesses = known
+  const isWithin = (some: string[], others: string[]) =>
+    some.length > 0 && some.every((word) => others.includes(word));
+  const distanceTo = (words: string[]) => Math.abs(words.length - given.length);
+  const [guess] = known
     .map((each) => ({ each, words: wordsOf(each) }))
-    .filter(({ words }) => {
-      const [short, long] = words.length < given.length ? [words, given] : [given, words];
-      return short.length > 0 && short.every((word) => long.includes(word));
-    })
-    .sort(
-      (one, other) => Math.abs(one.words.length - given.length) - Math.abs(other.words.length - given.length),
-    );
-  return guesses[0]?.each ?? null;
+    .filter(({ words }) => isWithin(given, words) || isWithin(words, given))
+    .sort((one, other) => distanceTo(one.words) - distanceTo(other.words));
+  return guess?.each ?? null;
 };

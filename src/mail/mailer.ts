@@ -3,7 +3,7 @@ import type { Transporter } from 'nodemailer';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { withTimeout } from '../lib/time.ts';
 import type { MailSettings } from '../service/config.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 
 export interface Mail {
   to: string;
@@ -61,7 +61,7 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
   });
 };
 
-export const openMailer = ({ config, log }: Base): Mailer => {
+export const openMailer = ({ config, log }: Context): Mailer => {
   const { mail: settings } = config;
   if (!settings) return { isOn: false, send: () => {}, finish: async () => true };
   const stopping = new AbortController();
@@ -77,22 +77,21 @@ export const openMailer = ({ config, log }: Base): Mailer => {
     const message = { ...mail, from: settings.from, to: { name: '', address: to } };
     await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
   };
-  const deliver = async (mail: Mail): Promise<boolean> => {
-    for (const waitMs of [...RETRY_AFTER_MS, null]) {
-      try {
-        await attempt(mail);
-        return true;
-      } catch (error) {
-        if (waitMs === null || isFinal(error) || stopping.signal.aborted) {
-          log.error(reasonOf(error), 'a mail could not be sent and was given up');
-          return false;
-        }
-        log.warn(reasonOf(error), 'a mail could not be sent; it will be tried again');
-        // Cut short when the process stops: the attempt after it is the last.
-        await pause(waitMs, null, { signal: stopping.signal, ref: false }).catch(() => {});
+  const deliver = async (mail: Mail, retryAfterMs = RETRY_AFTER_MS): Promise<boolean> => {
+    try {
+      await attempt(mail);
+      return true;
+    } catch (error) {
+      const [waitMs, ...later] = retryAfterMs;
+      if (waitMs === undefined || isFinal(error) || stopping.signal.aborted) {
+        log.error(reasonOf(error), 'a mail could not be sent and was given up');
+        return false;
       }
+      log.warn(reasonOf(error), 'a mail could not be sent; it will be tried again');
+      // Cut short when the process stops: the attempt after it is the last.
+      await pause(waitMs, null, { signal: stopping.signal, ref: false }).catch(() => {});
+      return deliver(mail, later);
     }
-    return false;
   };
   return {
     isOn: true,

@@ -24,7 +24,7 @@ const busy = () => new ServiceError('SERVICE_UNAVAILABLE');
 
 /** Two chunks at a time are read in a process; and large answers are counted. */
 export class LargeAnswers {
-  readonly #open = new Map<string, number>();
+  readonly #open = new Set<{ shopId: string }>();
   readonly #turns = new BoundedQueue({
     atOnce: 2,
     waiting: MOST_OPEN.total,
@@ -44,15 +44,11 @@ export class LargeAnswers {
 
   /** Counts an answer until the function that it returns is called. */
   begin(shopId: string): () => void {
-    const own = this.#open.get(shopId) ?? 0;
-    const total = [...this.#open.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= MOST_OPEN.perShop || total >= MOST_OPEN.total) throw busy();
-    this.#open.set(shopId, own + 1);
-    return () => {
-      const others = (this.#open.get(shopId) ?? 0) - 1;
-      if (others > 0) this.#open.set(shopId, others);
-      else this.#open.delete(shopId);
-    };
+    const own = [...this.#open].filter((each) => each.shopId === shopId).length;
+    if (own >= MOST_OPEN.perShop || this.#open.size >= MOST_OPEN.total) throw busy();
+    const answer = { shopId };
+    this.#open.add(answer);
+    return () => void this.#open.delete(answer);
   }
 }
 
@@ -105,7 +101,6 @@ class Chunks<Row extends Listed, Item, Key> {
   #rows: Row[];
   #keys: Key[];
   #atOnce: number;
-  #separator = '';
 
   constructor(ctx: Context, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
     this.#ctx = ctx;
@@ -119,9 +114,9 @@ class Chunks<Row extends Listed, Item, Key> {
     return this.#rows.length + this.#keys.length === 0;
   }
 
-  /** The next items as JSON, after a comma where others went before. The first of them wait for no turn: most pages have no more. */
+  /** The next items as JSON, a comma before each. The first of them wait for no turn: most pages have no more. */
   async next(isFirst = false): Promise<string> {
-    if (this.#rows.length > 0 || this.#keys.length === 0) return this.#write();
+    if (this.#rows.length > 0) return this.#write();
     return isFirst ? this.#read() : this.#ctx.largeAnswers.chunk(() => this.#read());
   }
 
@@ -134,25 +129,19 @@ class Chunks<Row extends Listed, Item, Key> {
 
   /** Rows that do not fit are read again later: they do not wait in memory for a slow client. */
   #write(): string {
-    const texts: string[] = [];
-    let bytes = 0;
+    let text = '';
     let used = 0;
-    while (used < this.#rows.length && bytes < CHUNK_BYTES) {
-      const item = viewRow(this.#ctx, this.#source, this.#rows[used] as Row);
+    for (const row of this.#rows) {
+      if (text.length >= CHUNK_BYTES) break;
+      const item = viewRow(this.#ctx, this.#source, row);
+      if (item !== undefined) text += `,${JSON.stringify(item)}`;
       used += 1;
-      if (item === undefined) continue;
-      const text = JSON.stringify(item);
-      texts.push(text);
-      bytes += text.length;
     }
     this.#keys.unshift(...this.#rows.slice(used).map(this.#source.keyOf));
     this.#rows = [];
-    const fitting = Math.floor((used * CHUNK_BYTES) / Math.max(1, bytes));
+    const fitting = Math.floor((used * CHUNK_BYTES) / Math.max(1, text.length));
     this.#atOnce = Math.min(Math.max(1, fitting), CHUNK_ROWS.most);
-    if (texts.length === 0) return '';
-    const separator = this.#separator;
-    this.#separator = ',';
-    return separator + texts.join();
+    return text;
   }
 
   async *stream(head: string[], tail: string): AsyncGenerator<Buffer> {
@@ -180,10 +169,10 @@ export const answerPage = async <Row extends Listed, Item, Key>(
   const { items: _, ...rest } = listEnvelope([], found.total, page);
   const tail = `],${JSON.stringify(rest).slice(1)}`;
   const chunks = new Chunks(ctx, source, found);
-  let first = await chunks.next(true);
-  while (!chunks.isOver && first.length < CHUNK_BYTES) first += await chunks.next();
-  if (chunks.isOver) return { body: `{"items":[${first}${tail}` };
+  let first = '';
+  while (!chunks.isOver && first.length < CHUNK_BYTES) first += await chunks.next(first === '');
+  const head = `{"items":[${first.slice(1)}`;
+  if (chunks.isOver) return { body: head + tail };
   const end = ctx.largeAnswers.begin(shopId);
-  const stream = chunks.stream([`{"items":[${first}`], tail);
-  return { body: Readable.from(stream, { objectMode: false }).once('close', end) };
+  return { body: Readable.from(chunks.stream([head], tail), { objectMode: false }).once('close', end) };
 };

@@ -3,7 +3,7 @@ import type { Write } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 
@@ -87,5 +87,5 @@ const savingAnswers = statement(
 export const saveAnswers = (kept: Row<'idempotency_keys'>[]): Write => change(savingAnswers, { kept });
 
 /** Forgets what is past its day; true when more may be left. */
-export const forgetExpiredKeys = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredKeys = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'idempotency_keys', by: 'created_at', upTo: nowMs - REMEMBERED_MS });

@@ -5,7 +5,7 @@ import { afterFailure } from '../db/database-errors.ts';
 import { RMA_COLUMNS, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
-import type { Base, Context } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 
@@ -28,7 +28,7 @@ export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table a
 /** null: there is none by this id. */
 export type RmaById = Record<RmaTableName, (id: string) => Promise<ReturnRow | null>>;
 
-export const readRmaById = ({ reads, fill }: Base): RmaById => {
+export const readRmaById = ({ reads, fill }: Context): RmaById => {
   const of = (table: RmaTableName) =>
     batched(
       async (ids: string[]) => {

@@ -5,7 +5,7 @@ import { afterFailure } from '../db/database-errors.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
-import type { Base, Context } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { isOpen, openStatuses } from './open.ts';
 import type { RmaTableName } from './store.ts';
 
@@ -54,7 +54,7 @@ const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[]
 
 export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<TotalChange[]>;
 
-export const readTotals = ({ reads, fill }: Base): TotalsOf =>
+export const readTotals = ({ reads, fill }: Context): TotalsOf =>
   batched(
     async (batch: { shopId: string; kind: RmaTableName }[]) => {
       const shopIds = [...new Set(batch.map(({ shopId }) => shopId))];

@@ -18,17 +18,13 @@ import { createLog, describeError, warning } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openSecrets, type SecretBox } from './secrets.ts';
 
-/** What services are built from. */
-export interface Base extends Omit<Database, 'migrate'> {
+/** Everything an action or a route may need. It is their first argument. */
+export interface Context extends Database {
   config: Config;
   log: Logger;
   metrics: Metrics;
   secrets: SecretBox;
   addressGuard: AddressGuard;
-}
-
-/** Everything an action or a route may need. It is their first argument. */
-export interface Context extends Base {
   authenticate: Authenticate;
   /** Reads an RMA by its id; calls share queries. */
   rmaById: RmaById;
@@ -53,11 +49,14 @@ export interface Overrides {
 /** Opens the database, brings its schema up to date and checks the secret key, then builds each service, once per process. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const metrics = createMetrics();
-  const log = overrides.log ?? createLog(config.logLevel, metrics.observeDroppedLines);
+  const log = overrides.log ?? createLog(config.logLevel, (lines) => metrics.droppedLines.inc(lines));
   const observer: Observer = {
-    onQuery: metrics.observeQuery,
+    onQuery(durationMs, failed) {
+      metrics.queries.observe(durationMs / 1000);
+      if (failed) metrics.failedQueries.inc();
+    },
     onDatabaseError(what, error) {
-      metrics.observeDatabaseError(what);
+      metrics.databaseErrors.inc({ what });
       log.warn({ what, error: describeError(error) }, 'database error');
     },
   };
@@ -71,7 +70,8 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     await database.close();
     throw error;
   });
-  const base: Base = {
+  // Services that are built below may read what is here already.
+  const ctx = {
     ...database,
     config,
     clock: overrides.clock ?? database.clock,
@@ -82,19 +82,17 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
       allowPrivate: config.allowPrivateWebhooks,
       ...(overrides.resolve && { resolve: overrides.resolve }),
     }),
-  };
-  const mail = openMailer(base);
-  return {
-    ...base,
-    authenticate: createAuthenticate(base),
-    rmaById: readRmaById(base),
-    totalsOf: readTotals(base),
-    changes: new ChangeQueue(base),
-    feedWatches: new FeedWatches(base),
-    mail,
-    mailAccountChanges: openAccountMails(base, mail),
+  } as Context;
+  ctx.mail = openMailer(ctx);
+  return Object.assign(ctx, {
+    authenticate: createAuthenticate(ctx),
+    rmaById: readRmaById(ctx),
+    totalsOf: readTotals(ctx),
+    changes: new ChangeQueue(ctx),
+    feedWatches: new FeedWatches(ctx),
+    mailAccountChanges: openAccountMails(ctx),
     largeAnswers: new LargeAnswers(),
-  };
+  });
 };
 
 const TRY_AGAIN_MS = 500;

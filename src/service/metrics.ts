@@ -17,8 +17,8 @@ const createInstruments = (registers: Registry[]) => {
       { labelNames: ['method', 'route', 'status'] },
     ),
     queries: histogram('handback_database_query_duration_seconds', 'Time of one database query.'),
-    failures: counter('handback_database_query_failures_total', 'Database queries that failed.'),
-    errors: counter(
+    failedQueries: counter('handback_database_query_failures_total', 'Database queries that failed.'),
+    databaseErrors: counter(
       'handback_database_errors_total',
       'What went wrong between this process and the database without failing a request, by what it was.',
       ['what'],
@@ -52,30 +52,11 @@ export const createMetrics = () => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const instruments = createInstruments(registers);
-  let underWay = 0;
   return {
     registry,
-    beginRequest() {
-      underWay += 1;
-    },
-    /** Also while a request waits for an event. */
-    endRequest() {
-      underWay -= 1;
-    },
-    requestsUnderWay: () => underWay,
-    observeRequest: (labels: { method: string; route: string; status: number }, seconds: number) =>
-      instruments.requests.observe(labels, seconds),
-    observeQuery(durationMs: number, failed: boolean) {
-      instruments.queries.observe(durationMs / 1000);
-      if (failed) instruments.failures.inc();
-    },
-    observeDatabaseError: (what: string) => instruments.errors.inc({ what }),
-    observeAttempt: (result: 'acknowledged' | 'refused' | 'failed') => instruments.attempts.inc({ result }),
-    observeDelivery: (seconds: number) => instruments.deliveries.observe(seconds),
-    observeDroppedDeliveries: (count: number) => instruments.droppedDeliveries.inc(count),
-    observeRefusedResult: () => instruments.refusedResults.inc(),
-    observeDroppedLines: (count: number) => instruments.droppedLines.inc(count),
+    ...createInstruments(registers),
+    /** Requests that this process is working on: not those that wait for an event. */
+    openRequests: 0,
     /** `read` is called at each scrape. */
     watch: (name: string, help: string, read: () => Promise<number>): void =>
       void new Gauge({

@@ -45,16 +45,10 @@ const sealedAfter = async (db: Db, placeOf: (id: string) => SealedFor, after: st
 /** Seals everything anew with the first key. It may run while servers do, and may be repeated. */
 export const resealAll = async ({ db, secrets }: Context): Promise<Opened & { resealed: number }> => {
   const done = { resealed: 0, total: 0, failed: [] };
-  for await (const batch of sealedBatches(db)) {
-    const stale = openAll(secrets, batch, done).filter(({ value }) => !secrets.isCurrent(value));
-    if (stale.length === 0) continue;
-    done.resealed += await db.transaction().execute(async (trx) => {
-      let changed = 0;
-      for (const { plain, ...sealed } of stale)
-        changed += await replace(trx, sealed, secrets.seal(plain, sealed.place));
-      return changed;
-    });
-  }
+  for await (const batch of sealedBatches(db))
+    for (const { plain, ...sealed } of openAll(secrets, batch, done))
+      if (!secrets.isCurrent(sealed.value))
+        done.resealed += await replace(db, sealed, secrets.seal(plain, sealed.place));
   return done;
 };
 

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import closeWithGrace from 'close-with-grace';
 import { buildApp } from '../api/app.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
@@ -8,16 +7,13 @@ import { startWebhooks } from '../webhooks/worker/dispatcher.ts';
 import { ConfigError, VERSION } from './config.ts';
 import type { Context } from './context.ts';
 import { startJanitor } from './janitor.ts';
-import { describeError, warning } from './log.ts';
+import { warning } from './log.ts';
 import { explainListenFailure } from './start-failure.ts';
-import { longestStopMs, onParentGone, onStopSignal, STOP_SIGNALS, type StopSignal, stop } from './stop.ts';
-
-/** More than a stop ever takes: beyond it something is broken, and the process ends with status 1. */
-const GRACE_MS = 1_000;
+import { stopWhenAsked } from './stop.ts';
 
 export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
   const app = await buildApp(ctx);
-  const { host, port, role, publicUrl, drainMs } = ctx.config;
+  const { host, port, role, publicUrl } = ctx.config;
   // The reader of standard error may be gone; that must not end the process.
   process.stderr.on('error', () => {});
   await app.listen({ host, port }).catch((error) => {
@@ -35,32 +31,7 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   // Without the app the link would lead nowhere, and a new token would end the one that another process printed.
   const token = role === 'worker' || !isBuilt('admin') ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
-
-  let signal: StopSignal | undefined;
-  let isStopping = false;
-  const delay = longestStopMs(drainMs) + GRACE_MS;
-  const grace = closeWithGrace(
-    { delay, logger: false, skip: [...STOP_SIGNALS, 'SIGHUP'] },
-    async ({ err }) => {
-      isStopping = true;
-      if (err) ctx.log.fatal({ error: describeError(err) }, 'stopping after an unhandled error');
-      else ctx.log.info({ signal }, 'stopping');
-      // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
-      await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
-    },
-  );
-  const begin = (name: StopSignal): void => {
-    if (isStopping) return;
-    signal = name;
-    grace.close();
-  };
-  onStopSignal(begin);
-  // Sent by habit after logs were rotated (logrotate, for example).
-  process.on('SIGHUP', () =>
-    ctx.log.info('SIGHUP is ignored: there is no log file to reopen, use SIGTERM to stop'),
-  );
-  if (ctx.config.startedByNpm) onParentGone(() => begin('SIGTERM'));
-
+  stopWhenAsked({ app, ctx, stopJanitor, stopWebhooks });
   for (const line of greeting(url, token)) say(line);
 };
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { withTimeout } from '../lib/time.ts';
 import type { Context } from './context.ts';
-import { warning } from './log.ts';
+import { describeError, warning } from './log.ts';
 
 /** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
 const ANSWER_WITHIN_MS = 8_000;
@@ -11,8 +11,9 @@ const AFTER_DRAIN_MS = 4_000;
 const WEBHOOKS_MORE_MS = 2_700;
 const DATABASE_MS = 600;
 const LOG_MS = 400;
+const GRACE_MS = 1_000;
 
-export interface Running {
+interface Running {
   app: FastifyInstance;
   ctx: Context;
   stopJanitor(): void;
@@ -21,24 +22,21 @@ export interface Running {
 
 const answersEndMs = (drainMs: number): number => Math.max(ANSWER_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
 
-/** A stop takes no longer than this, whatever hangs. */
-export const longestStopMs = (drainMs: number): number =>
-  answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS;
+/** More than a stop ever takes, whatever hangs: beyond it something is broken, and the process ends with status 1. */
+const longestStopMs = (drainMs: number): number =>
+  answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS + GRACE_MS;
 
 const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
 
 /** Not ready any more → go on answering for a while → close connections → webhooks → database. */
-export const stop = async (
-  { app, ctx, stopJanitor, stopWebhooks }: Running,
-  drainMs: number,
-): Promise<void> => {
+const stop = async ({ app, ctx, stopJanitor, stopWebhooks }: Running, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
   const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
   const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {
     await withTimeout(work, ms, tookTooLong).catch(warning(ctx.log, `${what} failed`));
   };
 
-  app.drain.begin();
+  app.connections.isDraining = true;
   stopJanitor();
   void ctx.feedWatches.stop();
   const webhooksStopped = stopWebhooks();
@@ -46,7 +44,7 @@ export const stop = async (
   webhooksStopped.catch(() => {});
   if (drainMs > 0) await pause(drainMs);
   const answersEnd = answersEndMs(drainMs);
-  await app.drain.finish(leftUntil(answersEnd));
+  await app.connections.finish(leftUntil(answersEnd));
   const mailed = ctx.mail.finish();
   await atMost(webhooksStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
   await atMost(mailed, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'sending the last mails');
@@ -55,10 +53,8 @@ export const stop = async (
   await atMost(new Promise((resolve) => ctx.log.flush(resolve)), LOG_MS, 'writing the log');
 };
 
-export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-export type StopSignal = (typeof STOP_SIGNALS)[number];
-
-/** So long after Ctrl-C a second one means "now". */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGUSR2'] as const;
+/** So long after the stop began, Ctrl-C means "now". */
 const FORCE_QUIT_AFTER_MS = 1_000;
 
 const LOOK_FOR_PARENT_MS = 500;
@@ -66,7 +62,7 @@ const LOOK_FOR_PARENT_MS = 500;
 const PARENT = process.ppid;
 
 /** npm starts a shell, and a shell that gets a signal passes nothing on: without this the service would go on for ever. */
-export const onParentGone = (begin: () => void): void => {
+const onParentGone = (begin: () => void): void => {
   const look = setInterval(() => {
     if (process.ppid === PARENT) return;
     clearInterval(look);
@@ -74,14 +70,35 @@ export const onParentGone = (begin: () => void): void => {
   }, LOOK_FOR_PARENT_MS).unref();
 };
 
-/** At the first signal only: a supervisor and npm send one each, and the second must not cut the stop short. A second Ctrl-C may. */
-export const onStopSignal = (begin: (signal: StopSignal) => void): void => {
-  let signalledAt: number | null = null;
-  for (const name of STOP_SIGNALS)
-    process.on(name, () => {
-      if (signalledAt === null) {
-        signalledAt = performance.now();
-        begin(name);
-      } else if (name === 'SIGINT' && performance.now() - signalledAt > FORCE_QUIT_AFTER_MS) process.exit(1);
+/** At the first signal or unhandled error. A supervisor and npm send a signal each: the second does not cut the stop short. */
+export const stopWhenAsked = (running: Running): void => {
+  const { log, config } = running.ctx;
+  let beganAt: number | null = null;
+  const begin = async (cause: { signal: string } | { error: unknown }): Promise<void> => {
+    if (beganAt !== null) return;
+    beganAt = performance.now();
+    const isFailure = 'error' in cause;
+    if (isFailure) log.fatal({ error: describeError(cause.error) }, 'stopping after an unhandled error');
+    else log.info(cause, 'stopping');
+    // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
+    const drainMs = !isFailure && cause.signal === 'SIGTERM' ? config.drainMs : 0;
+    const stopped = withTimeout(stop(running, drainMs), longestStopMs(drainMs), tookTooLong);
+    process.exit(await stopped.then(() => (isFailure ? 1 : 0)).catch(() => 1));
+  };
+
+  for (const signal of STOP_SIGNALS)
+    process.on(signal, () => {
+      const isForced = beganAt !== null && performance.now() - beganAt > FORCE_QUIT_AFTER_MS;
+      if (signal === 'SIGINT' && isForced) process.exit(1);
+      void begin({ signal });
     });
+  process.on('uncaughtException', (error) => {
+    if (beganAt !== null) process.exit(1);
+    void begin({ error });
+  });
+  // Sent by habit after logs were rotated (logrotate, for example).
+  process.on('SIGHUP', () =>
+    log.info('SIGHUP is ignored: there is no log file to reopen, use SIGTERM to stop'),
+  );
+  if (config.startedByNpm) onParentGone(() => begin({ signal: 'SIGTERM' }));
 };

@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts';
 import { toIso } from '../lib/time.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Counter, readCounter } from './counters.ts';
 import { LIMIT_ERRORS, type Shop } from './plans.ts';
@@ -51,5 +51,5 @@ export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): U
   };
 };
 
-export const readUsage = async (ctx: Base, shop: Shop): Promise<Usage> =>
+export const readUsage = async (ctx: Context, shop: Shop): Promise<Usage> =>
   usageOf(await readCounter(ctx, shop.id), shop, ctx.clock.now());

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Trx, Write } from '../db/database.ts';
 import { COUNTER_COLUMNS, type Row } from '../db/schema.ts';
 import { change, statement, statementsBy } from '../db/statements.ts';
-import type { Base } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 
 // One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
 // log and times, and counts the month's allowance, so all of them follow the order of the commits (ADR 0002).
@@ -24,11 +24,15 @@ export const selectCounters = statementsBy((locking: Locking) =>
 );
 
 /** Until the transaction ends no RMA of the shop changes. */
-export const lockCounter = async ({ fill }: Pick<Base, 'fill'>, trx: Trx, shopId: string): Promise<void> => {
+export const lockCounter = async (
+  { fill }: Pick<Context, 'fill'>,
+  trx: Trx,
+  shopId: string,
+): Promise<void> => {
   await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 };
 
-export const readCounter = async ({ reads, fill }: Base, shopId: string): Promise<Counter | undefined> =>
+export const readCounter = async ({ reads, fill }: Context, shopId: string): Promise<Counter | undefined> =>
   (await reads.executeQuery(fill(selectCounters('none'), { shopIds: [shopId] }))).rows[0];
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */

@@ -3,7 +3,7 @@ import type { Actor } from '../../contract/common.ts';
 import { aboutShop, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
-import type { Base, Context } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from './plans.ts';
 import { requireShop } from './store.ts';
@@ -45,19 +45,19 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
 };
 
 /** Rules as rows for a `from`: one statement, however many there are. */
-const asRows = (ctx: Base, shopId: string, patterns: string[]) =>
+const asRows = (ctx: Context, shopId: string, patterns: string[]) =>
   ctx.rows(
     'rule',
     { shop_id: 'id', pattern: 'text' },
     patterns.map((pattern) => ({ shop_id: shopId, pattern })),
   );
 
-export const addRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> =>
+export const addRules = (ctx: Context, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> =>
   sql`
     insert into dangerous_goods (shop_id, pattern)
     select rule.shop_id, rule.pattern from ${asRows(ctx, shopId, patterns)}`.execute(trx);
 
-const removeRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
+const removeRules = (ctx: Context, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
   const rules = sql`select rule.pattern from ${asRows(ctx, shopId, patterns)}`;
   return sql`delete from dangerous_goods where shop_id = ${shopId} and pattern in (${rules})`.execute(trx);
 };

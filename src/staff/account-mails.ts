@@ -1,5 +1,5 @@
-import type { Mail, Mailer } from '../mail/mailer.ts';
-import type { Base } from '../service/context.ts';
+import type { Mail } from '../mail/mailer.ts';
+import type { Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import type { UserRow } from './store.ts';
 
@@ -112,7 +112,7 @@ const mailsBetween = (before: UserRow, after: UserRow | null): [UserRow, Account
 const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] as const;
 
 /** Call it after the commit. A mail that cannot be sent is logged; the change stands. */
-export const openAccountMails = ({ rateGate, clock, log }: Base, mail: Mailer) => {
+export const openAccountMails = ({ rateGate, clock, log, mail }: Context) => {
   const gate = rateGate(WINDOWS, clock);
   return async (
     shop: { id: string; name: string },

@@ -5,7 +5,7 @@ import type { DeliveryStatus } from '../db/schema.ts';
 import { type Change, change, type Engine, statement } from '../db/statements.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../lib/ids.ts';
-import type { Base, Context } from '../service/context.ts';
+import type { Context } from '../service/context.ts';
 import { GIVE_UP_AFTER_MS } from './policy.ts';
 
 // What a delivery in the database holds, which deliveries wait, and how many.
@@ -158,7 +158,7 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
 };
 
 /** Forgets deliveries of long ago; true when more may be left. */
-export const forgetOldDeliveries = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> => {
+export const forgetOldDeliveries = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> => {
   const only = sql<boolean>`status <> ${PENDING}`;
   return prune(ctx, { table: 'webhook_deliveries', by: 'id', upTo: lowestId(nowMs - KEPT_MS), only });
 };

@@ -181,7 +181,7 @@ describe('the event feed', () => {
 
 /** So many requests have arrived, and each of them waits. */
 const waitersAre = (t: Harness, count: number): Promise<void> =>
-  expect.poll(() => [t.ctx.feedWatches.size, t.ctx.metrics.requestsUnderWay()]).toEqual([count, 0]);
+  expect.poll(() => [t.ctx.feedWatches.size, t.ctx.metrics.openRequests]).toEqual([count, 0]);
 
 describe('waiting for the next event', () => {
   it('ends as soon as there is one, of this shop', async ({ t }) => {

@@ -1,6 +1,6 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import type { ApiDescription } from '../../http/openapi.ts';
-import { ERRORS, invalidField, ServiceError } from '../../service/errors.ts';
+import { ERRORS, type ErrorCode, invalidField, ServiceError } from '../../service/errors.ts';
 import { SESSION_COOKIE } from '../../staff/sessions.ts';
 
 export const ADMIN_API: ApiDescription = {
@@ -44,7 +44,7 @@ export const ADMIN_API: ApiDescription = {
       415: 'The request does not say `Content-Type: application/json`, or its body is something else.',
       429: 'Too many calls of this session or from this address, or too many wrong passwords, codes or links: wait `Retry-After` seconds.',
     },
-    codes: Object.keys(ERRORS),
+    codes: Object.keys(ERRORS) as ErrorCode[],
     examples: [
       invalidField('email', 'required', 'is required'),
       new ServiceError('SIGNED_OUT'),
@@ -52,12 +52,9 @@ export const ADMIN_API: ApiDescription = {
       new ServiceError('USER_NOT_FOUND'),
       new ServiceError('LAST_ADMIN'),
       new ServiceError('LINK_EXPIRED'),
-      new ServiceError('BODY_TOO_LARGE'),
-      new ServiceError('UNSUPPORTED_MEDIA_TYPE'),
       new ServiceError('LOCKED_OUT', {
         message: 'Too many wrong passwords or codes. Try again in 15 minutes.',
       }),
-      new ServiceError('SERVICE_UNAVAILABLE'),
     ],
   },
 };

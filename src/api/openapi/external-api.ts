@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
 import type { ApiDescription, Json } from '../../http/openapi.ts';
-import { EXTERNAL_ERRORS, ServiceError } from '../../service/errors.ts';
+import { type ErrorCode, EXTERNAL_ERRORS, ServiceError } from '../../service/errors.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
 
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
@@ -125,7 +125,7 @@ export const EXTERNAL_API: ApiDescription = {
   answers: {
     always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
-    codes: Object.keys(EXTERNAL_ERRORS),
+    codes: Object.keys(EXTERNAL_ERRORS) as ErrorCode[],
     examples: [
       new ServiceError('VALIDATION_FAILED', {
         errors: [
@@ -137,16 +137,7 @@ export const EXTERNAL_API: ApiDescription = {
           },
         ],
       }),
-      new ServiceError('UNAUTHENTICATED'),
       new ServiceError('LIMIT_EXCEEDED'),
-      new ServiceError('NOT_FOUND'),
-      new ServiceError('IDEMPOTENCY_KEY_IN_USE'),
-      new ServiceError('CURSOR_EXPIRED'),
-      new ServiceError('BODY_TOO_LARGE'),
-      new ServiceError('UNSUPPORTED_MEDIA_TYPE'),
-      new ServiceError('IDEMPOTENCY_KEY_REUSED'),
-      new ServiceError('RATE_LIMITED'),
-      new ServiceError('SERVICE_UNAVAILABLE'),
     ],
     examplesByTag: { Deliveries: [new ServiceError('DELIVERY_NOT_FOUND')] },
   },

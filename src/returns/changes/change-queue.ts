@@ -3,7 +3,7 @@ import type { ReadThenWrite } from '../../db/database.ts';
 import { afterFailure, isLockTimeout } from '../../db/database-errors.ts';
 import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import type { Base } from '../../service/context.ts';
+import type { Context } from '../../service/context.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { usageOf } from '../../shops/allowance.ts';
 import type { Locking } from '../../shops/counters.ts';
@@ -32,13 +32,13 @@ const MOST_OF_A_SHOP = 500;
 const CONNECTION_WAIT_MS = 1_000;
 
 export class ChangeQueue {
-  readonly #ctx: Base;
+  readonly #ctx: Context;
   readonly #pipeline: Enqueue;
   readonly #lockedShops = new Map<string, { enqueue: Enqueue; users: number }>();
   readonly #connections: BoundedQueue;
   readonly #keys = new Set<string>();
 
-  constructor(ctx: Base) {
+  constructor(ctx: Context) {
     const { batchSize, mostWaiting } = ctx.changeTransactions;
     this.#ctx = ctx;
     this.#pipeline = batched((items, sent) => this.#runPipelined(items, sent), {

@@ -1,7 +1,7 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { TimelineType } from '../../../contract/lifecycle.ts';
 import { type Statement, statement, statementsBy } from '../../db/statements.ts';
-import type { Base } from '../../service/context.ts';
+import type { Context } from '../../service/context.ts';
 import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReachable } from '../../webhooks/outbox.ts';
@@ -83,10 +83,10 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
 export class BatchReading {
   readonly queries: CompiledQuery[] = [];
   readonly #takers: ((rows: never[]) => void)[] = [];
-  readonly #fill: Base['fill'];
+  readonly #fill: Context['fill'];
   readonly #facts: Facts;
 
-  constructor({ fill }: Pick<Base, 'fill'>, batch: Wanted[], locking: Locking) {
+  constructor({ fill }: Pick<Context, 'fill'>, batch: Wanted[], locking: Locking) {
     const facts = emptyFacts(batch);
     this.#fill = fill;
     this.#facts = facts;

@@ -33,8 +33,8 @@ export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = sys
       const endedAt = ctx.clock.now();
       const attempts = [...delivery.attempts, last];
       if (outcome.statusCode !== null && isAcknowledged(outcome.statusCode)) {
-        ctx.metrics.observeAttempt('acknowledged');
-        ctx.metrics.observeDelivery((endedAt - delivery.createdAt) / 1000);
+        ctx.metrics.attempts.inc({ result: 'acknowledged' });
+        ctx.metrics.deliveries.observe((endedAt - delivery.createdAt) / 1000);
         return {
           id,
           before,
@@ -45,7 +45,7 @@ export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = sys
           reason: null,
         };
       }
-      ctx.metrics.observeAttempt(outcome.statusCode === null ? 'failed' : 'refused');
+      ctx.metrics.attempts.inc({ result: outcome.statusCode === null ? 'failed' : 'refused' });
       const dueAt = nextAttemptAt(before + 1, endedAt);
       return dueAt === null
         ? dropped(ctx, { ...delivery, attempts }, destination, afterAttempts(attempts.length, last))
@@ -67,7 +67,7 @@ const dropped = (
   const shopId = destination?.shopId ?? null;
   const attempts = delivery.attempts ?? [];
   log.warn({ deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason }, 'webhook dropped');
-  metrics.observeDroppedDeliveries(1);
+  metrics.droppedDeliveries.inc();
   return { id, before, status: 'DROPPED', attempts, dueAt: nowMs, finishedAt: nowMs, reason };
 };
 

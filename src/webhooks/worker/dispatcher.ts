@@ -183,7 +183,7 @@ export class Dispatcher {
 
   /** Reads and sends for the next receivers of a pool. Returns how long its loop may rest. */
   async #round(pool: Health): Promise<number> {
-    const isBesideRequests = this.#ctx.metrics.requestsUnderWay() > 0;
+    const isBesideRequests = this.#ctx.metrics.openRequests > 0;
     const most = {
       healthy: isBesideRequests ? BESIDE_REQUESTS_A_ROUND : DELIVERIES_A_ROUND,
       unhealthy: UNHEALTHY_A_ROUND,
@@ -257,7 +257,7 @@ export class Dispatcher {
       const unsettled = this.receivers.unsettledOf(clientId);
       const count = await dropTooOld(this.#ctx, { clientId, unsettled }, { nowMs, beforeMs });
       log.warn({ clientId, count, reason: DROPPED_BECAUSE.tooOld }, 'webhooks dropped');
-      metrics.observeDroppedDeliveries(count);
+      metrics.droppedDeliveries.inc(count);
       this.receivers.wake(clientId, { isUrgent: false });
     }
     return deliveries.filter(({ createdAt }) => createdAt >= beforeMs);

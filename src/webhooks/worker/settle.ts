@@ -83,7 +83,7 @@ export class Settler {
         { deliveryId, status, error: describeError(error) },
         'the database refused the result of a webhook; its receiver goes on without it',
       );
-      this.#ctx.metrics.observeRefusedResult();
+      this.#ctx.metrics.refusedResults.inc();
       throw error;
     } finally {
       this.#waiting -= 1;
