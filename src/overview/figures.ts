@@ -7,9 +7,9 @@ import { dueTimes, isOpen, isOverdue, STATUSES } from '../returns/open.ts';
 import { from, type RmaTableName } from '../returns/store.ts';
 import { totalOf } from '../returns/totals.ts';
 import type { Context } from '../service/context.ts';
-import { readUsage } from '../shops/allowance.ts';
+import { readUsage } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
-import { readTargets, type Targets } from '../shops/target-days.ts';
+import { readTargets, type Targets } from '../shops/settings.ts';
 
 // The figures on the admin app's first page. The database computes each from an index, and counts as the list counts its rows.
 
