@@ -32,9 +32,6 @@ export const lockCounter = async ({ fill }: Pick<Base, 'fill'>, trx: Trx, shopId
   await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 };
 
-export const readCounter = async ({ reads, fill }: Base, shopId: string): Promise<Counter | undefined> =>
-  (await reads.executeQuery(fill(selectCounters('none'), { shopIds: [shopId] }))).rows[0];
-
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
 export const nextTimestamp = (counter: Counter, nowMs: number): number => {
   counter.last_at = Math.max(nowMs, counter.last_at);
@@ -112,5 +109,7 @@ export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): U
   };
 };
 
-export const readUsage = async (ctx: Base, shop: Shop): Promise<Usage> =>
-  usageOf(await readCounter(ctx, shop.id), shop, ctx.clock.now());
+export const readUsage = async ({ reads, fill, clock }: Base, shop: Shop): Promise<Usage> => {
+  const { rows } = await reads.executeQuery(fill(selectCounters('none'), { shopIds: [shop.id] }));
+  return usageOf(rows[0], shop, clock.now());
+};

@@ -12,7 +12,15 @@ import { findShop } from '../shops/store.ts';
 import { accountMail, LETTERS } from './account-mails.ts';
 import { isPassword, passwordTurns, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import { isAddressOf, rememberAddress, type SignInOrigin, trustedDevice } from './sessions.ts';
+import {
+  findSession,
+  isAddressOf,
+  openSession,
+  rememberAddress,
+  type SignedInUser,
+  type SignInOrigin,
+  trustedDevice,
+} from './sessions.ts';
 import {
   aboutUser,
   actorOf,
