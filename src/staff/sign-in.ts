@@ -234,12 +234,12 @@ export const attemptSignIn = <Result>(
     }
   });
 
-/** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. Null as of `openSession`. */
+/** Opens a session and records it. Throws where the password is no longer the one that was checked, or the code is missing or wrong. */
 export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   const { from, code } = attempt;
   const nowMs = ctx.clock.now();
   const token = await openSession(trx, user, from, nowMs);
-  if (!token) return null;
+  if (!token) throw new ServiceError('SIGN_IN_FAILED');
   await passFactor(ctx, trx, user.id, code);
   await updateUser(trx, user.id, { last_sign_in_at: nowMs });
   await rememberAddress(ctx, trx, user.id, from.address);
@@ -280,9 +280,9 @@ export const signIn = (ctx: Context, from: SignInOrigin, { email, password, code
     return finishSignIn(ctx, attempt, token);
   });
 
-export const finishSignIn = async (ctx: Context, attempt: SignInAttempt, token: string | null) => {
+export const finishSignIn = async (ctx: Context, attempt: SignInAttempt, token: string) => {
   await uncountCode(ctx, attempt);
-  const session = token && (await findSession(ctx, token));
+  const session = await findSession(ctx, token);
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
   return { token, signedIn: viewSignedIn(session.caller, session.user) };
 };
