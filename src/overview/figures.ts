@@ -152,12 +152,7 @@ const openWorkOf = async (
 };
 
 /** Only Admins may see the shop's clients. */
-export const overviewOf = async (
-  ctx: Context,
-  caller: Caller,
-  timeZone: string,
-  isAdmin: boolean,
-): Promise<Overview> => {
+export const overviewOf = async (ctx: Context, caller: Caller, timeZone: string, isAdmin: boolean) => {
   const { shop } = caller;
   const nowMs = ctx.clock.now();
   const days = lastDays(DAYS_SHOWN, timeZone, nowMs);

@@ -40,12 +40,7 @@ export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<S
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
 
 /** The same inside a transaction, for callers that write more together with the shop. */
-export const addShop = async (
-  trx: Trx,
-  actor: Actor,
-  at: number,
-  { name, plan, ...billing }: NewShop,
-): Promise<Shop> => {
+export const addShop = async (trx: Trx, actor: Actor, at: number, { name, plan, ...billing }: NewShop) => {
   const times = { created_at: at, updated_at: at };
   const row = await trx
     .insertInto('shops')

@@ -60,13 +60,9 @@ export interface RuleChange {
 }
 
 /** All or nothing: removing a rule that does not exist refuses the whole change. Returns the new rules. */
-export const changeDangerousGoods = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  { add = [], remove = [], replace }: RuleChange,
-): Promise<string[]> =>
+export const changeDangerousGoods = (ctx: Context, actor: Actor, shopId: string, change: RuleChange) =>
   ctx.db.transaction().execute(async (trx) => {
+    const { add = [], remove = [], replace } = change;
     const shop = await requireShop(trx, shopId);
     const present = new Set(await listRules(trx, shopId));
     const wanted = new Set([...(replace ?? present), ...add]);

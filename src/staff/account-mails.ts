@@ -27,15 +27,10 @@ interface Letter {
   button?: string;
 }
 
-export const accountMail = (
-  letter: Letter,
-  { email, name }: UserRow,
-  shopName: string,
-  link?: string,
-): Mail => {
+export const accountMail = (letter: Letter, user: UserRow, shopName: string, link?: string): Mail => {
   const { subject, opening, closing, request, button } = letter;
   const shop = oneLine(shopName);
-  const greeting = name ? `Hello ${oneLine(name)},` : 'Hello,';
+  const greeting = user.name ? `Hello ${oneLine(user.name)},` : 'Hello,';
   const text = [greeting, opening(shop), closing];
   const html = text.map(escaped);
   if (link) {
@@ -46,7 +41,7 @@ export const accountMail = (
   }
   const paragraphs = html.map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`);
   return {
-    to: email,
+    to: user.email,
     subject: `${shop}: ${subject}`,
     text: `${text.join('\n\n')}\n`,
     html: `<!doctype html><html lang="en"><body style="${PAGE}">${paragraphs.join('')}</body></html>`,

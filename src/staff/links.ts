@@ -135,18 +135,13 @@ export const createLink = async (ctx: Context, { shop, actor }: Caller, id: stri
 const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
 /** Everything happens after the answer, whose time must not show whether the e-mail is known. Ends no other link: strangers can ask too. */
-export const mailLinkLater = (
-  ctx: Context,
-  email: string,
-  address: string,
-  mayMail: (email: string) => Promise<boolean>,
-): void => {
+export const mailLinkLater = (ctx: Context, email: string, address: string, limits: LinkLimits): void => {
   if (!ctx.mail.isOn) return;
   const work = async (): Promise<void> => {
     const user = await findByEmail(ctx.db, email);
     const shop = user && (await findShop(ctx.db, user.shop_id));
     if (!shop) return;
-    const mailed = await mayMail(email);
+    const mailed = await limits.mayMail(email);
     const link = await ctx.db.transaction().execute(async (trx) => {
       await recordCounted(ctx, trx, user, { action: 'LINK_ASKED', address });
       return mailed ? addLink(trx, user, ctx.clock.now()) : null;
@@ -184,6 +179,7 @@ export const linkLimits = ({ rateGate, clock }: Context) => {
     mayMail: async (email: string): Promise<boolean> => !(await mailed(sha256(email))).refused,
   };
 };
+type LinkLimits = ReturnType<typeof linkLimits>;
 
 export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
   const { user, shopName } = await ownerOf(ctx, token);

@@ -131,7 +131,7 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
     async handle(request) {
       const address = callerAddress(request);
       await limits.beforeAsking(address);
-      mailLinkLater(ctx, normalizeEmail(request.body.email), address, limits.mayMail);
+      mailLinkLater(ctx, normalizeEmail(request.body.email), address, limits);
       return { accepted: true as const };
     },
   });

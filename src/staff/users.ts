@@ -125,14 +125,9 @@ interface NewUser {
   role: UserRole;
 }
 
-export const createUser = async (
-  ctx: Context,
-  actor: Actor,
-  { password, ...user }: NewUser & { password: string },
-): Promise<User> => {
-  const passwordHash = await hashPassword(password);
-  const added = { ...user, passwordHash };
-  return viewUser(await ctx.db.transaction().execute((trx) => addUser(trx, actor, ctx.clock.now(), added)));
+export const createUser = async (ctx: Context, actor: Actor, given: NewUser & { password: string }) => {
+  const user = { ...given, passwordHash: await hashPassword(given.password) };
+  return viewUser(await ctx.db.transaction().execute((trx) => addUser(trx, actor, ctx.clock.now(), user)));
 };
 
 /** The same inside a transaction, for callers that write more together with the user. Hash before: it takes too long here. */
