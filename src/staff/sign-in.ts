@@ -264,20 +264,23 @@ export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => 
   },
 });
 
-/** Check the lock, verify the password, count the code, open a session and record it. */
 export const signIn = (ctx: Context, from: SignInOrigin, { email, password, code }: SignIn) =>
-  attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, async (attempt) => {
-    const { user } = attempt;
-    const isRight = await passwordTurns.run(async () => {
-      // Two at once: a hundred guesses from as many addresses cannot all pass the lock before one is counted.
-      await refuseLocked(ctx, attempt);
-      return isPassword(user?.password_hash ?? null, password);
-    });
-    if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
-    await countCode(ctx, attempt);
-    const token = await ctx.db.transaction().execute((trx) => openNewSession(ctx, trx, user, attempt));
-    return finishSignIn(ctx, attempt, token);
-  });
+  attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
+    // Two at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted, and
+    // codes, which count as wrong until they were checked, cannot lock each other out.
+    passwordTurns.run(() => signInWith(ctx, attempt, password)),
+  );
+
+/** Check the lock, verify the password, count the code, open a session and record it. */
+const signInWith = async (ctx: Context, attempt: SignInAttempt, password: string) => {
+  const { user } = attempt;
+  await refuseLocked(ctx, attempt);
+  const isRight = await isPassword(user?.password_hash ?? null, password);
+  if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
+  await countCode(ctx, attempt);
+  const token = await ctx.db.transaction().execute((trx) => openNewSession(ctx, trx, user, attempt));
+  return finishSignIn(ctx, attempt, token);
+};
 
 export const finishSignIn = async (ctx: Context, attempt: SignInAttempt, token: string) => {
   await uncountCode(ctx, attempt);
