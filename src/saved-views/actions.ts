@@ -64,11 +64,8 @@ const mustHaveRoom = async (trx: Trx, { id, shopId }: Viewer, shared: boolean): 
   if (count >= MOST_VIEWS) throw new ServiceError('TOO_MANY_VIEWS');
 };
 
-export const createView = async (
-  ctx: Context,
-  viewer: Viewer,
-  { kind, name, search, shared }: CreateSavedView,
-): Promise<SavedView> => {
+export const createView = async (ctx: Context, viewer: Viewer, given: CreateSavedView) => {
+  const { kind, name, search, shared } = given;
   if (shared) mustBeAdmin(viewer);
   mustBeKnown(kind, search);
   const at = ctx.clock.now();
@@ -105,13 +102,9 @@ const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'save
 };
 
 /** A view that is no longer shared becomes the own view of the Admin who changes it. */
-export const changeView = (
-  ctx: Context,
-  viewer: Viewer,
-  id: string,
-  { name, search, shared }: ChangeSavedView,
-): Promise<SavedView> =>
+export const changeView = (ctx: Context, viewer: Viewer, id: string, given: ChangeSavedView) =>
   ctx.db.transaction().execute(async (trx) => {
+    const { name, search, shared } = given;
     const before = await lockView(trx, viewer, id);
     if (shared) mustBeAdmin(viewer);
     if (search) mustBeKnown(before.kind, search);
