@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { measureSlowness, scaled } from './test/support/machine.ts';
+import { measureSlowness, scaled } from './test/support/until.ts';
 import { HandbackReporter } from './test/support/reporter.ts';
 
 // `npm test`: what a change must not break, in a few minutes. `npm run test:all` (mode `all`) adds faults, recipes, documentation,

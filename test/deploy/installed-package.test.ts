@@ -8,10 +8,9 @@ import { V8_FLAGS } from '../../bin/v8-flags.js';
 import { repairBody } from '../support/bodies.ts';
 import { newFolder } from '../support/folders.ts';
 import { sendTo } from '../support/http.ts';
-import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { run, startServer, temporaryFolder } from '../support/process.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 // The package as an operator has it: packed here, unpacked into an empty folder where deploy/Dockerfile puts it, beside links to the
 // packages that `npm install --omit=dev` would bring, and run from there. Nothing is asked of a registry.

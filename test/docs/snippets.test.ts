@@ -15,12 +15,11 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import type { Harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { hangUpHalfway, startReceiver } from '../support/receiver.ts';
 import { guidePages, guideText, programOf, type Reader, runPage, snippetsOf } from '../support/snippets.ts';
 import { needs, type Tool } from '../support/tools.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 // Everything that the guides show is run or checked here.

@@ -3,11 +3,15 @@ import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
-import { follow } from '../support/history/callers.ts';
-import { type History, newHistory, noteCreation, noteMove } from '../support/history/history.ts';
-import { judged } from '../support/history/judged.ts';
+import {
+  follow,
+  type History,
+  judged,
+  newHistory,
+  noteCreation,
+  noteMove,
+} from '../support/history/history.ts';
 import type { Answer } from '../support/http.ts';
-import { scaled } from '../support/machine.ts';
 import {
   cli,
   lookInto,
@@ -18,7 +22,7 @@ import {
 } from '../support/process.ts';
 import { addClient, addPerson, makeShop, type SignedIn, signIn } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 // A program that follows the feed, or asks the lists for what changed since, misses nothing: with many writers, in two processes
 // whose clocks differ, through a kill and a clock that is set back.
@@ -97,7 +101,7 @@ it('the event feed under load misses and repeats nothing, through a kill and clo
   timeout: scaled(900_000),
 }, async () => {
   const env = await migratedDatabase();
-  const { shopId, key, clientId } = await makeShop(env, { plan: 'ENTERPRISE', allowance: null });
+  const { shopId, key, clientId } = await makeShop(env);
   const revoked = await addClient(env, shopId, { name: 'To be revoked' });
   const replaced = await addClient(env, shopId, { name: 'To be replaced' });
   const replacement = Promise.withResolvers<string>();

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { repairBody } from '../support/bodies.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectWithin } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import {
@@ -13,25 +13,20 @@ import {
   temporaryFolder,
   timed,
 } from '../support/process.ts';
-import { makeShop } from '../support/shops.ts';
+import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 describe('logs', () => {
   it('are JSON lines that name each request, its route pattern and its status', async () => {
-    const env = await migratedDatabase();
-    const { shopId, clientId, key } = await makeShop(env);
-    const server = await startServer(env, { key });
-    const { body: repair } = await server.post('/offline-repairs', repairBody(), {
-      headers: { 'x-request-id': 'till-4/88213' },
-    });
+    const { server, shopId, clientId } = await startShop();
+    const { body: repair } = await server.create({}, { headers: { 'x-request-id': 'till-4/88213' } });
     const missing = await server.get('/offline-repairs/not-an-id');
     const unknown = await server.get('/wp-login.php?email=ada@example.com');
     await server.get(`/offline-repairs/${repair.id}/timeline`);
-    await until(
-      'four requests are logged',
-      () => server.logs().filter((l) => l.msg === 'request').length === 4,
-    );
-    const requests = server.logs().filter((line) => line.msg === 'request');
+    const requests = await until('four requests are logged', () => {
+      const logged = server.logs().filter(({ msg }) => msg === 'request');
+      return logged.length === 4 && logged;
+    });
     const route = `${BASE_PATH}/offline-repairs`;
     expect(requests).toEqual([
       expect.objectContaining({ requestId: 'till-4/88213', method: 'POST', route, status: 201, shopId }),
@@ -49,8 +44,7 @@ describe('logs', () => {
   });
 
   it('obey LOG_LEVEL', async () => {
-    const env = await migratedDatabase();
-    const quiet = await startServer({ ...env, LOG_LEVEL: 'silent' });
+    const quiet = await startServer(await migratedDatabase({ LOG_LEVEL: 'silent' }));
     expect((await quiet.get('/nowhere')).status).toBe(404);
     expect((await quiet.stop()).status).toBe(0);
     expect(quiet.stdout).toBe('');
@@ -103,8 +97,7 @@ if (ENGINE === 'sqlite')
       server.output.pause();
       // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.
       const headers = { 'x-request-id': 'x'.repeat(128) };
-      for (let i = 0; i < 160; i++)
-        await Promise.all(Array.from({ length: 50 }, () => server.get('/nowhere', { headers })));
+      for (let i = 0; i < 160; i++) await atOnce(50, () => server.get('/nowhere', { headers }));
       await expectServed(server);
     });
   });

@@ -5,13 +5,14 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { atOnce } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { addClient, makeShop } from '../support/shops.ts';
+import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
@@ -72,17 +73,15 @@ describe('a stop', () => {
     const server = await startServer(await migratedDatabase());
     server.signal('SIGHUP');
     await until('it says so', () => server.logs().some(({ msg }) => /^SIGHUP is ignored/.test(msg)));
-    expect((await server.get('/readyz')).status).toBe(200);
+    expect(await server.isReady()).toBe(true);
     expect(await server.stop()).toEqual({ status: 0, signal: null });
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s answers every request taken on, then ends with status 0',
     async (signal) => {
-      const env = await migratedDatabase();
-      const { key } = await makeShop(env);
-      const server = await startServer(env, { key });
-      const requests = await Promise.all(Array.from({ length: 12 }, (_, i) => begun(server, key, i)));
+      const { env, server, key } = await startShop();
+      const requests = await atOnce(12, (i) => begun(server, key, i));
       server.signal(signal);
       await saysThatItStops(server);
       const statuses = await Promise.all(requests.map((each) => each.finish()));
@@ -97,9 +96,7 @@ describe('a stop', () => {
   );
 
   it('accepts no new connection', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer(env, { key });
+    const { server, key } = await startShop();
     const underWay = await begun(server, key, 1);
     server.signal('SIGTERM');
     await until('new connections are refused', () =>
@@ -113,9 +110,7 @@ describe('a stop', () => {
   });
 
   it('first says that it is not ready, goes on answering for a while, and closes each connection with its answer', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer({ ...env, DRAIN_SECONDS: '60' }, { key });
+    const { server, key } = await startShop({ env: { DRAIN_SECONDS: '60' } });
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = (path: string) => getOver(kept, `${server.url}${path}`, key);
     expect((await ask('/healthz')).headers.connection).toBe('keep-alive');
@@ -129,7 +124,7 @@ describe('a stop', () => {
     // The connection that was idle when the stop began still gets its answer.
     const last = await ask(`${BASE_PATH}/offline-repairs`);
     expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
-    const created = await server.post('/offline-repairs', repairBody());
+    const created = await server.create();
     expect([created.status, created.headers.get('connection')]).toEqual([201, 'close']);
     expect(server.logs().filter((line) => line.level >= 40)).toEqual([]);
     kept.destroy();
@@ -139,11 +134,8 @@ describe('a stop', () => {
 
   it('ends with status 0 within 12 s, whatever callers and receivers do', async () => {
     const receiver = await startReceiver(() => undefined);
-    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const { shopId } = await makeShop(env);
-    const { apiKey } = await addClient(env, shopId, { name: 'R', webhookUrl: receiver.url });
-    const server = await startServer({ ...env, DRAIN_SECONDS: '4' }, { key: apiKey });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    const { server, key } = await startShop({ webhookUrl: receiver.url, env: { DRAIN_SECONDS: '4' } });
+    expect((await server.create()).status).toBe(201);
     await receiver.got(1);
     const post = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n`;
     const half = 'content-length: 999\r\n\r\n{"half":';
@@ -152,7 +144,7 @@ describe('a stop', () => {
       '',
       'GET /hea',
       `${post}${half}`,
-      `${post}x-api-key: ${apiKey}\r\n${half}`,
+      `${post}x-api-key: ${key}\r\n${half}`,
       `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`,
     ])
       (await open(server, bytes)).pause();
@@ -191,9 +183,7 @@ if (ENGINE === 'sqlite')
     });
 
     it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
-      const env = await migratedDatabase();
-      const { key } = await makeShop(env);
-      const server = await startServer(env, { key });
+      const { server, key } = await startShop();
       const underWay = await begun(server, key, 1);
       server.signal('SIGTERM');
       await saysThatItStops(server);
@@ -203,7 +193,7 @@ if (ENGINE === 'sqlite')
     });
 
     it('by a person at a terminal drains nothing', async () => {
-      const server = await startServer({ ...(await migratedDatabase()), DRAIN_SECONDS: '60' });
+      const server = await startServer(await migratedDatabase({ DRAIN_SECONDS: '60' }));
       await expectAtOnce(() => server.stop('SIGINT'));
     });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
+import { scaled } from '../support/until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RECIPE = join(ROOT, 'recipes/typescript-client');

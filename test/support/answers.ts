@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { AdminCaller } from './admin.ts';
 import type { Answer } from './http.ts';
 
@@ -17,3 +18,20 @@ export const auditLog = async (person: AdminCaller, action?: string): Promise<It
 /** The same request so many times, side by side. */
 export const atOnce = <Result>(count: number, ask: (i: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
+
+/** The same again and again, so many side by side, until it is ended; that fails where one of them failed. */
+export const repeatedly = (count: number, work: (i: number) => Promise<unknown>): (() => Promise<void>) => {
+  let isOver = false;
+  const working = atOnce(count, async (i) => {
+    while (!isOver) await work(i);
+  });
+  // A test that fails ends the server under its callers.
+  working.catch(() => {});
+  onTestFinished(() => {
+    isOver = true;
+  });
+  return async () => {
+    isOver = true;
+    await working;
+  };
+};

@@ -5,8 +5,8 @@ import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newPerson, PASSWORD } from './admin.ts';
 import type { Harness } from './harness.ts';
-import { scaled } from './machine.ts';
 import { toolPath } from './tools.ts';
+import { scaled } from './until.ts';
 
 // A person in front of the app: a real Chromium on the real service. What the console complains of fails the test.
 

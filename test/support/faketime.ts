@@ -1,5 +1,6 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import type { Env } from './process.ts';
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Env, temporaryFolder } from './process.ts';
 import { toolPath } from './tools.ts';
 
 // Other clocks for processes, by Debian's faketime; a test that uses them says needs('faketime').
@@ -12,8 +13,12 @@ export interface MovableClock {
   set(toMs: number): void;
 }
 
-/** A clock that a test sets, kept in this file. What measures how long something takes is left alone. */
-export const movableClock = (file: string): MovableClock => {
+/** A clock that a test sets. What measures how long something takes is left alone. */
+export const movableClock = (): MovableClock => {
+  const folder = temporaryFolder();
+  // PostgreSQL reads it as another user.
+  chmodSync(folder, 0o755);
+  const file = join(folder, 'clock');
   const write = (offsetMs: number) => {
     writeFileSync(`${file}.new`, `${offsetMs < 0 ? '-' : '+'}${(Math.abs(offsetMs) / 1000).toFixed(3)}s\n`);
     // A process that reads it meanwhile sees the old time or the new one.

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Answer } from './http.ts';
-import { measureSlowness, scaled } from './machine.ts';
 import type { Run, ServerProcess } from './process.ts';
+import { measureSlowness, scaled } from './until.ts';
 
 // The rows of docs/reliability.md: short in the suites, in full with `npm run faults`, which makes the table from the figures.
 

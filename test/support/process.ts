@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
@@ -12,14 +13,14 @@ import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { readConfig } from '../../src/service/config.ts';
+import { repairBody } from './bodies.ts';
 import { newFolder } from './folders.ts';
 import { ENGINE, freshDatabase, showLogOnFailure } from './harness.ts';
-import { type Answer, type Calls, callsOf, NoAnswer, sendTo } from './http.ts';
-import { scaled } from './machine.ts';
+import { type Answer, type Calls, callsOf, NoAnswer, type SendOptions, sendTo } from './http.ts';
 import { createDatabase, onServer } from './postgres-databases.ts';
-import { freePort } from './postgres-server.ts';
+import { freePort, startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
-import { until } from './until.ts';
+import { scaled, until } from './until.ts';
 
 // The service as its users have it: a process of its own, started from the command line, seen from outside.
 
@@ -41,11 +42,14 @@ export const timed = async <Value>(work: () => Promise<Value>): Promise<{ value:
 
 // --- databases ---
 
-/** Settings for a migrated database that goes when the test does. */
-export const migratedDatabase = async (): Promise<Env> => {
+/** For a service that may send to receivers on this machine. */
+export const SENDING: Env = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+
+/** Settings for a migrated database that goes when the test does, and these. */
+export const migratedDatabase = async (settings: Env = {}): Promise<Env> => {
   const { env, drop } = await freshDatabase();
   onTestFinished(drop);
-  return env;
+  return { ...env, ...settings };
 };
 
 export const temporaryFolder = (): string => {
@@ -59,6 +63,22 @@ export const databaseOn = async (server: { url: string }, clause?: string): Prom
   DATABASE_URL: (await createDatabase(server.url, clause)).url,
   SECRET_KEY,
 });
+
+/** A PostgreSQL of the test's own, with a database without tables. */
+export const ownPostgres = async (options?: Parameters<typeof startPostgres>[0]) => {
+  const postgres = await startPostgres(options);
+  onTestFinished(postgres.stop);
+  return { postgres, env: await databaseOn(postgres) };
+};
+
+/** Another program that holds the write lock of a server's SQLite file, until it lets go. */
+export const holdWriteLock = (env: Env): { letGo(): void } => {
+  const db = new Sqlite(join(env['DATA_DIR'] as string, 'handback.sqlite'));
+  const letGo = () => void db.close();
+  onTestFinished(letGo);
+  db.exec('begin immediate');
+  return { letGo };
+};
 
 /** Settings for a database without tables. */
 export const emptyDatabase = async (): Promise<Env> => {
@@ -237,6 +257,9 @@ export interface ServerProcess extends Calls {
   ended: Promise<Ended>;
   signal(name: NodeJS.Signals): void;
   stop(name?: NodeJS.Signals): Promise<Ended>;
+  /** A new repair. */
+  create(more?: Record<string, unknown>, options?: SendOptions): Promise<Answer>;
+  isReady(): Promise<boolean>;
 }
 
 interface ServerOptions extends SpawnOptions {
@@ -267,9 +290,16 @@ export const startServer = async (env: Env, options: ServerOptions = {}): Promis
   }
 };
 
+/** All the processes that one database may have: two on PostgreSQL, one on SQLite. */
+export const startAll = (env: Env, key?: string): Promise<ServerProcess[]> =>
+  Promise.all(
+    Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env, key ? { key } : {})),
+  );
+
 const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
   const url = `http://127.0.0.1:${port}`;
   const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
+  const calls = callsOf(sendTo(url, ownKey));
   return {
     url,
     port,
@@ -296,7 +326,9 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
       });
       return Promise.race([ended, late]);
     },
-    ...callsOf(sendTo(url, ownKey)),
+    create: (more, options) => calls.post('/offline-repairs', repairBody(more), options),
+    isReady: async () => (await calls.get('/readyz')).status === 200,
+    ...calls,
   };
 };
 

@@ -7,7 +7,7 @@ import { wholeBody } from '../../src/webhooks/queue.ts';
 import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { repairBody } from './bodies.ts';
 import { harness } from './harness.ts';
-import { nothingWaits } from './history/judged.ts';
+import { nothingWaits } from './history/history.ts';
 import { until } from './until.ts';
 
 /** The harness with a dispatcher that may call this machine. */

@@ -3,19 +3,28 @@ import type { NewApiClient } from '../../../src/api-clients/actions.ts';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { follow, work } from '../../support/history/callers.ts';
 import {
   duplicatesIn,
+  follow,
   type History,
+  judged,
   newHistory,
+  nothingWaits,
   startNotingReceiver,
+  work,
 } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
-import { scaled } from '../../support/machine.ts';
-import { type Env, lookInto, migratedDatabase, Service, startServer } from '../../support/process.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  SENDING,
+  Service,
+  startAll,
+  startServer,
+} from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const KILLS = effort(2, 100);
 const CREATIONS = effort(60, 10_000);
@@ -37,18 +46,14 @@ const moody = (id: string, attempt: number): number => {
 
 /** Two shops, one with a small allowance, and three clients: the receiver of one is moody. */
 const fill = async (env: Env, history: History) => {
-  const large = await makeShop(env, { plan: 'ENTERPRISE' });
-  const small = await makeShop(env, { allowance: ALLOWANCE });
   const calm = await startNotingReceiver(history);
   const other = await startNotingReceiver(history, (_n, _response, { headers }) =>
     moody(String(headers['x-webhook-id']), Number(headers['x-webhook-attempt'])),
   );
-  const clients = [
-    await addClient(env, large.shopId, { name: 'Calm', webhookUrl: calm.url }),
-    await addClient(env, large.shopId, { name: 'Moody', webhookUrl: other.url }),
-    await addClient(env, small.shopId, { name: 'Small', webhookUrl: calm.url }),
-  ];
-  return { clients, shops: [large, small] };
+  const large = await makeShop(env, { webhookUrl: calm.url });
+  const small = await makeShop(env, { webhookUrl: calm.url, allowance: ALLOWANCE });
+  const moodyOne = await addClient(env, large.shopId, { name: 'Moody', webhookUrl: other.url });
+  return { clients: [large.client, moodyOne, small.client], shops: [large, small] };
 };
 type Filled = Awaited<ReturnType<typeof fill>>;
 
@@ -130,12 +135,11 @@ const duplicatesPerKill = (history: History, kills: number[]): number[] => {
 it(`${KILLS} kills under load lose nothing and repeat little (seed ${SEED})`, {
   timeout: scaled(effort(120_000, 900_000)),
 }, async () => {
-  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const env = await migratedDatabase(SENDING);
   const load: Load = { history: newHistory(), service: new Service(), failures: [] };
   const { history, service, failures } = load;
   const filled = await fill(env, history);
-  const start = () => startServer(env);
-  service.servers = await Promise.all(ENGINE === 'postgres' ? [start(), start()] : [start()]);
+  service.servers = await startAll(env);
   const stopCallers = startCallers(load, filled);
   const readToTheEnd = startFollowers(load, filled);
   const kills = await killAtRandom(load, env);
@@ -147,7 +151,7 @@ it(`${KILLS} kills under load lose nothing and repeat little (seed ${SEED})`, {
     // The leases of the dead would run out; that they do is seen in full.
     await Promise.all(service.servers.map((server) => server.stop()));
     await db.deleteFrom('webhook_leases').execute();
-    service.servers = [await start()];
+    service.servers = [await startServer(env)];
   }
   await nothingWaits(db, LEASE_MS + 60_000);
   await readToTheEnd();

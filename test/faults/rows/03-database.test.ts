@@ -3,30 +3,30 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { follow } from '../../support/history/callers.ts';
 import {
+  follow,
   type History,
+  judged,
   newHistory,
   noteCreation,
+  nothingWaits,
   startNotingReceiver,
 } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
 import type { Answer } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
 import {
-  databaseOn,
   type Env,
   lookInto,
   migratedDatabase,
   onHosts,
+  ownPostgres,
+  SENDING,
   type ServerProcess,
   startServer,
   timed,
 } from '../../support/process.ts';
-import { addShops } from '../../support/shops.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { until } from '../../support/until.ts';
+import { startTcpProxy } from '../../support/proxies.ts';
+import { makeShop } from '../../support/shops.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const KILLS = effort(2, 20);
 /** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
@@ -164,12 +164,10 @@ if (ENGINE === 'postgres')
     it(`is killed ${KILLS} times: nothing acknowledged is lost, and work goes on by itself`, {
       timeout: scaled(60_000 + KILLS * 20_000),
     }, async () => {
-      const postgres = await startPostgres({ durable: DURABLE });
-      onTestFinished(postgres.stop);
-      const env = await databaseOn(postgres);
-      const [shop] = await addShops(env, 1);
-      const server = await startServer(env, { key: shop?.client.apiKey ?? '' });
-      const load = new Load(server, shop?.client.id as string);
+      const { postgres, env } = await ownPostgres({ durable: DURABLE });
+      const { shopId, clientId, key } = await makeShop(env);
+      const server = await startServer(env, { key });
+      const load = new Load(server, clientId);
       let slowestMs = 0;
       for (let kill = 0; kill < KILLS; kill++) {
         await load.more(SOME);
@@ -182,17 +180,16 @@ if (ENGINE === 'postgres')
       await load.end();
       const figures = expectInTime(load);
       expectWithin(slowestMs, BACK_WITHIN_MS);
-      await expectKept(load, server, env, shop?.shop.id as string);
+      await expectKept(load, server, env, shopId);
       measured(3, `killed ${KILLS} times: ${figures}; back ${seconds(slowestMs)} after its start`);
     });
 
     it(`is not heard of for ${DROPPED_MS / 1000} s: nothing acknowledged is lost, and work goes on by itself`, async () => {
       const env = await migratedDatabase();
       const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
-      const [shop] = await addShops(env, 1);
-      const through = { ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) };
-      const server = await startServer(through, { key: shop?.client.apiKey ?? '' });
-      const load = new Load(server, shop?.client.id as string, { callers: MANY, paths: PATHS });
+      const { shopId, clientId, key } = await makeShop(env);
+      const server = await startServer({ ...env, DATABASE_URL: proxy.url }, { key });
+      const load = new Load(server, clientId, { callers: MANY, paths: PATHS });
       await load.more(SOME);
       proxy.hold();
       const heldAt = performance.now();
@@ -210,7 +207,7 @@ if (ENGINE === 'postgres')
       const backMs = Math.max(0, ...refusals.map(({ endedAt }) => endedAt - releasedAt));
       const figures = expectInTime(load);
       expectWithin(backMs, BACK_WITHIN_MS);
-      await expectKept(load, server, env, shop?.shop.id as string);
+      await expectKept(load, server, env, shopId);
       measured(
         3,
         `packets dropped for ${seconds(DROPPED_MS)}: ${figures}; the last 503 ${seconds(backMs)} after it`,
@@ -220,21 +217,16 @@ if (ENGINE === 'postgres')
     it('is killed and its standby promoted: nothing acknowledged is lost, and the standby serves', async () => {
       const history = newHistory();
       const receiver = await startNotingReceiver(history);
-      const primary = await startPostgres({ durable: DURABLE });
-      onTestFinished(primary.stop);
+      const { postgres: primary, env: alone } = await ownPostgres({ durable: DURABLE });
       const standby = await primary.addStandby();
       onTestFinished(standby.stop);
-      const env = {
-        ...onHosts(await databaseOn(primary), [primary, standby]),
-        WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-      };
-      const [shop] = await addShops(env, 1, () => receiver.url);
-      const key = shop?.client.apiKey ?? '';
+      const env = { ...onHosts(alone, [primary, standby]), ...SENDING };
+      const { shopId, clientId, key } = await makeShop(env, { webhookUrl: receiver.url });
       const [server] = await Promise.all([
         startServer({ ...env, ROLE: 'api' }, { key }),
         startServer({ ...env, ROLE: 'worker' }),
       ]);
-      const load = new Load(server, shop?.client.id as string, { history });
+      const load = new Load(server, clientId, { history });
       await load.more(SOME);
       await primary.kill();
       await load.next(503);
@@ -246,7 +238,7 @@ if (ENGINE === 'postgres')
       const figures = expectInTime(load);
       expectWithin(endedAt - promotedAt, BACK_WITHIN_MS);
       // The promoted server has every delivery too, and the worker has found it.
-      await expectKept(load, server, env, shop?.shop.id as string);
+      await expectKept(load, server, env, shopId);
       expect(history.receipts.length).toBeGreaterThanOrEqual(load.acknowledged);
       measured(3, `standby promoted: ${figures}; back ${seconds(endedAt - promotedAt)} after its promotion`);
     });

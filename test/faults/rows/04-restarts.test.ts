@@ -1,19 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { atOnce } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
-import { startHaproxy } from '../../support/haproxy.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { work } from '../../support/history/callers.ts';
-import { type History, newHistory, startNotingReceiver } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
+import {
+  type History,
+  judged,
+  newHistory,
+  nothingWaits,
+  startNotingReceiver,
+  work,
+} from '../../support/history/history.ts';
 import { NoAnswer, sendTo } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
 import { freePort } from '../../support/postgres-server.ts';
-import { type Env, lookInto, migratedDatabase, startServer, timed } from '../../support/process.ts';
+import { type Env, lookInto, migratedDatabase, SENDING, startServer, timed } from '../../support/process.ts';
+import { startHaproxy } from '../../support/proxies.ts';
 import { randomOf, SEED } from '../../support/random.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const CALLERS = 6;
 /** Each caller at an even pace, as tills do it. */
@@ -22,18 +27,11 @@ const EXIT_WITHIN_MS = 12_000;
 
 const prepared = async (history: History, drainSeconds: number) => {
   const receiver = await startNotingReceiver(history);
-  const database = await migratedDatabase();
-  const { shopId } = await makeShop(database, { plan: 'ENTERPRISE' });
-  const clients = await Promise.all(
-    Array.from({ length: CALLERS }, (_, i) =>
-      addClient(database, shopId, { name: `Till ${i}`, webhookUrl: receiver.url }),
-    ),
+  const env = await migratedDatabase({ ...SENDING, DRAIN_SECONDS: String(drainSeconds) });
+  const { shopId } = await makeShop(env);
+  const clients = await atOnce(CALLERS, (i) =>
+    addClient(env, shopId, { name: `Till ${i}`, webhookUrl: receiver.url }),
   );
-  const env: Env = {
-    ...database,
-    WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-    DRAIN_SECONDS: String(drainSeconds),
-  };
   return { env, clients };
 };
 
@@ -122,7 +120,7 @@ if (ENGINE === 'sqlite')
       await until('there is load', () => history.creations.length >= enough, 30_000);
       const { value, ms } = await timed(async () => {
         const stopped = server.stop();
-        await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+        await until('it is not ready', async () => !(await server.isReady()));
         // From here on a proxy would send it nothing more.
         const release = await callers.hold();
         return { ended: await stopped, release };

@@ -1,18 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
-import { repairBody } from '../../support/bodies.ts';
+import { atOnce } from '../../support/answers.ts';
 import { wrongClock } from '../../support/faketime.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { newHistory, noteCreation, startNotingReceiver } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
-import { scaled } from '../../support/machine.ts';
-import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import {
+  judged,
+  newHistory,
+  noteCreation,
+  nothingWaits,
+  startNotingReceiver,
+} from '../../support/history/history.ts';
+import {
+  lookInto,
+  migratedDatabase,
+  SENDING,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
 import type { Behaviour } from '../../support/receiver.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const EVENTS = effort(300, 10_000);
 const RECEIVERS = 5;
@@ -24,11 +34,9 @@ const ASLEEP = effort(RECEIVERS, RECEIVERS * LIMITS.perReceiver);
 
 const prepared = async (behaviour?: Behaviour) => {
   const history = newHistory();
-  const receivers = await Promise.all(
-    Array.from({ length: RECEIVERS }, () => startNotingReceiver(history, behaviour)),
-  );
-  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const receivers = await atOnce(RECEIVERS, () => startNotingReceiver(history, behaviour));
+  const env = await migratedDatabase(SENDING);
+  const { shopId } = await makeShop(env);
   const clients = await Promise.all(
     receivers.map(({ url }, i) => addClient(env, shopId, { name: `R${i}`, webhookUrl: url })),
   );
@@ -38,12 +46,12 @@ const prepared = async (behaviour?: Behaviour) => {
       while (begun < count) {
         begun += 1;
         const { id, apiKey } = clients[begun % RECEIVERS] as (typeof clients)[number];
-        const answer = await server.post('/offline-repairs', repairBody(), { key: apiKey });
+        const answer = await server.create({}, { key: apiKey });
         expect(answer.status).toBe(201);
         noteCreation(history, { clientId: id }, answer);
       }
     };
-    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await atOnce(CALLERS, caller);
   };
   const startWorker = (clock: string) =>
     startServer({ ...env, ...wrongClock(clock), ...(ENGINE === 'postgres' ? { ROLE: 'worker' } : {}) });

@@ -3,21 +3,19 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { LIMITS } from '../../../src/webhooks/policy.ts';
-import { repairBody } from '../../support/bodies.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import {
-  type Env,
   lookInto,
   migratedDatabase,
+  SENDING,
   type ServerProcess,
   startServer,
 } from '../../support/process.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type SeededReceiver, seedReceivers } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 // In a process of their own: answering thousands of requests must not delay the test, which measures.
 const RECEIVERS = `
@@ -68,7 +66,7 @@ const p99 = (times: number[]): number =>
   times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1] ?? 0;
 
 const prepare = async (healthy: TestReceiver, bad: string[]) => {
-  const env: Env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const env = await migratedDatabase(SENDING);
   const clients = await seedReceivers(env, [
     ...Array.from({ length: HEALTHY }, () => ({ url: healthy.url, events: 0 })),
     ...bad.map((url) => ({ url, events: WAITING_EACH })),
@@ -87,7 +85,7 @@ const lagsOf = async (
   const creations: Promise<Answer>[] = [];
   for (let i = 0; i < events; i++) {
     const key = clients[i % clients.length]?.apiKey as string;
-    creations.push(server.post('/offline-repairs', repairBody(), { key }));
+    creations.push(server.create({}, { key }));
     await pause(EVERY_MS);
   }
   for (const { status } of await Promise.all(creations)) expect(status).toBe(201);

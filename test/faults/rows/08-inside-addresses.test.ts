@@ -5,13 +5,11 @@ import ipaddr from 'ipaddr.js';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Db } from '../../../src/db/database.ts';
 import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, forbiddenUrls } from '../../support/addresses.ts';
-import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { scaled } from '../../support/machine.ts';
 import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { addPerson, addShops, signIn } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { addPerson, addShops, type MadeShop, makeShop, signIn } from '../../support/shops.ts';
+import { scaled, until } from '../../support/until.ts';
 import { webhookHarness } from '../../support/webhooks.ts';
 
 // A name server on loopback whose answers may change from one question to the next, as an attacker's do.
@@ -174,8 +172,8 @@ it('no name and no spelling leads to the inside, neither when it is saved nor wh
   expect(urls.length).toBeGreaterThanOrEqual(100);
 
   // Saved: refused, or taken where the name leads outside for now.
-  const [home] = await addShops(database, 1);
-  const admin = await signIn(server, await addPerson(database, home?.shop.id as string, 'ADMIN'));
+  const { shopId } = await makeShop(database);
+  const admin = await signIn(server, await addPerson(database, shopId, 'ADMIN'));
   const save = (webhookUrl: string) => admin.post(server, '/clients', { name: 'Till', webhookUrl });
   const refused = await Promise.all(urls.map(save));
   for (const [i, { status }] of refused.entries()) expect([urls[i], status]).toEqual([urls[i], 400]);
@@ -192,13 +190,11 @@ it('no name and no spelling leads to the inside, neither when it is saved nor wh
   const others = await addShops(database, parsable.length);
   const db = lookInto(database);
   for (const [i, url] of parsable.entries()) {
-    const { id, apiKey } = (others[i] as (typeof others)[number]).client;
-    await db.updateTable('api_clients').set({ webhook_url: url }).where('id', '=', id).execute();
-    keys.set(url, apiKey);
+    const { clientId, key } = others[i] as MadeShop;
+    await db.updateTable('api_clients').set({ webhook_url: url }).where('id', '=', clientId).execute();
+    keys.set(url, key);
   }
-  const created = await Promise.all(
-    [...keys.values()].map((key) => server.post('/offline-repairs', repairBody(), { key })),
-  );
+  const created = await Promise.all([...keys.values()].map((key) => server.create({}, { key })));
   for (const { status } of created) expect(status).toBe(201);
 
   const errors = await errorsByUrl(db, keys.size);

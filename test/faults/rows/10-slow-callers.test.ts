@@ -3,14 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
-import { repairBody } from '../../support/bodies.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
-import { migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
-import { makeShop } from '../../support/shops.ts';
+import type { ServerProcess } from '../../support/process.ts';
+import { startShop } from '../../support/shops.ts';
 import { needs, onlyIf, toolPath } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 // Callers who hold connections and hardly use them: slow headers, slow bodies, slow reads, a third of them each.
 
@@ -100,7 +98,7 @@ const goodCallers = async (
     const startedAt = performance.now();
     const headers: Record<string, string> = n % 10 === 0 ? { connection: 'close' } : {};
     const answer = await (n % 3 === 0
-      ? server.post('/offline-repairs', repairBody(), { headers })
+      ? server.create({}, { headers })
       : server.get('/offline-repairs?limit=5', { headers }));
     tookMs.push(performance.now() - startedAt);
     return answer;
@@ -117,9 +115,7 @@ const percentile99 = (values: number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)] as number;
 
 const startBusy = async () => {
-  const env = await migratedDatabase();
-  const { key } = await makeShop(env, { plan: 'ENTERPRISE' });
-  const server = await startServer(env, { key });
+  const { server, key } = await startShop();
   const page = (await server.get('/docs/reference', { key: null })).body as string;
   const largeFile = `/docs/${/assets\/reference-[^"]+/.exec(page)?.[0]}`;
   expect((await server.get(largeFile, { key: null })).status).toBe(200);

@@ -4,15 +4,15 @@ import { expect, it } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { type Answer, ENGINE } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
+import type { Answer } from '../../support/harness.ts';
 import { backupAsText, databaseAsText, foundIn, type PrivateValues } from '../../support/private-values.ts';
 import {
   type Env,
   migratedDatabase,
   run,
+  SENDING,
   type ServerProcess,
-  startServer,
+  startAll,
   temporaryFolder,
 } from '../../support/process.ts';
 import { PRIVATE, provokeErrors } from '../../support/provoked-errors.ts';
@@ -20,6 +20,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import { appCode } from '../../support/second-factor.ts';
 import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
 import { mailServer, tokenIn } from '../../support/smtp.ts';
+import { scaled } from '../../support/until.ts';
 
 const KEYS = effort(4, 100);
 const PEOPLE = effort(1, 10);
@@ -121,17 +122,9 @@ it(`${KEYS} keys with their customers, and ${PEOPLE} people: nothing of them is 
 }, async () => {
   const mails = await mailServer();
   const database = await migratedDatabase();
-  const { shopId, key, webhookSecret } = await makeShop(database, { plan: 'ENTERPRISE' });
-  const env = {
-    ...database,
-    ...mails.env,
-    LOG_LEVEL: 'trace',
-    METRICS_TOKEN: PRIVATE.password,
-    WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-  };
-  const servers = await Promise.all(
-    Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env, { key })),
-  );
+  const { shopId, key, webhookSecret } = await makeShop(database);
+  const settings = { ...mails.env, ...SENDING, LOG_LEVEL: 'trace', METRICS_TOKEN: PRIVATE.password };
+  const servers = await startAll({ ...database, ...settings }, key);
   const server = servers[0] as ServerProcess;
   const values: Private = { secrets: new Map(), customers: new Map() };
   values.secrets.set(key, 'an API key').set(webhookSecret, 'a webhook secret');
