@@ -67,7 +67,7 @@ describe('a command beside a running server takes effect with the next request',
     const { shopId, key } = await makeShop(env, { allowance: 1 });
     const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
     const create = async () => {
-      const { status, body } = await server.create({}, { key });
+      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
       return body.code ?? status;
     };
     expect(await create()).toBe(201);

@@ -116,13 +116,6 @@ export const failing = async (args: string[], env: Env, runs = runHere): Promise
   return stderr;
 };
 
-interface BackedUp {
-  env: Env;
-  file: string;
-  key: string;
-  secrets: string[];
-}
-
 const shareOne = async () => {
   const { env: database, drop } = await freshDatabase();
   const env = { ...database, SECRET_KEY };
@@ -139,7 +132,7 @@ const shareOne = async () => {
 };
 
 /** One database for all tests of a file that leave it as it is; each gets a copy of its backup. */
-export const sharedBackup = (): (() => Promise<BackedUp>) => {
+export const sharedBackup = () => {
   let shared: Awaited<ReturnType<typeof shareOne>> | null = null;
   afterAll(() => shared?.remove());
   return async () => {

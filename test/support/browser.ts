@@ -5,6 +5,7 @@ import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newPerson, PASSWORD } from './admin.ts';
 import type { Harness } from './harness.ts';
+import { newAddress } from './http.ts';
 import { toolPath } from './tools.ts';
 import { scaled } from './until.ts';
 
@@ -19,10 +20,8 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-type Scheme = 'light' | 'dark';
-
 interface Options {
-  scheme?: Scheme;
+  scheme?: 'light' | 'dark';
   width?: number;
   timeZone?: string;
   /** A new one that no other test gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
@@ -98,13 +97,6 @@ const enter = async (page: Page, url: string, { cookie, note }: Session): Promis
   page.once('domcontentloaded', () => void noted.dispose());
 };
 
-let addresses = 0;
-/** Every window comes from an address of its own, so that lock-outs stay out of the way. */
-const newAddress = (): string => {
-  addresses += 1;
-  return `172.31.${(addresses >> 8) & 255}.${addresses & 255}`;
-};
-
 /** A window of its own, with no cookies. */
 export const openWindow = async (
   t: Pick<Harness, 'url'>,
@@ -117,7 +109,8 @@ export const openWindow = async (
   }: Options & { session?: Session } = {},
 ): Promise<Page> => {
   const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, timeZone));
-  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() });
+  // An address of its own, so that lock-outs stay out of the way.
+  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress('172.31') });
   const page = await newWindow(profile);
   const complaints: string[] = [];
   page.setDefaultTimeout(scaled(30_000));
@@ -126,12 +119,8 @@ export const openWindow = async (
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('request', (request) => {
-    if (
-      !request.url().startsWith(t.url) &&
-      !request.url().startsWith('data:') &&
-      !request.url().startsWith('blob:')
-    )
-      complaints.push(`asked another host: ${request.url()}`);
+    const isOwn = [t.url, 'data:', 'blob:'].some((start) => request.url().startsWith(start));
+    if (!isOwn) complaints.push(`asked another host: ${request.url()}`);
   });
   onTestFinished(async () => {
     await (ownProfile ? profile.close() : giveBack(profile, t.url));

@@ -8,13 +8,8 @@ import { toolPath } from './tools.ts';
 /** Settings for a process whose clock is wrong by so much, `+2s` for example. */
 export const wrongClock = (by: string): Env => ({ LD_PRELOAD: toolPath('faketime'), FAKETIME: by });
 
-export interface MovableClock {
-  env: Env;
-  set(toMs: number): void;
-}
-
 /** A clock that a test sets. What measures how long something takes is left alone. */
-export const movableClock = (): MovableClock => {
+export const movableClock = () => {
   const folder = temporaryFolder();
   // PostgreSQL reads it as another user.
   chmodSync(folder, 0o755);
@@ -32,6 +27,7 @@ export const movableClock = (): MovableClock => {
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
-    set: (toMs) => write(toMs - Date.now()),
+    set: (toMs: number) => write(toMs - Date.now()),
   };
 };
+export type SetClock = ReturnType<typeof movableClock>;

@@ -1,7 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
@@ -16,7 +15,7 @@ import { readConfig } from '../../src/service/config.ts';
 import { repairBody } from './bodies.ts';
 import { newFolder } from './folders.ts';
 import { ENGINE, freshDatabase, showLogOnFailure } from './harness.ts';
-import { type Answer, type Calls, callsOf, NoAnswer, type SendOptions, sendTo } from './http.ts';
+import { type Answer, callsOf, NoAnswer, type SendOptions, sendTo } from './http.ts';
 import { createDatabase, onServer } from './postgres-databases.ts';
 import { freePort, startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
@@ -131,12 +130,6 @@ interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-interface Started {
-  child: ChildProcessWithoutNullStreams;
-  out: { stdout: string; stderr: string };
-  ended: Promise<Ended>;
-}
-
 interface SpawnOptions {
   /** Another program than the service as it is built here. */
   program?: string;
@@ -150,11 +143,7 @@ interface SpawnOptions {
 export const fullAfter = (blocks: number): string => `ulimit -f ${blocks}; trap "" XFSZ`;
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
-export const launch = (
-  args: string[],
-  env: Env,
-  { program = COMMAND, uid, shell }: SpawnOptions = {},
-): Started => {
+export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell }: SpawnOptions = {}) => {
   // As bin/handback.js has it done.
   const flags = args[0] === 'serve' ? V8_FLAGS : [];
   const command = [process.execPath, ...flags, program, ...args];
@@ -185,6 +174,7 @@ export const launch = (
   });
   return { child, out, ended };
 };
+type Started = ReturnType<typeof launch>;
 
 export interface Run {
   status: number | null;
@@ -244,24 +234,6 @@ interface LogLine {
   [name: string]: unknown;
 }
 
-export interface ServerProcess extends Calls {
-  url: string;
-  port: number;
-  pid: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Standard output itself, for tests that stop reading it. */
-  output: Readable;
-  /** Standard output as log lines; throws where a whole line is not JSON. */
-  logs(): LogLine[];
-  ended: Promise<Ended>;
-  signal(name: NodeJS.Signals): void;
-  stop(name?: NodeJS.Signals): Promise<Ended>;
-  /** A new repair. */
-  create(more?: Record<string, unknown>, options?: SendOptions): Promise<Answer>;
-  isReady(): Promise<boolean>;
-}
-
 interface ServerOptions extends SpawnOptions {
   /** Sent with every request that names none. */
   key?: string;
@@ -296,7 +268,7 @@ export const startAll = (env: Env, key?: string): Promise<ServerProcess[]> =>
     Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env, key ? { key } : {})),
   );
 
-const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
+const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string) => {
   const url = `http://127.0.0.1:${port}`;
   const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
   const calls = callsOf(sendTo(url, ownKey));
@@ -304,6 +276,7 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
     url,
     port,
     pid: child.pid as number,
+    /** Standard output itself, for tests that stop reading it. */
     output: child.stdout,
     get stdout() {
       return out.stdout;
@@ -311,7 +284,8 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
     get stderr() {
       return out.stderr;
     },
-    logs: () =>
+    /** Standard output as log lines; throws where a whole line is not JSON. */
+    logs: (): LogLine[] =>
       out.stdout
         .slice(0, out.stdout.lastIndexOf('\n') + 1)
         .split('\n')
@@ -319,18 +293,21 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
         .map((line) => JSON.parse(line)),
     ended,
     signal,
-    async stop(name = 'SIGTERM') {
+    async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
       signal(name);
       const late = pause(STOPPED_WITHIN_MS, undefined, { ref: false }).then(() => {
         throw new Error(`the server did not stop: ${out.stdout}`);
       });
       return Promise.race([ended, late]);
     },
-    create: (more, options) => calls.post('/offline-repairs', repairBody(more), options),
+    /** A new repair. */
+    create: (more?: Record<string, unknown>, options?: SendOptions) =>
+      calls.post('/offline-repairs', repairBody(more), options),
     isReady: async () => (await calls.get('/readyz')).status === 200,
     ...calls,
   };
 };
+export type ServerProcess = ReturnType<typeof serverProcess>;
 
 /** The service as callers see it: one address, behind which processes come and go. */
 export class Service {

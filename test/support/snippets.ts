@@ -40,21 +40,8 @@ const programIn = (page: string, file: string): string => {
   return found.code;
 };
 
-interface Running {
-  /** Both streams. */
-  output(): string;
-  stdout(): string;
-  ended: Promise<number | null>;
-  kill(): void;
-}
-
-/** Starts a program in a folder; it ends with the test, and all that it started with it. */
-export const start = (
-  program: string,
-  args: string[],
-  folder: string,
-  env: Record<string, string>,
-): Running => {
+/** Starts a program in a folder; it ends with the test, and all that it started with it. `output`: both streams. */
+export const start = (program: string, args: string[], folder: string, env: Record<string, string>) => {
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const child = spawn(program, args, { cwd: folder, env: { ...env, PATH: path }, detached: true });
   const [both, stdout]: [string[], string[]] = [[], []];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
-import { type MovableClock, movableClock } from '../../support/faketime.ts';
+import { movableClock, type SetClock } from '../../support/faketime.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
 import {
@@ -58,7 +58,7 @@ const TURN = Date.UTC(2026, 11, 1);
 const BEFORE_TURN_MS = ENGINE === 'postgres' ? 15_000 : 2_500;
 
 /** A service whose month turns in a moment. Its machine, or that of its database, stands where it is another day already. */
-const shortBeforeTurn = async (clock: MovableClock): Promise<{ servers: ServerProcess[]; key: string }> => {
+const shortBeforeTurn = async (clock: SetClock): Promise<{ servers: ServerProcess[]; key: string }> => {
   const far = { ...clock.env, TZ: 'Pacific/Auckland' };
   if (ENGINE === 'sqlite') {
     const env = await migratedDatabase();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
-import { type MovableClock, movableClock } from '../../support/faketime.ts';
+import { movableClock, type SetClock } from '../../support/faketime.ts';
 import { expectWithin, FULL, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { type Env, migratedDatabase, ownPostgres, SENDING, startServer } from '../../support/process.ts';
@@ -11,7 +11,7 @@ import { needs, onlyIf } from '../../support/tools.ts';
 const HOUR_MS = 3_600_000;
 
 /** A service whose time comes from that clock: its machine's on SQLite, its database's on PostgreSQL. */
-const timedBy = async (clock: MovableClock): Promise<{ env: Env; own: Env }> => {
+const timedBy = async (clock: SetClock): Promise<{ env: Env; own: Env }> => {
   if (ENGINE === 'sqlite') return { env: await migratedDatabase(), own: clock.env };
   return { env: (await ownPostgres({ env: clock.env })).env, own: {} };
 };
