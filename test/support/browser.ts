@@ -28,12 +28,6 @@ interface Options {
   ownProfile?: boolean;
 }
 
-/** What a browser keeps of a person who signed in. */
-interface Session {
-  cookie: { name: string; value: string };
-  note: { name: string; value: string };
-}
-
 let shared: Promise<Browser> | null = null;
 /** One for all suites of a worker; it ends with the worker, whose end it sees. */
 const launch = (): Promise<Browser> => {
@@ -89,10 +83,12 @@ const giveBack = async (profile: BrowserContext, url: string): Promise<void> => 
 };
 
 /** Lets a window begin as that of a person who signed in before. */
-const enter = async (page: Page, url: string, { cookie, note }: Session): Promise<void> => {
+const enter = async (page: Page, url: string, cookie: string): Promise<void> => {
+  const [name = '', value = ''] = cookie.split('=');
   const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
-  await page.context().addCookies([{ ...cookie, ...kept, domain: new URL(url).hostname, path: '/admin' }]);
-  const noted = await page.addInitScript(({ name, value }) => localStorage.setItem(name, value), note);
+  const place = { domain: new URL(url).hostname, path: '/admin' };
+  await page.context().addCookies([{ name, value, ...kept, ...place }]);
+  const noted = await page.addInitScript(() => localStorage.setItem('handback.signed-in', 'yes'));
   // Once: what the app makes of it afterwards is its own.
   page.once('domcontentloaded', () => void noted.dispose());
 };
@@ -104,9 +100,9 @@ export const openWindow = async (
     scheme = 'light',
     width = 1280,
     timeZone,
-    session,
+    cookie,
     ownProfile = timeZone !== undefined,
-  }: Options & { session?: Session } = {},
+  }: Options & { cookie?: string } = {},
 ): Promise<Page> => {
   const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, timeZone));
   // An address of its own, so that lock-outs stay out of the way.
@@ -128,7 +124,7 @@ export const openWindow = async (
   });
   if (scheme !== 'light') await page.emulateMedia({ colorScheme: scheme });
   if (width !== 1280) await page.setViewportSize({ width, height: 900 });
-  if (session) await enter(page, t.url, session);
+  if (cookie) await enter(page, t.url, cookie);
   return page;
 };
 
@@ -153,12 +149,7 @@ export const openAs = async (
   { shop, email, ...options }: Options & { shop?: Shop; email?: string } = {},
 ): Promise<Page> => {
   const { cookie } = await newPerson(t, { role, ...(shop ? { shop } : {}), ...(email ? { email } : {}) });
-  return openWindow(t, { ...options, session: sessionOf(cookie) });
-};
-
-const sessionOf = (cookie: string): Session => {
-  const [name = '', value = ''] = cookie.split('=');
-  return { cookie: { name, value }, note: { name: 'handback.signed-in', value: 'yes' } };
+  return openWindow(t, { ...options, cookie });
 };
 
 /** The pages by what is written above them. The overview costs more than the others: it draws charts. */
