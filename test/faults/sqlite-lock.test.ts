@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { atOnce, pluck, repeatedly } from '../support/answers.ts';
-import { expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
+import { expectDiscreet, expectUnavailable, expectWithin, percentile } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { holdWriteLock, timed } from '../support/process.ts';
 import { addClient, startShop } from '../support/shops.ts';
-
-const median = (times: number[]): number =>
-  times.toSorted((one, other) => one - other)[times.length >> 1] ?? 0;
 
 if (ENGINE === 'sqlite')
   describe('another program that holds the write lock', () => {
@@ -49,7 +46,7 @@ if (ENGINE === 'sqlite')
       expect(seen.statuses).toEqual(new Set([200]));
       // One wait inside SQLite would take 2 s.
       for (const times of [seen.healthz, seen.reads]) {
-        expectWithin(median(times), 500);
+        expectWithin(percentile(times, 0.5), 500);
         expectWithin(Math.max(...times), 1_900);
       }
       expect(seen.reads).not.toEqual([]);

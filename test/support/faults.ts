@@ -1,8 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { Db } from '../../src/db/database.ts';
+import { expectError } from './api.ts';
 import type { Answer } from './http.ts';
 import type { Run, ServerProcess } from './process.ts';
-import { measureSlowness, scaled } from './until.ts';
+import { measureSlowness, scaled, until } from './until.ts';
 
 // The rows of docs/reliability.md: short in the suites, in full with `npm run faults`, which makes the table from the figures.
 
@@ -27,17 +29,9 @@ export const expectWithin = (ms: number, promisedMs: number): void => {
 };
 
 /** A 503 that says nothing about the inside. */
-export const expectUnavailable = ({ status, body, headers }: Answer): void => {
-  expect(body).toEqual({
-    statusCode: 503,
-    error: 'Service Unavailable',
-    message: expect.any(String),
-    code: 'SERVICE_UNAVAILABLE',
-    docs: expect.stringMatching(/^https?:\/\/[^/]+\/docs\/errors#SERVICE_UNAVAILABLE$/),
-    requestId: headers.get('x-request-id'),
-  });
-  expect(status).toBe(503);
-  expect(JSON.stringify(body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
+export const expectUnavailable = (answer: Answer): void => {
+  expectError(answer, 503, 'SERVICE_UNAVAILABLE');
+  expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
 };
 
 /** What goes wrong is logged, and nothing of whom it went wrong for. */
@@ -54,3 +48,23 @@ export const refusal = ({ status, stdout, stderr }: Run): string => {
   expect(stdout).toBe('');
   return stderr;
 };
+
+/** The value that this share of all does not exceed. */
+export const percentile = (values: number[], share: number): number =>
+  values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? 0;
+
+/** Every delivery with its client's URL, once each was tried so often or is over. */
+export const triedDeliveries = (db: Db, count: number, attempts: number, withinMs: number) =>
+  until(
+    'every delivery was tried',
+    async () => {
+      const all = await db
+        .selectFrom('webhook_deliveries')
+        .innerJoin('api_clients', 'api_clients.id', 'webhook_deliveries.client_id')
+        .select(['client_id', 'webhook_url', 'status', 'attempts', 'attempt_log'])
+        .execute();
+      const tried = all.filter((row) => row.attempts >= attempts || row.status !== 'PENDING');
+      return tried.length === count ? tried : null;
+    },
+    withinMs,
+  );

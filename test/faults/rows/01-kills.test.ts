@@ -3,16 +3,7 @@ import type { NewApiClient } from '../../../src/api-clients/actions.ts';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import {
-  duplicatesIn,
-  follow,
-  type History,
-  judged,
-  newHistory,
-  nothingWaits,
-  startNotingReceiver,
-  work,
-} from '../../support/history/history.ts';
+import { follow, type History, judged, newHistory, nothingWaits, startNotingReceiver, work } from '../../support/history/history.ts';
 import {
   type Env,
   lookInto,
@@ -121,13 +112,15 @@ const killAtRandom = async ({ history, service }: Load, env: Env): Promise<numbe
   return kills;
 };
 
-/** How many duplicates each kill brought: the first kill after the request that came again. */
-const duplicatesPerKill = (history: History, kills: number[]): number[] => {
+/** How many duplicates each kill brought, of the same attempt: its process died before it could write down the first. */
+const duplicatesPerKill = ({ receipts }: History, kills: number[]): number[] => {
   const counts = kills.map(() => 0);
-  for (const { first } of duplicatesIn(history)) {
+  const requests = Map.groupBy(receipts, ({ id, attempt }) => `${id} ${attempt}`);
+  for (const [first, ...again] of requests.values()) {
+    if (!first || again.length === 0) continue;
     const kill = kills.findIndex((at) => at >= first.at - READ_LATE_MS);
     expect(kill, 'a duplicate without a kill').toBeGreaterThanOrEqual(0);
-    counts[kill] = (counts[kill] ?? 0) + 1;
+    counts[kill] = (counts[kill] ?? 0) + again.length;
   }
   return counts;
 };

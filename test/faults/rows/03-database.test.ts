@@ -27,6 +27,7 @@ import {
 import { startTcpProxy } from '../../support/proxies.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
+import { repeatedly } from '../../support/answers.ts';
 
 const KILLS = effort(2, 20);
 /** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
@@ -48,7 +49,7 @@ const PATHS = [
 const REFUSED_WITHIN_MS = 5_000;
 const ANSWERED_WITHIN_MS = 10_000;
 const BACK_WITHIN_MS = 10_000;
-const PATIENTLY_MS = 30_000;
+const WAIT_MS = 30_000;
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
@@ -71,26 +72,18 @@ interface Seen {
 class Load {
   readonly answers: Seen[] = [];
   readonly history: History;
-  readonly #server: ServerProcess;
-  readonly #clientId: string;
-  readonly #calling: Promise<void>[];
-  #isOver = false;
+  readonly end: () => Promise<unknown>;
+  #orders = 0;
 
   constructor(
     server: ServerProcess,
     clientId: string,
     { callers = 8, paths = [] as string[], history = newHistory() } = {},
   ) {
-    this.#server = server;
-    this.#clientId = clientId;
     this.history = history;
-    const creating = Array.from({ length: callers }, (_, caller) => this.#create(caller));
-    this.#calling = [...creating, ...paths.map((path) => this.#read(path))];
-    // A test that fails ends the server under its callers.
-    for (const each of this.#calling) each.catch(() => {});
-    onTestFinished(() => {
-      this.#isOver = true;
-    });
+    const endCallers = repeatedly(callers, () => this.#create(server, clientId));
+    const endReaders = repeatedly(paths.length, (i) => this.#ask(() => server.get(paths[i] as string)));
+    this.end = () => Promise.all([endCallers(), endReaders()]);
   }
 
   async #ask(request: () => Promise<Answer>): Promise<Answer> {
@@ -100,22 +93,16 @@ class Load {
     return value;
   }
 
-  async #create(caller: number): Promise<void> {
-    for (let i = 0; !this.#isOver; i++) {
-      const order = { clientId: this.#clientId, key: `order-${caller}-${i}` };
-      const options = { headers: { 'idempotency-key': order.key } };
-      const body = repairBody({ externalRef: order.key });
-      this.history.keys.push(order);
-      for (let status = 0; status !== 201; ) {
-        const answer = await this.#ask(() => this.#server.post('/offline-repairs', body, options));
-        noteCreation(this.history, order, answer);
-        status = answer.status;
-      }
+  async #create(server: ServerProcess, clientId: string): Promise<void> {
+    this.#orders += 1;
+    const order = { clientId, key: `order-${this.#orders}` };
+    const options = { headers: { 'idempotency-key': order.key } };
+    this.history.keys.push(order);
+    for (let status = 0; status !== 201; ) {
+      const answer = await this.#ask(() => server.create({ externalRef: order.key }, options));
+      noteCreation(this.history, order, answer);
+      status = answer.status;
     }
-  }
-
-  async #read(path: string): Promise<void> {
-    while (!this.#isOver) await this.#ask(() => this.#server.get(path));
   }
 
   get acknowledged(): number {
@@ -124,25 +111,20 @@ class Load {
 
   async more(count: number): Promise<void> {
     const enough = this.acknowledged + count;
-    await until(`${count} more are acknowledged`, () => this.acknowledged >= enough, PATIENTLY_MS);
+    await until(`${count} more are acknowledged`, () => this.acknowledged >= enough, WAIT_MS);
   }
 
   next(status: number): Promise<Seen> {
     const from = this.answers.length;
     const found = () => this.answers.slice(from).find((answer) => answer.status === status);
-    return until(`there is an answer ${status}`, found, PATIENTLY_MS);
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#calling);
+    return until(`there is an answer ${status}`, found, WAIT_MS);
   }
 }
 
 /** Every order is there once, under the number that its 201 told and no other has, and its event is in the feed, once. */
 const expectKept = async ({ history }: Load, server: ServerProcess, env: Env, shopId: string) => {
   const db = lookInto(env);
-  await nothingWaits(db, PATIENTLY_MS);
+  await nothingWaits(db, WAIT_MS);
   await follow({ history, shopId, limit: 100, get: server.get, isOver: () => true });
   const { rmas } = await judged(history, db);
   expect(rmas.map(({ id }) => id).sort()).toEqual(history.creations.map(({ id }) => id).sort());
@@ -197,7 +179,7 @@ if (ENGINE === 'postgres')
       await until(
         'packets were dropped for a while',
         () => performance.now() - heldAt > DROPPED_MS,
-        PATIENTLY_MS,
+        WAIT_MS,
       );
       proxy.release();
       const releasedAt = performance.now();

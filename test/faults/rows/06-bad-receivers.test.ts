@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { LIMITS } from '../../../src/webhooks/policy.ts';
-import { effort, expectWithin, measured } from '../../support/faults.ts';
+import { effort, expectWithin, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import {
@@ -61,9 +61,6 @@ const EVERY_MS = effort(20, 15);
 const MOST_TIMES_THE_BASELINE = 2;
 /** In short the suites beside it decide about milliseconds; it was 6.5 s once. */
 const LATEST_IN_SHORT_MS = 4_000;
-
-const p99 = (times: number[]): number =>
-  times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1] ?? 0;
 
 const prepare = async (healthy: TestReceiver, bad: string[]) => {
   const env = await migratedDatabase(SENDING);
@@ -123,7 +120,7 @@ it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EAC
     .select((eb) => eb.fn.countAll<number>().as('waiting'))
     .where('status', '=', 'PENDING')
     .executeTakeFirstOrThrow();
-  const [baseline, loaded] = [p99(lags.alone), p99(lags.beside)];
+  const [baseline, loaded] = [percentile(lags.alone, 0.99), percentile(lags.beside, 0.99)];
   measured(
     6,
     `${lags.beside.length} events of healthy receivers: p99 ${loaded} ms, ${baseline} ms without the others; ${waiting} still wait`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { residentMb, watchMemory } from '../../support/asked-process.ts';
-import { effort, expectWithin, FULL, measured } from '../../support/faults.ts';
+import { effort, expectWithin, FULL, measured, triedDeliveries } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { HOSTILE } from '../../support/hostile-receivers.ts';
 import {
@@ -101,19 +101,7 @@ const events = async (server: ServerProcess, keys: string[]): Promise<void> => {
 };
 
 const attemptsOf = async (env: Env, deliveries: number): Promise<Map<string, Attempt[]>> => {
-  const db = lookInto(env);
-  const rows = await until(
-    'every delivery was tried',
-    async () => {
-      const all = await db
-        .selectFrom('webhook_deliveries')
-        .select(['client_id', 'status', 'attempts', 'attempt_log'])
-        .execute();
-      const tried = all.filter(({ status, attempts }) => attempts >= ATTEMPTS || status !== 'PENDING');
-      return tried.length === deliveries ? tried : null;
-    },
-    effort(30_000, 120_000),
-  );
+  const rows = await triedDeliveries(lookInto(env), deliveries, ATTEMPTS, effort(30_000, 120_000));
   const found = new Map<string, Attempt[]>();
   for (const { client_id, attempt_log } of rows)
     found.set(client_id, [...(found.get(client_id) ?? []), ...JSON.parse(attempt_log)]);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
-import { effort, FULL, measured } from '../../support/faults.ts';
+import { effort, FULL, measured, percentile } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
 import type { ServerProcess } from '../../support/process.ts';
 import { startShop } from '../../support/shops.ts';
@@ -111,9 +111,6 @@ const goodCallers = async (
   return { answers: await Promise.all(asked), tookMs };
 };
 
-const percentile99 = (values: number[]): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)] as number;
-
 const startBusy = async () => {
   const { server, key } = await startShop();
   const page = (await server.get('/docs/reference', { key: null })).body as string;
@@ -149,8 +146,8 @@ it(`${CALLERS} callers who are slow in every way take nothing from good ones`, {
   slow.stop();
   const after = await alone();
   expectAllWell([...before.answers, ...beside.answers, ...after.answers]);
-  const aloneMs = percentile99([...before.tookMs, ...after.tookMs]);
-  const besideMs = percentile99(beside.tookMs);
+  const aloneMs = percentile([...before.tookMs, ...after.tookMs], 0.99);
+  const besideMs = percentile(beside.tookMs, 0.99);
   measured(
     10,
     `${CALLERS} slow callers for ${BESIDE_MS / 1000} s (${connections} connections), ${beside.tookMs.length} good requests, 0 refused; p99 ${besideMs.toFixed(1)} ms, ${aloneMs.toFixed(1)} ms without them`,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { askedProcess } from '../../support/asked-process.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
-import { effort, FULL, measured } from '../../support/faults.ts';
+import { effort, FULL, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/harness.ts';
 import {
   lookInto,
@@ -25,9 +25,6 @@ interface Sample {
   value: number;
 }
 
-const median = (values: number[]): number =>
-  values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
-
 /** By least squares, how much it grows in an hour. */
 const growthPerHour = (samples: readonly Sample[]): number => {
   const mean = (of: (sample: Sample) => number) =>
@@ -41,7 +38,7 @@ const growthPerHour = (samples: readonly Sample[]): number => {
 const secondAndLastFifth = (samples: readonly Sample[]): [second: number, last: number] => {
   const fifth = Math.floor(samples.length / 5);
   const values = samples.map(({ value }) => value);
-  return [median(values.slice(fifth, 2 * fifth)), median(values.slice(-fifth))];
+  return [percentile(values.slice(fifth, 2 * fifth), 0.5), percentile(values.slice(-fifth), 0.5)];
 };
 
 interface LoadedShop {

@@ -97,19 +97,6 @@ export const startNotingReceiver = (
   });
 };
 
-/** Requests that brought what had come before, in the same attempt: a process died before it could write down the first. */
-export const duplicatesIn = ({ receipts }: History): { first: Receipt; again: Receipt }[] => {
-  const seen = new Map<string, Receipt>();
-  const found: { first: Receipt; again: Receipt }[] = [];
-  for (const receipt of receipts) {
-    const name = `${receipt.id} ${receipt.attempt}`;
-    const first = seen.get(name);
-    if (first) found.push({ first, again: receipt });
-    else seen.set(name, receipt);
-  }
-  return found;
-};
-
 // Programs of a shop that create and move returns, and note in the history what they were answered.
 
 type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<Answer>;
