@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -10,7 +9,7 @@ import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { migratedDatabase, type ServerProcess, startProgram, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
@@ -217,16 +216,10 @@ if (ENGINE === 'sqlite' && process.platform !== 'win32')
   it('a service under npm start stops when npm is told to', async () => {
     const env = await migratedDatabase();
     const port = await freePort();
-    const npm = spawn('npm', ['start'], {
+    const { PATH = '', HOME = '' } = process.env;
+    const npm = startProgram('npm', ['start'], {
       cwd: fileURLToPath(new URL('../../', import.meta.url)),
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: process.env['HOME'] ?? '',
-        DRAIN_SECONDS: '0',
-        ...env,
-        PORT: String(port),
-      },
-      stdio: 'ignore',
+      env: { PATH, HOME, DRAIN_SECONDS: '0', ...env, PORT: String(port) },
     });
     const isUp = () =>
       fetch(`http://127.0.0.1:${port}/healthz`).then(
@@ -234,6 +227,6 @@ if (ENGINE === 'sqlite' && process.platform !== 'win32')
         () => false,
       );
     await until('it is up', isUp, 40_000);
-    npm.kill('SIGTERM');
+    npm.child.kill('SIGTERM');
     await until('it is gone', async () => !(await isUp()), 20_000);
   });

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,18 +20,12 @@ const copyOfRecipe = (): string => {
 
 /** Runs one of the recipe's own scripts, as its README says. */
 const npmIn = (folder: string) => (script: string, env: Record<string, string>) =>
-  new Promise<{ status: number; output: string }>((resolve) => {
-    const child = execFile(
-      'npm',
-      ['run', '--silent', script],
-      { cwd: folder, env: { ...process.env, ...env }, timeout: scaled(120_000) },
-      (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
-    );
-  });
+  ran('npm', ['run', '--silent', script], { cwd: folder, env: { ...process.env, ...env } });
 
 /** The compiler complains of a line that is said to be wrong and is not. */
 const WRONG = `import createClient from 'openapi-fetch';
 import type { paths } from './handback.d.ts';
+import { ran } from '../support/process.ts';
 const api = createClient<paths>({});
 // @ts-expect-error: there is no such disposition
 await api.POST('/offline-repairs/{id}/resolve', { params: { path: { id: 'x' } }, body: { offlineDisposition: 'SHRED' } });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -130,7 +130,40 @@ interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-interface SpawnOptions {
+/** Starts a program that ends with the test; one that is detached, with all that it started. */
+export const startProgram = (file: string, args: string[], options: SpawnOptions) => {
+  const child = spawn(file, args, { ...options, stdio: 'pipe' });
+  const out = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      out[name] += text;
+    });
+  child.stdin.on('error', () => {});
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status, signal) => resolve({ status, signal }));
+  });
+  const kill = () => {
+    try {
+      process.kill((options.detached ? -1 : 1) * (child.pid as number), 'SIGKILL');
+    } catch {
+      // It has ended already, and its whole group.
+    }
+  };
+  onTestFinished(async () => {
+    if (options.detached || (child.exitCode === null && child.signalCode === null)) kill();
+    await ended;
+  });
+  return { child, out, ended, kill };
+};
+
+/** What a program printed, both streams, and how it ended. */
+export const ran = async (...program: Parameters<typeof startProgram>) => {
+  const { out, ended } = startProgram(...program);
+  return { status: (await ended).status, output: out.stdout + out.stderr };
+};
+
+interface LaunchOptions {
   /** Another program than the service as it is built here. */
   program?: string;
   /** Runs as this user; for root, who may do everything. */
@@ -143,36 +176,19 @@ interface SpawnOptions {
 export const fullAfter = (blocks: number): string => `ulimit -f ${blocks}; trap "" XFSZ`;
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
-export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell }: SpawnOptions = {}) => {
+export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell }: LaunchOptions = {}) => {
   // As bin/handback.js has it done.
   const flags = args[0] === 'serve' ? V8_FLAGS : [];
   const command = [process.execPath, ...flags, program, ...args];
   const [file = '', ...rest] = shell ? ['sh', '-c', `${shell}; exec "$0" "$@"`, ...command] : command;
-  const child = spawn(file, rest, {
+  const started = startProgram(file, rest, {
     cwd: ROOT,
     // A stop answers for a while before it closes; tests that are not about that need not wait.
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, DRAIN_SECONDS: '0', ...env },
-    stdio: 'pipe',
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
-  const out = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    out.stderr += text;
-  });
-  child.stdin.on('error', () => {});
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status, signal) => resolve({ status, signal }));
-  });
-  showLogOnFailure(() => [`handback ${args.join(' ')}`, out.stdout, out.stderr]);
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await ended;
-  });
-  return { child, out, ended };
+  showLogOnFailure(() => [`handback ${args.join(' ')}`, started.out.stdout, started.out.stderr]);
+  return started;
 };
 type Started = ReturnType<typeof launch>;
 
@@ -188,7 +204,7 @@ export interface Run {
 export const run = async (
   args: string[],
   env: Env,
-  { input = '', ...options }: SpawnOptions & { input?: string } = {},
+  { input = '', ...options }: LaunchOptions & { input?: string } = {},
 ): Promise<Run> => {
   const { child, out, ended } = launch(args, env, options);
   child.stdin.end(input);
@@ -234,7 +250,7 @@ interface LogLine {
   [name: string]: unknown;
 }
 
-interface ServerOptions extends SpawnOptions {
+interface ServerOptions extends LaunchOptions {
   /** Sent with every request that names none. */
   key?: string;
 }

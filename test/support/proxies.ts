@@ -1,10 +1,10 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import type { SpawnOptions } from 'node:child_process';
 import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort, NOBODY } from './postgres-server.ts';
-import { temporaryFolder } from './process.ts';
+import { startProgram, temporaryFolder } from './process.ts';
 import { type Tool, toolPath } from './tools.ts';
 import { until } from './until.ts';
 
@@ -12,19 +12,10 @@ import { until } from './until.ts';
 
 /** Runs a tool. Gives what it has said so far, and fails once it has ended. */
 const startTool = (tool: Tool, args: string[], options: SpawnOptions = {}): (() => string) => {
-  const child = spawn(toolPath(tool), args, { stdio: ['ignore', 'ignore', 'pipe'], ...options });
-  let said = '';
-  child.stderr?.on('data', (text) => {
-    said += text;
-  });
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
+  const { child, out } = startProgram(toolPath(tool), args, options);
   return () => {
-    if (child.exitCode !== null) throw new Error(`${tool} ended: ${said}`);
-    return said;
+    if (child.exitCode !== null) throw new Error(`${tool} ended: ${out.stderr}`);
+    return out.stderr;
   };
 };
 

@@ -1,18 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { LIMITS } from '../../../src/webhooks/policy.ts';
 import { effort, expectWithin, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
-import {
-  lookInto,
-  migratedDatabase,
-  SENDING,
-  type ServerProcess,
-  startServer,
-} from '../../support/process.ts';
+import { lookInto, migratedDatabase, SENDING, type ServerProcess, startProgram, startServer } from '../../support/process.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type SeededReceiver, seedReceivers } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -31,16 +23,9 @@ const RECEIVERS = `
 `;
 
 const startBadReceivers = async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', RECEIVERS], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'close');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  const [ports] = await once(child.stdout, 'data');
-  const urls: string[] = JSON.parse(String(ports)).map((port: number) => `http://127.0.0.1:${port}/`);
+  const { out } = startProgram(process.execPath, ['--input-type=module', '-e', RECEIVERS], {});
+  const ports = await until('they listen', () => /^\[.*\]$/.exec(out.stdout)?.[0]);
+  const urls: string[] = JSON.parse(ports).map((port: number) => `http://127.0.0.1:${port}/`);
   const [hangs, refuses, counts] = urls as [string, string, string];
   return {
     hangs,

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { effort, FULL, measured, percentile } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
-import type { ServerProcess } from '../../support/process.ts';
+import { ran, type ServerProcess } from '../../support/process.ts';
 import { startShop } from '../../support/shops.ts';
 import { needs, onlyIf, toolPath } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -156,18 +155,10 @@ it(`${CALLERS} callers who are slow in every way take nothing from good ones`, {
   if (FULL) expect(besideMs).toBeLessThanOrEqual(2 * aloneMs);
 });
 
-const slowHttpTestSays = (args: string[]): Promise<string[]> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(toolPath('slowhttptest'), args);
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-    child.once('error', reject);
-    child.once('close', () =>
-      resolve([...said.matchAll(/service available:\S*\s+\S*?(YES|NO)/g)].map((found) => found[1] as string)),
-    );
-  });
+const slowHttpTestSays = async (args: string[]): Promise<string[]> => {
+  const { output } = await ran(toolPath('slowhttptest'), args, {});
+  return [...output.matchAll(/service available:\S*\s+\S*?(YES|NO)/g)].map((found) => found[1] as string);
+};
 
 if (FULL && ENGINE === 'sqlite')
   it('slowhttptest finds the service available', needs('slowhttptest'), async () => {
