@@ -9,7 +9,13 @@ import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { migratedDatabase, type ServerProcess, startProgram, startServer, timed } from '../support/process.ts';
+import {
+  migratedDatabase,
+  type ServerProcess,
+  startProgram,
+  startServer,
+  timed,
+} from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';

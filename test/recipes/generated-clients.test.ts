@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { harness } from '../support/harness.ts';
+import { ran } from '../support/process.ts';
 import { needs } from '../support/tools.ts';
 import { scaled } from '../support/until.ts';
-import { ran } from '../support/process.ts';
 
 // Clients as integrators generate them, each tool with its default flags, and a till written against each: it compiles under
 // `strict`, and it runs.

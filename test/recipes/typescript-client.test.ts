@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { harness } from '../support/harness.ts';
+import { ran } from '../support/process.ts';
 import { scaled } from '../support/until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -25,7 +26,6 @@ const npmIn = (folder: string) => (script: string, env: Record<string, string>) 
 /** The compiler complains of a line that is said to be wrong and is not. */
 const WRONG = `import createClient from 'openapi-fetch';
 import type { paths } from './handback.d.ts';
-import { ran } from '../support/process.ts';
 const api = createClient<paths>({});
 // @ts-expect-error: there is no such disposition
 await api.POST('/offline-repairs/{id}/resolve', { params: { path: { id: 'x' } }, body: { offlineDisposition: 'SHRED' } });

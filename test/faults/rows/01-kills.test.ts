@@ -3,7 +3,15 @@ import type { NewApiClient } from '../../../src/api-clients/actions.ts';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { follow, type History, judged, newHistory, nothingWaits, startNotingReceiver, work } from '../../support/history/history.ts';
+import {
+  follow,
+  type History,
+  judged,
+  newHistory,
+  nothingWaits,
+  startNotingReceiver,
+  work,
+} from '../../support/history/history.ts';
 import {
   type Env,
   lookInto,

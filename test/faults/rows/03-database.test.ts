@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { repairBody } from '../../support/bodies.ts';
+import { repeatedly } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import {
@@ -27,7 +27,6 @@ import {
 import { startTcpProxy } from '../../support/proxies.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
-import { repeatedly } from '../../support/answers.ts';
 
 const KILLS = effort(2, 20);
 /** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
@@ -176,11 +175,7 @@ if (ENGINE === 'postgres')
       proxy.hold();
       const heldAt = performance.now();
       await load.next(503);
-      await until(
-        'packets were dropped for a while',
-        () => performance.now() - heldAt > DROPPED_MS,
-        WAIT_MS,
-      );
+      await until('packets were dropped for a while', () => performance.now() - heldAt > DROPPED_MS, WAIT_MS);
       proxy.release();
       const releasedAt = performance.now();
       await load.more(SOME);

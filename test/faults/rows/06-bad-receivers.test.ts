@@ -4,7 +4,14 @@ import { LIMITS } from '../../../src/webhooks/policy.ts';
 import { effort, expectWithin, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
-import { lookInto, migratedDatabase, SENDING, type ServerProcess, startProgram, startServer } from '../../support/process.ts';
+import {
+  lookInto,
+  migratedDatabase,
+  SENDING,
+  type ServerProcess,
+  startProgram,
+  startServer,
+} from '../../support/process.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type SeededReceiver, seedReceivers } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';

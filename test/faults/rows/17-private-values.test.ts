@@ -9,7 +9,16 @@ import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
 import { backupAsText, databaseAsText, foundIn, type PrivateValues } from '../../support/private-values.ts';
-import { type Env, lookInto, migratedDatabase, run, SENDING, type ServerProcess, startAll, temporaryFolder } from '../../support/process.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  run,
+  SENDING,
+  type ServerProcess,
+  startAll,
+  temporaryFolder,
+} from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { appCode } from '../../support/second-factor.ts';
 import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';

@@ -182,7 +182,7 @@ const timelineTellsTheSame: Rule = (_history, { rmas, events, timeline }) => {
 };
 
 const positionsWithoutGap: Rule = (_history, { events }) =>
-  [...groupBy(events, ({ shopId }) => shopId)].flatMap(([shopId, own]) => {
+  [...Map.groupBy(events, ({ shopId }) => shopId)].flatMap(([shopId, own]) => {
     const first = own[0]?.position ?? 0;
     return own.every(({ position }, i) => position === first + i)
       ? []
