@@ -3,14 +3,7 @@ import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
-import {
-  follow,
-  type History,
-  judged,
-  newHistory,
-  noteCreation,
-  noteMove,
-} from '../support/history/history.ts';
+import { HistoryNotes } from '../support/history/history.ts';
 import type { Answer } from '../support/http.ts';
 import {
   cli,
@@ -34,7 +27,7 @@ const READER_PAGES = [3, 17, 100];
 
 interface Writer {
   service: Service;
-  history: History;
+  history: HistoryNotes;
   admin: SignedIn;
   clientId: string;
   key: string;
@@ -54,20 +47,20 @@ const write = async ({ service, history, admin, clientId, isEnough, ...writer }:
   };
   while (!isEnough()) {
     const repair = await post('/offline-repairs', repairBody());
-    noteCreation(history, { clientId }, repair);
+    history.noteCreation({ clientId }, repair);
     if (repair.status === 401) return;
     for (const [action, event] of [
       ['begin-repair', 'offline_repair.status_changed'],
       ['close', 'offline_repair.closed'],
     ] as const)
-      noteMove(history, event, await post(`/offline-repairs/${repair.body.id}/${action}`));
+      history.noteMove(event, await post(`/offline-repairs/${repair.body.id}/${action}`));
     const trade = await post('/trade-returns', tradeBody());
-    noteCreation(history, { clientId }, trade);
+    history.noteCreation({ clientId }, trade);
     if (trade.status === 401) return;
     for (const action of ['approve', 'receive']) {
       const path = `/trade-returns/${trade.body.id}/${action}`;
       const moved = await service.ask((server) => admin.post(server, path));
-      noteMove(history, 'trade_return.status_changed', moved);
+      history.noteMove('trade_return.status_changed', moved);
     }
   }
 };
@@ -113,11 +106,11 @@ it('the event feed under load misses and repeats nothing, through a kill and clo
   const [first] = service.servers as [ServerProcess];
   const admin = await signIn(first, await addPerson(env, shopId));
   const db = lookInto(env);
-  const history = newHistory();
+  const history = new HistoryNotes();
   let written = 0;
   let isOver = false;
   const get = (path: string) => service.ask((server) => server.get(path, { key }));
-  const readers = READER_PAGES.map((limit) => follow({ history, shopId, limit, get, isOver: () => isOver }));
+  const readers = READER_PAGES.map((limit) => history.follow({ shopId, limit, get }));
   const poller = poll(service, key, () => isOver);
   const common = { service, history, admin, isEnough: () => written >= EVENTS };
   const writers = [
@@ -142,10 +135,10 @@ it('the event feed under load misses and repeats nothing, through a kill and clo
   await counted;
   await Promise.all(writers);
   isOver = true;
-  await Promise.all(readers);
+  await Promise.all(readers.map((readToTheEnd) => readToTheEnd()));
 
   expect(history.creations.length + history.moves.length).toBeGreaterThan(EVENTS / 2);
-  const { events } = await judged(history, db);
+  const { events } = await history.judged(db);
   // In the order of the commits no time falls.
   const times = events.map(({ at }) => at);
   expect(times).toEqual(times.toSorted((one, other) => one - other));

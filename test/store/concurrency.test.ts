@@ -14,7 +14,7 @@ import { atOnce, pluck } from '../support/answers.ts';
 import { expectError, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE, harness } from '../support/harness.ts';
-import { judged, newHistory } from '../support/history/history.ts';
+import { HistoryNotes } from '../support/history/history.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -120,7 +120,7 @@ it('kept totals are what counting finds, after creations, moves, replays and ref
   expect(refused.filter(({ status }) => status === 201)).toHaveLength(3);
 
   // One of the rules of every history.
-  const { totals, rmas } = await judged(newHistory(), t.ctx.db);
+  const { totals, rmas } = await new HistoryNotes().judged(t.ctx.db);
   expect(totals.filter(({ count }) => count > 0).length).toBeGreaterThan(4);
   const list = await t.get('/offline-repairs?status=OFFLINE_CLOSED&limit=1');
   expect(list.body.total).toBe(rmas.filter(({ status }) => status === 'OFFLINE_CLOSED').length);

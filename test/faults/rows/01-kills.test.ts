@@ -3,15 +3,7 @@ import type { NewApiClient } from '../../../src/api-clients/actions.ts';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import {
-  follow,
-  type History,
-  judged,
-  newHistory,
-  nothingWaits,
-  startNotingReceiver,
-  work,
-} from '../../support/history/history.ts';
+import { type History, HistoryNotes, nothingWaits, startTill } from '../../support/history/history.ts';
 import {
   type Env,
   lookInto,
@@ -44,9 +36,9 @@ const moody = (id: string, attempt: number): number => {
 };
 
 /** Two shops, one with a small allowance, and three clients: the receiver of one is moody. */
-const fill = async (env: Env, history: History) => {
-  const calm = await startNotingReceiver(history);
-  const other = await startNotingReceiver(history, (_n, _response, { headers }) =>
+const fill = async (env: Env, history: HistoryNotes) => {
+  const calm = await history.startReceiver();
+  const other = await history.startReceiver((_n, _response, { headers }) =>
     moody(String(headers['x-webhook-id']), Number(headers['x-webhook-attempt'])),
   );
   const large = await makeShop(env, { webhookUrl: calm.url });
@@ -57,50 +49,35 @@ const fill = async (env: Env, history: History) => {
 type Filled = Awaited<ReturnType<typeof fill>>;
 
 interface Load {
-  history: History;
+  history: HistoryNotes;
   service: Service;
   failures: string[];
 }
 
+/** Callers of all clients. Returns how to end them. */
 const startCallers = ({ history, service, failures }: Load, { clients }: Filled) => {
-  let isOver = false;
-  const working = Array.from({ length: CALLERS }, (_, i) => {
-    const { id, apiKey } = clients[i % clients.length] as NewApiClient;
-    return work({
+  const tills = Array.from({ length: CALLERS }, (_, i) => {
+    const { id, apiKey: key } = clients[i % clients.length] as NewApiClient;
+    return startTill({
       history,
       clientId: id,
       random: randomOf(SEED + i + 1),
       name: `till-${i}`,
-      send: (path, body, headers = {}) => service.next.post(path, body, { key: apiKey, headers }),
-      isOver: () => isOver,
+      send: (path, body, headers = {}) => service.next.post(path, body, { key, headers }),
       // A shop whose counters are locked for too long is a 503: nothing was done.
       onFailure: (status, path) => void (status === 503 || failures.push(`${path}: ${status}`)),
     });
   });
-  return async () => {
-    isOver = true;
-    await Promise.all(working);
-  };
+  return () => Promise.all(tills.map((end) => end()));
 };
 
 /** Two readers of each shop's feed. Returns how to have them read to the end. */
 const startFollowers = ({ history, service }: Load, { shops }: Filled) => {
-  let isOver = false;
-  const following = shops.flatMap(({ shopId, key }) =>
-    [7, 100].map((limit) =>
-      follow({
-        history,
-        shopId,
-        limit,
-        get: (path) => service.ask((server) => server.get(path, { key })),
-        isOver: () => isOver,
-      }),
-    ),
-  );
-  return async () => {
-    isOver = true;
-    await Promise.all(following);
-  };
+  const readers = shops.flatMap(({ shopId, key }) => {
+    const get = (path: string) => service.ask((server) => server.get(path, { key }));
+    return [7, 100].map((limit) => history.follow({ shopId, limit, get }));
+  });
+  return () => Promise.all(readers.map((readToTheEnd) => readToTheEnd()));
 };
 
 const createdIn = ({ creations }: History): number => new Set(creations.map(({ id }) => id)).size;
@@ -137,7 +114,7 @@ it(`${KILLS} kills under load lose nothing and repeat little (seed ${SEED})`, {
   timeout: scaled(effort(120_000, 900_000)),
 }, async () => {
   const env = await migratedDatabase(SENDING);
-  const load: Load = { history: newHistory(), service: new Service(), failures: [] };
+  const load: Load = { history: new HistoryNotes(), service: new Service(), failures: [] };
   const { history, service, failures } = load;
   const filled = await fill(env, history);
   service.servers = await startAll(env);
@@ -157,7 +134,7 @@ it(`${KILLS} kills under load lose nothing and repeat little (seed ${SEED})`, {
   await nothingWaits(db, LEASE_MS + 60_000);
   await readToTheEnd();
   expect(failures).toEqual([]);
-  const { events, deliveries } = await judged(history, db);
+  const { events, deliveries } = await history.judged(db);
   const duplicates = duplicatesPerKill(history, kills);
   const sum = duplicates.reduce((all, each) => all + each, 0);
   const dropped = deliveries.filter(({ status }) => status === 'DROPPED').length;

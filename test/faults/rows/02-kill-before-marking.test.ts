@@ -5,7 +5,7 @@ import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { atOnce } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { judged, newHistory, nothingWaits, startNotingReceiver } from '../../support/history/history.ts';
+import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import {
   type Env,
   holdWriteLock,
@@ -53,12 +53,12 @@ const acknowledgedBy = async (server: ServerProcess): Promise<number> => {
 it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are sent again in time`, {
   timeout: scaled(ROUNDS * 60_000 + 60_000),
 }, async () => {
-  const history = newHistory();
+  const history = new HistoryNotes();
   const env = await migratedDatabase(SENDING);
   const { shopId } = await makeShop(env);
   const held: ServerResponse[] = [];
   let isHolding = true;
-  const receiver = await startNotingReceiver(history, (_n, response) => {
+  const receiver = await history.startReceiver((_n, response) => {
     if (!isHolding) return 200;
     held.push(response);
     return undefined;
@@ -107,7 +107,7 @@ it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are
   expectWithin(Math.max(...delays), WITHIN_MS);
   // The receiver took the first ones as well, though no process could note that.
   for (const receipt of history.receipts) receipt.status = 200;
-  const { deliveries } = await judged(history, db);
+  const { deliveries } = await history.judged(db);
   for (const { attempts } of deliveries) expect(attempts).toBe(1);
   expect(history.receipts).toHaveLength(2 * RECEIVERS * ROUNDS);
   measured(

@@ -3,15 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { repeatedly } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import {
-  follow,
-  type History,
-  judged,
-  newHistory,
-  noteCreation,
-  nothingWaits,
-  startNotingReceiver,
-} from '../../support/history/history.ts';
+import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import type { Answer } from '../../support/http.ts';
 import {
   type Env,
@@ -70,14 +62,14 @@ interface Seen {
 /** Callers create, each one order after another, and send an order again until it is acknowledged. Readers read these paths. */
 class Load {
   readonly answers: Seen[] = [];
-  readonly history: History;
+  readonly history: HistoryNotes;
   readonly end: () => Promise<unknown>;
   #orders = 0;
 
   constructor(
     server: ServerProcess,
     clientId: string,
-    { callers = 8, paths = [] as string[], history = newHistory() } = {},
+    { callers = 8, paths = [] as string[], history = new HistoryNotes() } = {},
   ) {
     this.history = history;
     const endCallers = repeatedly(callers, () => this.#create(server, clientId));
@@ -99,7 +91,7 @@ class Load {
     this.history.keys.push(order);
     for (let status = 0; status !== 201; ) {
       const answer = await this.#ask(() => server.create({ externalRef: order.key }, options));
-      noteCreation(this.history, order, answer);
+      this.history.noteCreation(order, answer);
       status = answer.status;
     }
   }
@@ -124,8 +116,8 @@ class Load {
 const expectKept = async ({ history }: Load, server: ServerProcess, env: Env, shopId: string) => {
   const db = lookInto(env);
   await nothingWaits(db, WAIT_MS);
-  await follow({ history, shopId, limit: 100, get: server.get, isOver: () => true });
-  const { rmas } = await judged(history, db);
+  await history.follow({ shopId, limit: 100, get: server.get })();
+  const { rmas } = await history.judged(db);
   expect(rmas.map(({ id }) => id).sort()).toEqual(history.creations.map(({ id }) => id).sort());
 };
 
@@ -192,8 +184,8 @@ if (ENGINE === 'postgres')
     });
 
     it('is killed and its standby promoted: nothing acknowledged is lost, and the standby serves', async () => {
-      const history = newHistory();
-      const receiver = await startNotingReceiver(history);
+      const history = new HistoryNotes();
+      const receiver = await history.startReceiver();
       const { postgres: primary, env: alone } = await ownPostgres({ durable: DURABLE });
       const standby = await primary.addStandby();
       onTestFinished(standby.stop);

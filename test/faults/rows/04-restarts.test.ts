@@ -3,14 +3,7 @@ import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import {
-  type History,
-  judged,
-  newHistory,
-  nothingWaits,
-  startNotingReceiver,
-  work,
-} from '../../support/history/history.ts';
+import { HistoryNotes, nothingWaits, startTill } from '../../support/history/history.ts';
 import { NoAnswer, sendTo } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import { type Env, lookInto, migratedDatabase, SENDING, startServer, timed } from '../../support/process.ts';
@@ -25,8 +18,8 @@ const CALLERS = 6;
 const PAUSE_MS = 20;
 const EXIT_WITHIN_MS = 12_000;
 
-const prepared = async (history: History, drainSeconds: number) => {
-  const receiver = await startNotingReceiver(history);
+const prepared = async (history: HistoryNotes, drainSeconds: number) => {
+  const receiver = await history.startReceiver();
   const env = await migratedDatabase({ ...SENDING, DRAIN_SECONDS: String(drainSeconds) });
   const { shopId } = await makeShop(env);
   const clients = await atOnce(CALLERS, (i) =>
@@ -36,19 +29,17 @@ const prepared = async (history: History, drainSeconds: number) => {
 };
 
 /** Callers over connections that they keep. A request that is not answered as it should be is a failure. */
-const startCallers = (history: History, url: string, clients: { id: string; apiKey: string }[]) => {
+const startCallers = (history: HistoryNotes, url: string, clients: { id: string; apiKey: string }[]) => {
   const failures: string[] = [];
   let [asked, underWay] = [0, 0];
-  let isOver = false;
   let mayGoOn = Promise.resolve();
-  const working = clients.map(({ id, apiKey }, i) => {
+  const tills = clients.map(({ id, apiKey }, i) => {
     const send = sendTo(url, apiKey);
-    return work({
+    return startTill({
       history,
       clientId: id,
       random: randomOf(SEED + i),
       name: `till-${i}`,
-      isOver: () => isOver,
       onFailure: (status, path) => void failures.push(`${path}: ${status}`),
       async send(path, body, headers = {}) {
         await pause(PAUSE_MS);
@@ -76,8 +67,7 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
       return resolve;
     },
     async finish(): Promise<number> {
-      isOver = true;
-      await Promise.all(working);
+      await Promise.all(tills.map((end) => end()));
       return asked;
     },
   };
@@ -85,7 +75,7 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
 
 /** Everything was answered, told and written down as it was. */
 const expectNothingLost = async (
-  history: History,
+  history: HistoryNotes,
   env: Env,
   callers: ReturnType<typeof startCallers>,
   what: string,
@@ -97,7 +87,7 @@ const expectNothingLost = async (
   expect(callers.failures).toEqual([]);
   const slowest = Math.max(...stops);
   expectWithin(slowest, EXIT_WITHIN_MS);
-  const { events } = await judged(history, db);
+  const { events } = await history.judged(db);
   measured(
     4,
     `${stops.length} ${what}: ${asked} requests, 0 failed; exit within ${(slowest / 1000).toFixed(1)} s; ${events.length} events, 0 lost`,
@@ -108,7 +98,7 @@ if (ENGINE === 'sqlite')
   it(`the only process, told to stop under load, answers all it has taken on (seed ${SEED})`, {
     timeout: scaled(240_000),
   }, async () => {
-    const history = newHistory();
+    const history = new HistoryNotes();
     const { env, clients } = await prepared(history, 2);
     const port = await freePort();
     const start = () => startServer({ ...env, PORT: String(port) });
@@ -162,7 +152,7 @@ if (ENGINE === 'postgres')
     ...needs('haproxy'),
     timeout: scaled(240_000),
   }, async () => {
-    const history = newHistory();
+    const history = new HistoryNotes();
     const { env, clients } = await prepared(history, 3);
     const ports = [await freePort(), await freePort()];
     const start = (port: number) => startServer({ ...env, PORT: String(port) });

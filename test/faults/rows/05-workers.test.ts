@@ -5,13 +5,7 @@ import { atOnce } from '../../support/answers.ts';
 import { wrongClock } from '../../support/faketime.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import {
-  judged,
-  newHistory,
-  noteCreation,
-  nothingWaits,
-  startNotingReceiver,
-} from '../../support/history/history.ts';
+import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import {
   lookInto,
   migratedDatabase,
@@ -33,8 +27,8 @@ const CLOCKS = ENGINE === 'postgres' ? ['+5s', '-5s', '+0s', '+0s'] : ['+5s'];
 const ASLEEP = effort(RECEIVERS, RECEIVERS * LIMITS.perReceiver);
 
 const prepared = async (behaviour?: Behaviour) => {
-  const history = newHistory();
-  const receivers = await atOnce(RECEIVERS, () => startNotingReceiver(history, behaviour));
+  const history = new HistoryNotes();
+  const receivers = await atOnce(RECEIVERS, () => history.startReceiver(behaviour));
   const env = await migratedDatabase(SENDING);
   const { shopId } = await makeShop(env);
   const clients = await Promise.all(
@@ -48,7 +42,7 @@ const prepared = async (behaviour?: Behaviour) => {
         const { id, apiKey } = clients[begun % RECEIVERS] as (typeof clients)[number];
         const answer = await server.create({}, { key: apiKey });
         expect(answer.status).toBe(201);
-        noteCreation(history, { clientId: id }, answer);
+        history.noteCreation({ clientId: id }, answer);
       }
     };
     await atOnce(CALLERS, caller);
@@ -68,7 +62,7 @@ it(`${CLOCKS.length} workers whose clocks differ send ${EVENTS} events in exactl
     await Promise.all(CLOCKS.map(startWorker));
   } else await create(await startWorker('+5s'), EVENTS);
   await nothingWaits(db, 120_000);
-  const { deliveries } = await judged(history, db);
+  const { deliveries } = await history.judged(db);
   expect(deliveries).toHaveLength(EVENTS);
   for (const { status, attempts } of deliveries) expect([status, attempts]).toEqual(['DELIVERED', 1]);
   expect(history.receipts).toHaveLength(EVENTS);
@@ -106,6 +100,6 @@ if (ENGINE === 'postgres')
     await Promise.all(heirs.map((heir) => heir.stop()));
     expect(await rows()).toEqual(before);
     expect(history.receipts).toHaveLength(2 * ASLEEP);
-    await judged(history, db);
+    await history.judged(db);
     measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
   });

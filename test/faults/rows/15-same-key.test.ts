@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { judged, newHistory, noteCreation } from '../../support/history/history.ts';
+import { HistoryNotes } from '../../support/history/history.ts';
 import { type Answer, NoAnswer } from '../../support/http.ts';
 import {
   lookInto,
@@ -73,12 +73,12 @@ it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through ki
   const start = () => startServer(env, { key: apiKey });
   const service = new Service();
   service.servers = await startAll(env, apiKey);
-  const history = newHistory();
+  const history = new HistoryNotes();
   const create: Create = async (server, key) => {
     history.keys.push({ clientId, key });
     const body = repairBody({ externalRef: key });
     const answer = await server.post('/offline-repairs', body, { headers: { 'idempotency-key': key } });
-    noteCreation(history, { clientId, key }, answer);
+    history.noteCreation({ clientId, key }, answer);
     return answer;
   };
 
@@ -97,7 +97,7 @@ it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through ki
       },
     );
 
-  const { rmas, events } = await judged(history, lookInto(env));
+  const { rmas, events } = await history.judged(lookInto(env));
   const keys = ROUNDS + KILLS * KEYS_PER_KILL;
   expect([rmas.length, events.length]).toEqual([keys, keys]);
   measured(

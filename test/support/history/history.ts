@@ -58,57 +58,99 @@ export interface History {
   feeds: FeedRead[];
 }
 
-export const newHistory = (): History => ({ keys: [], creations: [], moves: [], receipts: [], feeds: [] });
+/** A run that went wrong has thousands of faults; the first ones tell enough. */
+const SHOWN = 20;
 
-export const noteCreation = (
-  history: History,
-  { clientId, key = null }: { clientId: string; key?: string | null },
-  { status, body }: Answer,
-): void => {
-  if (status !== 201) return;
-  history.creations.push({
-    clientId,
-    key,
-    id: body.id,
-    rmaNumber: body.rmaNumber,
-    answer: JSON.stringify(body),
-  });
-};
+/** A history that is written while a test runs. */
+export class HistoryNotes implements History {
+  readonly keys: History['keys'] = [];
+  readonly creations: Creation[] = [];
+  readonly moves: Move[] = [];
+  readonly receipts: Receipt[] = [];
+  readonly feeds: FeedRead[] = [];
 
-export const noteMove = (history: History, event: string, { status, body }: Answer): void => {
-  if (status === 200) history.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
-};
+  noteCreation(
+    { clientId, key = null }: { clientId: string; key?: string | null },
+    { status, body }: Answer,
+  ): void {
+    if (status !== 201) return;
+    const { id, rmaNumber } = body;
+    this.creations.push({ clientId, key, id, rmaNumber, answer: JSON.stringify(body) });
+  }
 
-/** A receiver whose requests go into the history. It acknowledges them unless told otherwise. */
-export const startNotingReceiver = (
-  history: History,
-  behave: Behaviour = () => 200,
-): Promise<TestReceiver> => {
-  return startReceiver((n, response, received) => {
-    const status = behave(n, response, received);
-    history.receipts.push({
-      id: String(received.headers['x-webhook-id']),
-      attempt: Number(received.headers['x-webhook-attempt']),
-      bytes: received.bytes.toString('utf8'),
-      status: status ?? null,
-      at: received.at,
+  noteMove(event: string, { status, body }: Answer): void {
+    if (status === 200) this.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
+  }
+
+  /** A receiver whose requests are noted. It acknowledges them unless told otherwise. */
+  startReceiver(behave: Behaviour = () => 200): Promise<TestReceiver> {
+    return startReceiver((n, response, received) => {
+      const status = behave(n, response, received);
+      this.receipts.push({
+        id: String(received.headers['x-webhook-id']),
+        attempt: Number(received.headers['x-webhook-attempt']),
+        bytes: received.bytes.toString('utf8'),
+        status: status ?? null,
+        at: received.at,
+      });
+      return status;
     });
-    return status;
-  });
+  }
+
+  /** Follows the feed as the guide says. What it returns has it read to the end, once nothing more is written. */
+  follow({ shopId, get, limit }: Follower): () => Promise<void> {
+    const items: FeedItem[] = [];
+    return untilEnded(async (isOver) => {
+      for (let after = ''; ; ) {
+        const wasOver = isOver();
+        const query = new URLSearchParams({ limit: String(limit), wait: '1', ...(after ? { after } : {}) });
+        const { status, body } = await get(`/events?${query}`);
+        if (status !== 200) throw new Error(`the feed answered ${status}`);
+        items.push(...body.items);
+        after = body.cursor;
+        if (wasOver && body.items.length === 0) break;
+      }
+      this.feeds.push({ shopId, items });
+    });
+  }
+
+  /** Fails where there is a fault; returns what the database holds. Nothing may be written any more, and no delivery wait (`nothingWaits`). */
+  async judged(db: Db): Promise<Kept> {
+    const kept = await readKept(db);
+    expect(check(this, kept).slice(0, SHOWN)).toEqual([]);
+    return kept;
+  }
+}
+
+interface Follower {
+  shopId: string;
+  get(path: string): Promise<Answer>;
+  limit: number;
+}
+
+/** Work that goes on until the function that is returned is called, which waits for its end. */
+const untilEnded = (work: (isOver: () => boolean) => Promise<void>): (() => Promise<void>) => {
+  let isOver = false;
+  const working = work(() => isOver);
+  // A test that fails ends the server under its callers.
+  working.catch(() => {});
+  return () => {
+    isOver = true;
+    return working;
+  };
 };
 
 // Programs of a shop that create and move returns, and note in the history what they were answered.
 
 type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<Answer>;
 
-interface Caller {
-  history: History;
+interface Till {
+  history: HistoryNotes;
   clientId: string;
   send: Send;
   random: Random;
   /** Begins its keys and references. */
   name: string;
-  isOver(): boolean;
   /** Told of every answer that is neither a success nor a refusal that the caller counts on. */
   onFailure(status: number, path: string): void;
 }
@@ -128,10 +170,7 @@ const AGAIN_AFTER_MS = 20;
 const COUNTED_ON = [200, 201, 409, 403];
 
 /** The answer; null where there was none, or none of use: whether the request was carried out is not known, and not promised. */
-const answerTo = async (
-  { send, onFailure }: Caller,
-  ...request: Parameters<Send>
-): Promise<Answer | null> => {
+const answerTo = async ({ send, onFailure }: Till, ...request: Parameters<Send>): Promise<Answer | null> => {
   try {
     const answer = await send(...request);
     if (COUNTED_ON.includes(answer.status)) return answer;
@@ -144,73 +183,51 @@ const answerTo = async (
 };
 
 /** Sends the same creation with the same key until it is acknowledged, and now and then once more. */
-const createSafely = async (caller: Caller, path: string, body: object, key: string): Promise<Answer> => {
-  const { history, clientId, random } = caller;
+const createSafely = async (till: Till, path: string, body: object, key: string): Promise<Answer> => {
+  const { history, clientId, random } = till;
   history.keys.push({ clientId, key });
   for (let wanted = random.percent(PERCENT.sentAgain) ? 2 : 1; ; ) {
-    const answer = await answerTo(caller, path, body, { 'idempotency-key': key });
+    const answer = await answerTo(till, path, body, { 'idempotency-key': key });
     // 409: the first one is still under way.
     if (!answer || answer.status === 409) continue;
-    noteCreation(history, { clientId, key }, answer);
+    history.noteCreation({ clientId, key }, answer);
     wanted -= 1;
     if (wanted === 0 || answer.status !== 201) return answer;
   }
 };
 
-const create = async (caller: Caller, i: number): Promise<Answer | null> => {
-  const { history, clientId, random, name } = caller;
+const create = async (till: Till, i: number): Promise<Answer | null> => {
+  const { history, clientId, random, name } = till;
   const externalRef = `${name}-${i}`;
   const [path, body] = random.percent(PERCENT.trade)
     ? ['/trade-returns', tradeBody({ externalRef })]
     : ['/offline-repairs', repairBody({ externalRef })];
-  if (random.percent(PERCENT.keyed)) return createSafely(caller, path, body, externalRef);
-  const answer = await answerTo(caller, path, body);
-  if (answer) noteCreation(history, { clientId }, answer);
+  if (random.percent(PERCENT.keyed)) return createSafely(till, path, body, externalRef);
+  const answer = await answerTo(till, path, body);
+  if (answer) history.noteCreation({ clientId }, answer);
   return answer;
 };
 
-const moveOn = async (caller: Caller, id: string): Promise<void> => {
-  while (caller.random.percent(PERCENT.moved)) {
-    const [action, body] = caller.random.pick(MOVES);
-    const answer = await answerTo(caller, `/offline-repairs/${id}/${action}`, body);
+const moveOn = async (till: Till, id: string): Promise<void> => {
+  while (till.random.percent(PERCENT.moved)) {
+    const [action, body] = till.random.pick(MOVES);
+    const answer = await answerTo(till, `/offline-repairs/${id}/${action}`, body);
     if (!answer) return;
-    noteMove(caller.history, OFFLINE_REPAIR_MOVES[action].event, answer);
+    till.history.noteMove(OFFLINE_REPAIR_MOVES[action].event, answer);
   }
 };
 
-/** Creates returns and moves repairs on, until it is told to stop or the shop's allowance is used up. */
-export const work = async (caller: Caller): Promise<void> => {
-  for (let i = 0; !caller.isOver(); i++) {
-    const created = await create(caller, i);
-    if (!created) continue;
-    const { status, body } = created;
-    if (status === 403) return;
-    if (body.orderNumber !== undefined) await moveOn(caller, body.id);
-  }
-};
-
-interface Follower {
-  history: History;
-  shopId: string;
-  get(path: string): Promise<Answer>;
-  limit: number;
-  isOver(): boolean;
-}
-
-/** Follows the feed as the guide says, until nothing more is written and it has read everything. */
-export const follow = async ({ history, shopId, get, limit, isOver }: Follower): Promise<void> => {
-  const items: FeedItem[] = [];
-  for (let after = ''; ; ) {
-    const wasOver = isOver();
-    const query = new URLSearchParams({ limit: String(limit), wait: '1', ...(after ? { after } : {}) });
-    const { status, body } = await get(`/events?${query}`);
-    if (status !== 200) throw new Error(`the feed answered ${status}`);
-    items.push(...body.items);
-    after = body.cursor;
-    if (wasOver && body.items.length === 0) break;
-  }
-  history.feeds.push({ shopId, items });
-};
+/** Creates returns and moves repairs on, until it is ended or the shop's allowance is used up. */
+export const startTill = (till: Till): (() => Promise<void>) =>
+  untilEnded(async (isOver) => {
+    for (let i = 0; !isOver(); i++) {
+      const created = await create(till, i);
+      if (!created) continue;
+      const { status, body } = created;
+      if (status === 403) return;
+      if (body.orderNumber !== undefined) await moveOn(till, body.id);
+    }
+  });
 
 export const nothingWaits = async (db: Db, withinMs?: number): Promise<void> => {
   await until(
@@ -226,17 +243,4 @@ export const nothingWaits = async (db: Db, withinMs?: number): Promise<void> => 
     },
     withinMs,
   );
-};
-
-/** A run that went wrong has thousands of faults; the first ones tell enough. */
-const SHOWN = 20;
-
-/**
- * Fails where the history has a fault. Call it when nothing is written any more and no delivery waits (`nothingWaits`); returns what
- * the database holds.
- */
-export const judged = async (history: History, db: Db): Promise<Kept> => {
-  const kept = await readKept(db);
-  expect(check(history, kept).slice(0, SHOWN)).toEqual([]);
-  return kept;
 };
