@@ -1,6 +1,6 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { atOnce } from '../support/answers.ts';
-import { expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
+import { ANSWERED_WITHIN_MS, expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
 import { createDatabase, onServer } from '../support/postgres-databases.ts';
 import {
   migratedDatabase,
@@ -13,9 +13,6 @@ import {
 import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
-
-/** Every answer comes within this time, docs/contract.md. */
-const WITHIN_MS = 5_000;
 
 const requestsOf = (server: ServerProcess, id: string) => [
   () => server.get('/offline-repairs'),
@@ -57,7 +54,7 @@ describe('a PostgreSQL that hangs', () => {
       const asked = Array.from({ length: 4 }, () => requestsOf(server, id)).flat();
       const answers = await Promise.all(asked.map(timed));
       for (const { value } of answers) expectUnavailable(value);
-      expectWithin(Math.max(...answers.map(({ ms }) => ms)), WITHIN_MS);
+      expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
       expect((await server.get('/healthz')).status).toBe(200);
     }
     postgres.thaw();
@@ -182,7 +179,7 @@ describe('the network to PostgreSQL', () => {
     proxy.forget();
     const answers = await Promise.all(requests().map((ask) => timed(ask)));
     expect(answers.map(({ value }) => value.status).filter((status) => status >= 400)).toEqual([]);
-    expectWithin(Math.max(...answers.map(({ ms }) => ms)), WITHIN_MS);
+    expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
   });
 
   it('lets too few connections through: not ready, and ready when there are enough', async () => {

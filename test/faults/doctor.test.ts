@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
-import { wrongClock } from '../support/faketime.ts';
+import { wrongClock } from '../support/faults.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { lookInto, migratedDatabase, run } from '../support/process.ts';
 import { throughPgbouncer } from '../support/proxies.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { expectWithin } from '../support/faults.ts';
+import { ANSWERED_WITHIN_MS, expectWithin } from '../support/faults.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';
 import {
@@ -17,9 +17,6 @@ import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
-/** Every answer comes within this time, docs/contract.md. */
-const WITHIN_MS = 5_000;
-
 const setUp = async () => {
   const { postgres: primary, env: alone } = await ownPostgres();
   const standby = await primary.addStandby();
@@ -32,7 +29,7 @@ const setUp = async () => {
 const create = (server: ServerProcess): Promise<string> =>
   until('it creates', async () => {
     const { value, ms } = await timed(() => server.create());
-    expectWithin(ms, WITHIN_MS);
+    expectWithin(ms, ANSWERED_WITHIN_MS);
     expect([201, 503]).toContain(value.status);
     return value.status === 201 && (value.body.id as string);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { wrongClock } from '../support/faketime.ts';
+import { wrongClock } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { HistoryNotes } from '../support/history/history.ts';
 import type { Answer } from '../support/http.ts';

@@ -7,7 +7,7 @@ import { atOnce, pluck, repeatedly } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { openOn } from '../support/database.ts';
-import { effort, expectWithin } from '../support/faults.ts';
+import { ANSWERED_WITHIN_MS, effort, expectWithin } from '../support/faults.ts';
 import { harness } from '../support/harness.ts';
 import { type Env, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { startTcpProxy } from '../support/proxies.ts';
@@ -18,8 +18,6 @@ import { until } from '../support/until.ts';
 
 const COUNTERS = 'select 1 from shop_counters where shop_id = any($1) for update';
 const REPAIR = 'select 1 from offline_repairs where id = $1 for update';
-/** Every answer comes within this time, docs/contract.md. */
-const WITHIN_MS = 5_000;
 
 /** Another transaction that has run this statement and waits. */
 const holding = async (env: Env, statement: string, values: unknown[]) => {
@@ -115,7 +113,7 @@ describe('a return whose row is locked', () => {
     const { value, ms } = await stuck;
     await endOthers();
     expect(value.status).toBe(503);
-    expectWithin(ms, WITHIN_MS);
+    expectWithin(ms, ANSWERED_WITHIN_MS);
     for (let round = 0; round < 5; round++) await moveOthers();
     expect(others).toEqual(Array(others.length).fill(200));
     await row.release();
@@ -132,7 +130,7 @@ describe('a return whose row is locked', () => {
     expect(pluck(others, 'status')).toEqual(Array(30).fill(200));
     for (const { value, ms } of await Promise.all(stuck)) {
       expect(value.status).toBe(503);
-      expectWithin(ms, WITHIN_MS);
+      expectWithin(ms, ANSWERED_WITHIN_MS);
     }
   });
 });
@@ -155,7 +153,7 @@ describe('a shop whose counter is locked', () => {
       await holder.query(COUNTERS, [[shopId]]);
     });
     const answers = await atOnce(CALLERS, () => timed(() => move(server, id)));
-    for (const { ms } of answers) expectWithin(ms, WITHIN_MS);
+    for (const { ms } of answers) expectWithin(ms, ANSWERED_WITHIN_MS);
     const made = answers.filter(({ value }) => value.status === 200).length;
     expect(made).toBeGreaterThan(0);
     expect(answers.filter(({ value }) => value.status === 503)).toHaveLength(CALLERS - made);
@@ -183,7 +181,7 @@ describe('a shop whose counter is locked', () => {
       const { key, id } = locked[i % locked.length] as (typeof locked)[0];
       const { value, ms } = await timed(() => (i % 2 ? move(server, id, { key }) : create({ key })));
       expect([value.status, value.headers.get('retry-after')]).toEqual([503, '2']);
-      expectWithin(ms, WITHIN_MS);
+      expectWithin(ms, ANSWERED_WITHIN_MS);
       refusals += 1;
       await pause(REST_MS);
     });

@@ -1,9 +1,11 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
 import { expectError } from './api.ts';
 import type { Answer } from './http.ts';
-import type { Run, ServerProcess } from './process.ts';
+import { type Env, type Run, type ServerProcess, temporaryFolder } from './process.ts';
+import { toolPath } from './tools.ts';
 import { measureSlowness, scaled, until } from './until.ts';
 
 // The rows of docs/reliability.md: short in the suites, in full with `npm run faults`, which makes the table from the figures.
@@ -27,6 +29,9 @@ export const expectWithin = (ms: number, promisedMs: number): void => {
   if (!FULL && ms < scaled(promisedMs)) return;
   expect(ms).toBeLessThan(FULL ? promisedMs : 2 * measureSlowness() * promisedMs);
 };
+
+/** Every answer comes within this time: docs/contract.md. */
+export const ANSWERED_WITHIN_MS = 5_000;
 
 /** A 503 that says nothing about the inside. */
 export const expectUnavailable = (answer: Answer): void => {
@@ -68,3 +73,32 @@ export const triedDeliveries = (db: Db, count: number, attempts: number, withinM
     },
     withinMs,
   );
+
+// Other clocks for processes, by Debian's faketime; a test that uses them says needs('faketime').
+
+/** Settings for a process whose clock is wrong by so much, `+2s` for example. */
+export const wrongClock = (by: string): Env => ({ LD_PRELOAD: toolPath('faketime'), FAKETIME: by });
+
+/** A clock that a test sets. What measures how long something takes is left alone. */
+export const movableClock = () => {
+  const folder = temporaryFolder();
+  // PostgreSQL reads it as another user.
+  chmodSync(folder, 0o755);
+  const file = join(folder, 'clock');
+  const write = (offsetMs: number) => {
+    writeFileSync(`${file}.new`, `${offsetMs < 0 ? '-' : '+'}${(Math.abs(offsetMs) / 1000).toFixed(3)}s\n`);
+    // A process that reads it meanwhile sees the old time or the new one.
+    renameSync(`${file}.new`, file);
+  };
+  write(0);
+  return {
+    env: {
+      LD_PRELOAD: toolPath('faketime'),
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    set: (toMs: number) => write(toMs - Date.now()),
+  };
+};
+export type SetClock = ReturnType<typeof movableClock>;

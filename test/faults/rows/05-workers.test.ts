@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
 import { atOnce } from '../../support/answers.ts';
-import { wrongClock } from '../../support/faketime.ts';
-import { effort, measured } from '../../support/faults.ts';
+import { effort, measured, wrongClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import {

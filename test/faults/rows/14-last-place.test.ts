@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
-import { movableClock, type SetClock } from '../../support/faketime.ts';
-import { effort, FULL, measured } from '../../support/faults.ts';
+import { effort, FULL, measured, movableClock, type SetClock } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
 import {
   lookInto,

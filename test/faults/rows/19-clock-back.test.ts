@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
-import { movableClock, type SetClock } from '../../support/faketime.ts';
-import { expectWithin, FULL, measured } from '../../support/faults.ts';
+import { expectWithin, FULL, measured, movableClock, type SetClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { type Env, migratedDatabase, ownPostgres, SENDING, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
