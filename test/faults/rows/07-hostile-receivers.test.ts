@@ -199,7 +199,7 @@ if (!FULL || ENGINE === 'sqlite')
         expectWithin(attempt.durationMs, /10 s/.test(error.source) && status === null ? 12_000 : 9_000);
       }
     }
-    for (const [name, { leaked }] of Object.entries(badly)) expect([name, leaked()]).toEqual([name, false]);
+    for (const [name, { leaked }] of Object.entries(badly)) expect(leaked(), name).toBe(false);
     measured(
       7,
       `${names.length} kinds of receivers, ${EVENTS} events each: ${moreMb.toFixed(0)} MB more memory`,

@@ -176,11 +176,7 @@ const spoilAll = async (server: ServerProcess, targets: Target[]): Promise<Tally
     };
     await atOnce(16, caller);
     // What is spoilt is mostly refused: an endpoint that takes everything looks at nothing. In the warm-up that may be luck.
-    if (target.requests > WARM_UP)
-      expect([target.name, tally]).toEqual([
-        target.name,
-        { ...tally, refused: expect.toSatisfy((n: number) => n > target.requests / 4) },
-      ]);
+    if (target.requests > WARM_UP) expect(tally.refused, target.name).toBeGreaterThan(target.requests / 4);
     all.taken += tally.taken;
     all.refused += tally.refused;
   }
@@ -220,8 +216,8 @@ const sendLarge = (
 
 const expectRefused = async (server: ServerProcess, target: Target): Promise<void> => {
   const { status, taken } = await sendLarge(server.port, target);
-  expect([target.name, status]).toEqual([target.name, expect.toSatisfy((n: number) => n >= 400 && n < 500)]);
-  expect([target.name, taken]).toEqual([target.name, expect.toSatisfy((n: number) => n < 10 * MEGABYTE)]);
+  expect(Math.floor(status / 100), target.name).toBe(4);
+  expect(taken, target.name).toBeLessThan(10 * MEGABYTE);
 };
 
 /** Bodies of the admin API, but for those that would end the session of the test. */
