@@ -192,15 +192,6 @@ export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell
 };
 type Started = ReturnType<typeof launch>;
 
-export interface Run {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-  /** Standard output as JSON; throws where it is not exactly one line of it. */
-  // biome-ignore lint/suspicious/noExplicitAny: asserted on field by field
-  readonly json: any;
-}
-
 export const run = async (
   args: string[],
   env: Env,
@@ -212,15 +203,18 @@ export const run = async (
   return outcome(status, out);
 };
 
-export const outcome = (status: number | null, out: Started['out']): Run => ({
+export const outcome = (status: number | null, out: Started['out']) => ({
   status,
   ...out,
-  get json() {
+  /** Standard output as JSON; throws where it is not exactly one line of it. */
+  // biome-ignore lint/suspicious/noExplicitAny: asserted on field by field
+  get json(): any {
     if (!/^[^\n]+\n$/.test(out.stdout))
       throw new Error(`not one line on standard output: ${JSON.stringify(out)}`);
     return JSON.parse(out.stdout);
   },
 });
+export type Run = ReturnType<typeof outcome>;
 
 /** Runs a command that must succeed, with `--json`, and gives what it printed. */
 export const cli = (args: string[], env: Env, input?: string): Promise<Run['json']> =>

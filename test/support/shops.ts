@@ -12,7 +12,6 @@ import { createUser } from '../../src/staff/users.ts';
 import { cookieFrom } from './admin.ts';
 import { repairBody } from './bodies.ts';
 import { addDeliveries, waitingDelivery } from './delivery-rows.ts';
-import type { Answer } from './http.ts';
 import { type Env, migratedDatabase, SENDING, type ServerProcess, startServer } from './process.ts';
 
 // Shops, clients and people for tests that start the service as a process, created in this process: the command line takes half a
@@ -63,11 +62,7 @@ export const addClient = (
   inContext(env, (ctx) => createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
 
 /** A person who works in the shop, and their password. */
-export const addPerson = (
-  env: Env,
-  shopId: string,
-  role: UserRole = 'STAFF',
-): Promise<{ email: string; password: string }> =>
+export const addPerson = (env: Env, shopId: string, role: UserRole = 'STAFF') =>
   inContext(env, async (ctx) => {
     const person = { email: `staff-${shopId.slice(-8)}@example.com`, password: 'correct horse battery' };
     await createUser(ctx, OPERATOR, { shopId, role, ...person });
@@ -86,28 +81,20 @@ export const addRepairs = (env: Env, key: string, count: number): Promise<void> 
     await app.close();
   });
 
-/** The admin API of any process, as a person who has signed in. */
-export interface SignedIn {
-  cookie: string;
-  get(server: ServerProcess, path: string): Promise<Answer>;
-  post(server: ServerProcess, path: string, body?: unknown): Promise<Answer>;
-}
-
-/** Signs in at one process; the session holds at all of them. */
-export const signIn = async (
-  server: ServerProcess,
-  person: { email: string; password: string },
-): Promise<SignedIn> => {
+/** Signs in at one process; the session holds at all of them. Gives the admin API as that person. */
+export const signIn = async (server: ServerProcess, person: { email: string; password: string }) => {
   const answer = await server.post(`${ADMIN_BASE_PATH}/session`, person);
   if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}`);
   const cookie = cookieFrom(answer);
   const options = { key: null, headers: { cookie } };
   return {
     cookie,
-    get: (at, path) => at.get(`${ADMIN_BASE_PATH}${path}`, options),
-    post: (at, path, body = {}) => at.post(`${ADMIN_BASE_PATH}${path}`, body, options),
+    get: (at: ServerProcess, path: string) => at.get(`${ADMIN_BASE_PATH}${path}`, options),
+    post: (at: ServerProcess, path: string, body: unknown = {}) =>
+      at.post(`${ADMIN_BASE_PATH}${path}`, body, options),
   };
 };
+export type SignedIn = Awaited<ReturnType<typeof signIn>>;
 
 export type SeededReceiver = Pick<NewApiClient, 'id' | 'apiKey'>;
 

@@ -26,13 +26,6 @@ const COLLECTIONS = [
 type Collection = (typeof COLLECTIONS)[number];
 type Things = Record<Collection, string>;
 
-interface IdRoute {
-  name: string;
-  isExternal: boolean;
-  collection: Collection;
-  ask(id: string): Promise<Answer>;
-}
-
 const collectionIn = (template: string): Collection => {
   const found = COLLECTIONS.find((each) => template.startsWith(`/${each}/`));
   if (!found) throw new Error(`it is not known what the id in ${template} names`);
@@ -43,14 +36,14 @@ const collectionIn = (template: string): Collection => {
 const headers = { 'x-request-id': 'the-same-for-all' };
 
 /** As the first client's program and as Admins call them, in turns: a session has a limit. A route without a body that it takes fails. */
-const idRoutes = (t: Harness, admins: Person[], key = t.client.apiKey): IdRoute[] => {
+const idRoutes = (t: Harness, admins: Person[]) => {
   const external = endpoints(t)
     .filter(({ hasId }) => hasId)
     .map(({ name, template, method, path, good }) => ({
       name,
       isExternal: true,
       collection: collectionIn(template),
-      ask: (id: string) => t.send(path(id), { method, body: good, key, headers }),
+      ask: (id: string) => t.send(path(id), { method, body: good, headers }),
     }));
   const { paths } = t.app.adminSwagger() as { paths: Record<string, object> };
   const own = Object.entries(paths)
@@ -75,6 +68,7 @@ const idRoutes = (t: Harness, admins: Person[], key = t.client.apiKey): IdRoute[
     );
   return [...external, ...own];
 };
+type IdRoute = ReturnType<typeof idRoutes>[number];
 
 const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> => {
   const { ctx } = t;
