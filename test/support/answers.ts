@@ -19,19 +19,26 @@ export const auditLog = async (person: AdminCaller, action?: string): Promise<It
 export const atOnce = <Result>(count: number, ask: (i: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
 
-/** The same again and again, so many side by side, until it is ended; that fails where one of them failed. */
-export const repeatedly = (count: number, work: (i: number) => Promise<unknown>): (() => Promise<void>) => {
+/** Work that goes on until what is returned is called, which fails where the work failed. */
+export const untilEnded = (work: (isOver: () => boolean) => Promise<unknown>): (() => Promise<void>) => {
   let isOver = false;
-  const working = atOnce(count, async (i) => {
-    while (!isOver) await work(i);
-  });
+  const end = () => {
+    isOver = true;
+  };
+  const working = work(() => isOver);
   // A test that fails ends the server under its callers.
   working.catch(() => {});
-  onTestFinished(() => {
-    isOver = true;
-  });
+  onTestFinished(end);
   return async () => {
-    isOver = true;
+    end();
     await working;
   };
 };
+
+/** The same again and again, so many side by side. */
+export const repeatedly = (count: number, work: (i: number) => Promise<unknown>): (() => Promise<void>) =>
+  untilEnded((isOver) =>
+    atOnce(count, async (i) => {
+      while (!isOver()) await work(i);
+    }),
+  );

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../../contract/lifecycle.ts';
 import type { Db } from '../../../src/db/database.ts';
+import { untilEnded } from '../answers.ts';
 import { repairBody, tradeBody } from '../bodies.ts';
 import { type Answer, NoAnswer } from '../http.ts';
 import type { Random } from '../random.ts';
@@ -127,18 +128,6 @@ interface Follower {
   get(path: string): Promise<Answer>;
   limit: number;
 }
-
-/** Work that goes on until the function that is returned is called, which waits for its end. */
-const untilEnded = (work: (isOver: () => boolean) => Promise<void>): (() => Promise<void>) => {
-  let isOver = false;
-  const working = work(() => isOver);
-  // A test that fails ends the server under its callers.
-  working.catch(() => {});
-  return () => {
-    isOver = true;
-    return working;
-  };
-};
 
 // Programs of a shop that create and move returns, and note in the history what they were answered.
 
