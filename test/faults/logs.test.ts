@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { atOnce } from '../support/answers.ts';
 import { expectWithin } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
 import {
   fullAfter,
   migratedDatabase,
@@ -51,53 +50,51 @@ describe('logs', () => {
   });
 });
 
-// No database takes part in it.
-if (ENGINE === 'sqlite')
-  describe('standard output that takes nothing', () => {
-    const expectServed = async (server: ServerProcess) => {
-      for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);
-      const { value, ms } = await timed(() => server.get('/healthz'));
-      expect(value.status).toBe(200);
-      expectWithin(ms, 2_000);
-      expect(await droppedLines(server)).toBeGreaterThan(0);
-      const stopped = await timed(() => server.stop());
-      expect(stopped.value).toEqual({ status: 0, signal: null });
-      expectWithin(stopped.ms, 10_000);
-    };
-    const droppedLines = async (server: ServerProcess): Promise<number> => {
-      const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
-      return Number(/^handback_log_lines_dropped_total (\d+)$/m.exec(body)?.[1]);
-    };
+describe('standard output that takes nothing', () => {
+  const expectServed = async (server: ServerProcess) => {
+    for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);
+    const { value, ms } = await timed(() => server.get('/healthz'));
+    expect(value.status).toBe(200);
+    expectWithin(ms, 2_000);
+    expect(await droppedLines(server)).toBeGreaterThan(0);
+    const stopped = await timed(() => server.stop());
+    expect(stopped.value).toEqual({ status: 0, signal: null });
+    expectWithin(stopped.ms, 10_000);
+  };
+  const droppedLines = async (server: ServerProcess): Promise<number> => {
+    const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+    return Number(/^handback_log_lines_dropped_total (\d+)$/m.exec(body)?.[1]);
+  };
 
-    it('because the disk is full delays no request', async () => {
-      const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
-      await expectServed(server);
-    });
-
-    it('because its file may grow no further delays no request, and leaves whole lines', async () => {
-      const file = join(temporaryFolder(), 'log');
-      // SQLite's own files stay far below.
-      const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
-      writeFileSync(file, `${'x'.repeat(2_000 * 512 - 3_001)}\n`);
-      const server = await startServer(await migratedDatabase(), limit);
-      await expectServed(server);
-      const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1);
-      expect(lines.length).toBeGreaterThan(5);
-      for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
-    });
-
-    it('because its reader is gone delays no request', async () => {
-      const server = await startServer(await migratedDatabase());
-      server.output.destroy();
-      await expectServed(server);
-    });
-
-    it('because its reader sleeps delays no request, and takes no more than a little memory', async () => {
-      const server = await startServer(await migratedDatabase());
-      server.output.pause();
-      // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.
-      const headers = { 'x-request-id': 'x'.repeat(128) };
-      for (let i = 0; i < 160; i++) await atOnce(50, () => server.get('/nowhere', { headers }));
-      await expectServed(server);
-    });
+  it('because the disk is full delays no request', async () => {
+    const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
+    await expectServed(server);
   });
+
+  it('because its file may grow no further delays no request, and leaves whole lines', async () => {
+    const file = join(temporaryFolder(), 'log');
+    // SQLite's own files stay far below.
+    const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
+    writeFileSync(file, `${'x'.repeat(2_000 * 512 - 3_001)}\n`);
+    const server = await startServer(await migratedDatabase(), limit);
+    await expectServed(server);
+    const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1);
+    expect(lines.length).toBeGreaterThan(5);
+    for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+  });
+
+  it('because its reader is gone delays no request', async () => {
+    const server = await startServer(await migratedDatabase());
+    server.output.destroy();
+    await expectServed(server);
+  });
+
+  it('because its reader sleeps delays no request, and takes no more than a little memory', async () => {
+    const server = await startServer(await migratedDatabase());
+    server.output.pause();
+    // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.
+    const headers = { 'x-request-id': 'x'.repeat(128) };
+    for (let i = 0; i < 160; i++) await atOnce(50, () => server.get('/nowhere', { headers }));
+    await expectServed(server);
+  });
+});

@@ -7,7 +7,6 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { atOnce } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
   migratedDatabase,
@@ -161,64 +160,62 @@ describe('a stop', () => {
   });
 });
 
-// Signals and connections: no database takes part in these.
-if (ENGINE === 'sqlite')
-  describe('a stop, on whatever engine,', () => {
-    /** Less than the 8 s after which connections are cut off. */
-    const expectAtOnce = async (stop: () => Promise<unknown>) => {
-      const { value, ms } = await timed(stop);
-      expect(value).toEqual({ status: 0, signal: null });
-      expectWithin(ms, 6_000);
-    };
+describe('a stop, on whatever engine,', () => {
+  /** Less than the 8 s after which connections are cut off. */
+  const expectAtOnce = async (stop: () => Promise<unknown>) => {
+    const { value, ms } = await timed(stop);
+    expect(value).toEqual({ status: 0, signal: null });
+    expectWithin(ms, 6_000);
+  };
 
-    it('waits for no connection that is kept alive between requests', async () => {
-      const server = await startServer(await migratedDatabase());
-      const agent = new Agent({ keepAlive: true });
-      onTestFinished(() => agent.destroy());
-      await getOver(agent, `${server.url}/healthz`);
-      await expectAtOnce(() => server.stop());
-    });
-
-    // Browsers and load balancers open connections ahead of their first request.
-    it('waits for no connection on which no request has come', async () => {
-      const server = await startServer(await migratedDatabase());
-      await open(server, '');
-      expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
-      await expectAtOnce(() => server.stop());
-    });
-
-    it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
-      const { server, key } = await startShop();
-      const underWay = await begun(server, key, 1);
-      server.signal('SIGTERM');
-      await saysThatItStops(server);
-      server.signal('SIGTERM');
-      expect(await underWay.finish()).toBe(201);
-      expect(await server.ended).toEqual({ status: 0, signal: null });
-    });
-
-    it('by a person at a terminal drains nothing', async () => {
-      const server = await startServer(await migratedDatabase({ DRAIN_SECONDS: '60' }));
-      await expectAtOnce(() => server.stop('SIGINT'));
-    });
-
-    it('waits for no connection that becomes idle after it began', async () => {
-      const server = await startServer(await migratedDatabase());
-      const script = await largestFile(server);
-      const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
-      const [first] = await once(reader, 'data');
-      const [head = ''] = String(first).split('\r\n\r\n');
-      expect(head).toMatch(/\nconnection: keep-alive/i);
-      reader.pause();
-      server.signal('SIGTERM');
-      await saysThatItStops(server);
-      reader.resume();
-      await expectAtOnce(() => server.ended);
-    });
+  it('waits for no connection that is kept alive between requests', async () => {
+    const server = await startServer(await migratedDatabase());
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    await getOver(agent, `${server.url}/healthz`);
+    await expectAtOnce(() => server.stop());
   });
 
+  // Browsers and load balancers open connections ahead of their first request.
+  it('waits for no connection on which no request has come', async () => {
+    const server = await startServer(await migratedDatabase());
+    await open(server, '');
+    expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
+    await expectAtOnce(() => server.stop());
+  });
+
+  it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
+    const { server, key } = await startShop();
+    const underWay = await begun(server, key, 1);
+    server.signal('SIGTERM');
+    await saysThatItStops(server);
+    server.signal('SIGTERM');
+    expect(await underWay.finish()).toBe(201);
+    expect(await server.ended).toEqual({ status: 0, signal: null });
+  });
+
+  it('by a person at a terminal drains nothing', async () => {
+    const server = await startServer(await migratedDatabase({ DRAIN_SECONDS: '60' }));
+    await expectAtOnce(() => server.stop('SIGINT'));
+  });
+
+  it('waits for no connection that becomes idle after it began', async () => {
+    const server = await startServer(await migratedDatabase());
+    const script = await largestFile(server);
+    const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
+    const [first] = await once(reader, 'data');
+    const [head = ''] = String(first).split('\r\n\r\n');
+    expect(head).toMatch(/\nconnection: keep-alive/i);
+    reader.pause();
+    server.signal('SIGTERM');
+    await saysThatItStops(server);
+    reader.resume();
+    await expectAtOnce(() => server.ended);
+  });
+});
+
 // A shell that is told to stop passes that on to no one, and npm starts one.
-if (ENGINE === 'sqlite' && process.platform !== 'win32')
+if (process.platform !== 'win32')
   it('a service under npm start stops when npm is told to', async () => {
     const env = await migratedDatabase();
     const port = await freePort();

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { repeatedly } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
 import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import type { Answer } from '../../support/http.ts';
 import {
@@ -132,83 +131,82 @@ const expectInTime = (load: Load): string => {
   return `${load.acknowledged} acknowledged, 0 lost; 503 within ${seconds(refusedMs)}, slowest answer ${seconds(anyMs)}`;
 };
 
-if (ENGINE === 'postgres')
-  describe('PostgreSQL under load', () => {
-    it(`is killed ${KILLS} times: nothing acknowledged is lost, and work goes on by itself`, {
-      timeout: scaled(60_000 + KILLS * 20_000),
-    }, async () => {
-      const { postgres, env } = await ownPostgres({ durable: DURABLE });
-      const { shopId, clientId, key } = await makeShop(env);
-      const server = await startServer(env, { key });
-      const load = new Load(server, clientId);
-      let slowestMs = 0;
-      for (let kill = 0; kill < KILLS; kill++) {
-        await load.more(SOME);
-        await postgres.kill();
-        await load.next(503);
-        await postgres.resume();
-        const startedAt = performance.now();
-        slowestMs = Math.max(slowestMs, (await load.next(201)).endedAt - startedAt);
-      }
-      await load.end();
-      const figures = expectInTime(load);
-      expectWithin(slowestMs, BACK_WITHIN_MS);
-      await expectKept(load, server, env, shopId);
-      measured(3, `killed ${KILLS} times: ${figures}; back ${seconds(slowestMs)} after its start`);
-    });
-
-    it(`is not heard of for ${DROPPED_MS / 1000} s: nothing acknowledged is lost, and work goes on by itself`, async () => {
-      const env = await migratedDatabase();
-      const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
-      const { shopId, clientId, key } = await makeShop(env);
-      const server = await startServer({ ...env, DATABASE_URL: proxy.url }, { key });
-      const load = new Load(server, clientId, { callers: MANY, paths: PATHS });
+describe('PostgreSQL under load', () => {
+  it(`is killed ${KILLS} times: nothing acknowledged is lost, and work goes on by itself`, {
+    timeout: scaled(60_000 + KILLS * 20_000),
+  }, async () => {
+    const { postgres, env } = await ownPostgres({ durable: DURABLE });
+    const { shopId, clientId, key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const load = new Load(server, clientId);
+    let slowestMs = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
       await load.more(SOME);
-      proxy.hold();
-      const heldAt = performance.now();
+      await postgres.kill();
       await load.next(503);
-      await until('packets were dropped for a while', () => performance.now() - heldAt > DROPPED_MS, WAIT_MS);
-      proxy.release();
-      const releasedAt = performance.now();
-      await load.more(SOME);
-      await load.end();
-      const refusals = load.answers.filter(({ status }) => status === 503);
-      const backMs = Math.max(0, ...refusals.map(({ endedAt }) => endedAt - releasedAt));
-      const figures = expectInTime(load);
-      expectWithin(backMs, BACK_WITHIN_MS);
-      await expectKept(load, server, env, shopId);
-      measured(
-        3,
-        `packets dropped for ${seconds(DROPPED_MS)}: ${figures}; the last 503 ${seconds(backMs)} after it`,
-      );
-    });
-
-    it('is killed and its standby promoted: nothing acknowledged is lost, and the standby serves', async () => {
-      const history = new HistoryNotes();
-      const receiver = await history.startReceiver();
-      const { postgres: primary, env: alone } = await ownPostgres({ durable: DURABLE });
-      const standby = await primary.addStandby();
-      onTestFinished(standby.stop);
-      const env = { ...onHosts(alone, [primary, standby]), ...SENDING };
-      const { shopId, clientId, key } = await makeShop(env, { webhookUrl: receiver.url });
-      const [server] = await Promise.all([
-        startServer({ ...env, ROLE: 'api' }, { key }),
-        startServer({ ...env, ROLE: 'worker' }),
-      ]);
-      const load = new Load(server, clientId, { history });
-      await load.more(SOME);
-      await primary.kill();
-      await load.next(503);
-      await standby.promote();
-      const promotedAt = performance.now();
-      const { endedAt } = await load.next(201);
-      await load.more(SOME);
-      await load.end();
-      const figures = expectInTime(load);
-      expectWithin(endedAt - promotedAt, BACK_WITHIN_MS);
-      // The promoted server has every delivery too, and the worker has found it.
-      await expectKept(load, server, env, shopId);
-      expect(history.receipts.length).toBeGreaterThanOrEqual(load.acknowledged);
-      measured(3, `standby promoted: ${figures}; back ${seconds(endedAt - promotedAt)} after its promotion`);
-    });
+      await postgres.resume();
+      const startedAt = performance.now();
+      slowestMs = Math.max(slowestMs, (await load.next(201)).endedAt - startedAt);
+    }
+    await load.end();
+    const figures = expectInTime(load);
+    expectWithin(slowestMs, BACK_WITHIN_MS);
+    await expectKept(load, server, env, shopId);
+    measured(3, `killed ${KILLS} times: ${figures}; back ${seconds(slowestMs)} after its start`);
   });
+
+  it(`is not heard of for ${DROPPED_MS / 1000} s: nothing acknowledged is lost, and work goes on by itself`, async () => {
+    const env = await migratedDatabase();
+    const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
+    const { shopId, clientId, key } = await makeShop(env);
+    const server = await startServer({ ...env, DATABASE_URL: proxy.url }, { key });
+    const load = new Load(server, clientId, { callers: MANY, paths: PATHS });
+    await load.more(SOME);
+    proxy.hold();
+    const heldAt = performance.now();
+    await load.next(503);
+    await until('packets were dropped for a while', () => performance.now() - heldAt > DROPPED_MS, WAIT_MS);
+    proxy.release();
+    const releasedAt = performance.now();
+    await load.more(SOME);
+    await load.end();
+    const refusals = load.answers.filter(({ status }) => status === 503);
+    const backMs = Math.max(0, ...refusals.map(({ endedAt }) => endedAt - releasedAt));
+    const figures = expectInTime(load);
+    expectWithin(backMs, BACK_WITHIN_MS);
+    await expectKept(load, server, env, shopId);
+    measured(
+      3,
+      `packets dropped for ${seconds(DROPPED_MS)}: ${figures}; the last 503 ${seconds(backMs)} after it`,
+    );
+  });
+
+  it('is killed and its standby promoted: nothing acknowledged is lost, and the standby serves', async () => {
+    const history = new HistoryNotes();
+    const receiver = await history.startReceiver();
+    const { postgres: primary, env: alone } = await ownPostgres({ durable: DURABLE });
+    const standby = await primary.addStandby();
+    onTestFinished(standby.stop);
+    const env = { ...onHosts(alone, [primary, standby]), ...SENDING };
+    const { shopId, clientId, key } = await makeShop(env, { webhookUrl: receiver.url });
+    const [server] = await Promise.all([
+      startServer({ ...env, ROLE: 'api' }, { key }),
+      startServer({ ...env, ROLE: 'worker' }),
+    ]);
+    const load = new Load(server, clientId, { history });
+    await load.more(SOME);
+    await primary.kill();
+    await load.next(503);
+    await standby.promote();
+    const promotedAt = performance.now();
+    const { endedAt } = await load.next(201);
+    await load.more(SOME);
+    await load.end();
+    const figures = expectInTime(load);
+    expectWithin(endedAt - promotedAt, BACK_WITHIN_MS);
+    // The promoted server has every delivery too, and the worker has found it.
+    await expectKept(load, server, env, shopId);
+    expect(history.receipts.length).toBeGreaterThanOrEqual(load.acknowledged);
+    measured(3, `standby promoted: ${figures}; back ${seconds(endedAt - promotedAt)} after its promotion`);
+  });
+});

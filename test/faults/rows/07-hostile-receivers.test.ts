@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { residentMb, watchMemory } from '../../support/asked-process.ts';
-import { effort, expectWithin, FULL, measured, triedDeliveries } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
+import { effort, expectWithin, measured, triedDeliveries } from '../../support/faults.ts';
 import { HOSTILE } from '../../support/hostile-receivers.ts';
 import {
   type Env,
@@ -149,60 +148,53 @@ const warmUp = async (server: ServerProcess, env: Env, receivers: number): Promi
   return sizes.length * keys.length;
 };
 
-// What an answer costs does not depend on the database: in full on one engine, in short on both.
-if (!FULL || ENGINE === 'sqlite')
-  it('a hostile receiver fails its attempts, costs no memory, and learns nothing over a bad certificate', {
-    ...needs('openssl'),
-    timeout: scaled(240_000),
-  }, async () => {
-    const certificates = makeCertificates();
-    const env = await migratedDatabase(SENDING);
-    const server = await startServer({ ...env, NODE_EXTRA_CA_CERTS: certificates.authorityFile });
-    const healthy = await startReceiver();
-    const trusted = await tlsReceiver(certificates.good);
-    const badly = await badlyCertified(certificates);
-    const hostile = new Map<string, string>();
-    for (const [name, { behave, atConnection }] of Object.entries(HOSTILE))
-      hostile.set(name, await rawServer(behave, atConnection ? { atConnection } : {}));
-    const names = [...hostile.keys(), ...Object.keys(badly)];
-    const urls = [
-      healthy.url,
-      trusted.url,
-      ...hostile.values(),
-      ...Object.values(badly).map(({ url }) => url),
-    ];
-    const shops = await addShops(env, urls.length, (i) => urls[i] as string);
-    const [well, overTls, ...harmful] = shops as [MadeShop, MadeShop, ...MadeShop[]];
+it('a hostile receiver fails its attempts, costs no memory, and learns nothing over a bad certificate', {
+  ...needs('openssl'),
+  timeout: scaled(240_000),
+}, async () => {
+  const certificates = makeCertificates();
+  const env = await migratedDatabase(SENDING);
+  const server = await startServer({ ...env, NODE_EXTRA_CA_CERTS: certificates.authorityFile });
+  const healthy = await startReceiver();
+  const trusted = await tlsReceiver(certificates.good);
+  const badly = await badlyCertified(certificates);
+  const hostile = new Map<string, string>();
+  for (const [name, { behave, atConnection }] of Object.entries(HOSTILE))
+    hostile.set(name, await rawServer(behave, atConnection ? { atConnection } : {}));
+  const names = [...hostile.keys(), ...Object.keys(badly)];
+  const urls = [healthy.url, trusted.url, ...hostile.values(), ...Object.values(badly).map(({ url }) => url)];
+  const shops = await addShops(env, urls.length, (i) => urls[i] as string);
+  const [well, overTls, ...harmful] = shops as [MadeShop, MadeShop, ...MadeShop[]];
 
-    const warmedUp = await warmUp(server, env, names.length);
-    await events(server, [overTls.key]);
-    await until('a good certificate is trusted', () => trusted.received() > 0);
+  const warmedUp = await warmUp(server, env, names.length);
+  await events(server, [overTls.key]);
+  await until('a good certificate is trusted', () => trusted.received() > 0);
 
-    const memory = watchMemory(server.pid);
-    const beforeMb = memory();
-    await events(server, Array.from({ length: EVENTS }, () => harmful.map(({ key }) => key)).flat());
-    await events(server, [well.key]);
-    await healthy.got(1, 5_000);
-    const attempts = await attemptsOf(env, warmedUp + 2 + EVENTS * harmful.length);
-    const moreMb = memory() - beforeMb;
+  const memory = watchMemory(server.pid);
+  const beforeMb = memory();
+  await events(server, Array.from({ length: EVENTS }, () => harmful.map(({ key }) => key)).flat());
+  await events(server, [well.key]);
+  await healthy.got(1, 5_000);
+  const attempts = await attemptsOf(env, warmedUp + 2 + EVENTS * harmful.length);
+  const moreMb = memory() - beforeMb;
 
-    for (const [i, { clientId }] of harmful.entries()) {
-      const name = names[i] as string;
-      const { status = null, error = /TLS connection not trusted/ } = HOSTILE[name] ?? {};
-      for (const attempt of attempts.get(clientId) as Attempt[]) {
-        expect({ name, ...attempt }).toMatchObject({
-          name,
-          statusCode: status,
-          error: status === null ? expect.stringMatching(error) : null,
-        });
-        // The service does not read on for the 10 s of an exchange.
-        expectWithin(attempt.durationMs, /10 s/.test(error.source) && status === null ? 12_000 : 9_000);
-      }
+  for (const [i, { clientId }] of harmful.entries()) {
+    const name = names[i] as string;
+    const { status = null, error = /TLS connection not trusted/ } = HOSTILE[name] ?? {};
+    for (const attempt of attempts.get(clientId) as Attempt[]) {
+      expect({ name, ...attempt }).toMatchObject({
+        name,
+        statusCode: status,
+        error: status === null ? expect.stringMatching(error) : null,
+      });
+      // The service does not read on for the 10 s of an exchange.
+      expectWithin(attempt.durationMs, /10 s/.test(error.source) && status === null ? 12_000 : 9_000);
     }
-    for (const [name, { leaked }] of Object.entries(badly)) expect(leaked(), name).toBe(false);
-    measured(
-      7,
-      `${names.length} kinds of receivers, ${EVENTS} events each: ${moreMb.toFixed(0)} MB more memory`,
-    );
-    if (MOST_ROUNDS > 0) expect(moreMb).toBeLessThanOrEqual(MOST_MORE_MB);
-  });
+  }
+  for (const [name, { leaked }] of Object.entries(badly)) expect(leaked(), name).toBe(false);
+  measured(
+    7,
+    `${names.length} kinds of receivers, ${EVENTS} events each: ${moreMb.toFixed(0)} MB more memory`,
+  );
+  if (MOST_ROUNDS > 0) expect(moreMb).toBeLessThanOrEqual(MOST_MORE_MB);
+});

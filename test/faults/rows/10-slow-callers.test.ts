@@ -4,10 +4,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { pluck } from '../../support/answers.ts';
 import { effort, FULL, measured, percentile } from '../../support/faults.ts';
-import { type Answer, ENGINE } from '../../support/harness.ts';
+import type { Answer } from '../../support/harness.ts';
 import { ran, type ServerProcess } from '../../support/process.ts';
 import { startShop } from '../../support/shops.ts';
-import { needs, onlyIf, toolPath } from '../../support/tools.ts';
+import { needs, toolPath } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
 
 // Callers who hold connections and hardly use them: slow headers, slow bodies, slow reads, a third of them each.
@@ -119,9 +119,7 @@ const startBusy = async () => {
   return { server, key, largeFile };
 };
 
-// What a connection costs does not depend on the database: in full on one engine, in short on both.
 it(`${CALLERS} callers who are slow in every way take nothing from good ones`, {
-  ...onlyIf(!FULL || ENGINE === 'sqlite', 'in full on SQLite only'),
   timeout: scaled(180_000),
 }, async () => {
   const { server, key, largeFile } = await startBusy();
@@ -156,7 +154,7 @@ const slowHttpTestSays = async (args: string[]): Promise<string[]> => {
   return [...output.matchAll(/service available:\S*\s+\S*?(YES|NO)/g)].map((found) => found[1] as string);
 };
 
-if (FULL && ENGINE === 'sqlite')
+if (FULL)
   it('slowhttptest finds the service available', needs('slowhttptest'), async () => {
     const { server, largeFile } = await startBusy();
     const common = ['-c', '250', '-r', '100', '-l', '20', '-p', '3'];
