@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { measureSlowness, scaled } from './test/support/machine.ts';
 import { HandbackReporter } from './test/support/reporter.ts';
+import { measureSlowness, scaled } from './test/support/until.ts';
 
 // `npm test`: what a change must not break, in a few minutes. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
 // deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser; mode `ci`

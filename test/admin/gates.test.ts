@@ -5,7 +5,7 @@ import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
+import { scaled } from '../support/until.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);

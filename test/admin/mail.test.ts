@@ -4,10 +4,9 @@ import { adminCaller, newPerson, newUser } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
 import { expectError, UNKNOWN_ID } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
 import { timed } from '../support/process.ts';
 import { type MailServer, mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 const ask = (t: Harness, email: string, ip?: string) =>
   adminCaller(t).post('/password-links', { email }, ip ? { ip } : {});

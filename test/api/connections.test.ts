@@ -10,8 +10,7 @@ import { expectError, overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 const it = itWith(harness);
 

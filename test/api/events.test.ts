@@ -8,9 +8,8 @@ import { expectError, leftOut, newStaffRma, newTradeReturn } from '../support/ap
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
 import { sendingTo } from '../support/sending-to.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);

@@ -6,7 +6,7 @@ import { harness } from '../support/harness.ts';
 import { databaseAsText, foundIn } from '../support/private-values.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { addClient, makeShop } from '../support/shops.ts';
+import { makeShop, startShop } from '../support/shops.ts';
 
 describe('a command beside a running server takes effect with the next request', () => {
   it('for a plan, a subscription and a revoked client', async () => {
@@ -16,7 +16,7 @@ describe('a command beside a running server takes effect with the next request',
     const { shopId, clientId, key } = await makeShop(env);
     const read = async () => (await server.get('/offline-repairs', { key })).status;
     const create = async () => {
-      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
+      const { status, body } = await server.create({}, { key });
       return { status, code: body.code };
     };
     const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
@@ -43,14 +43,11 @@ describe('a command beside a running server takes effect with the next request',
 
   it('for a client that is replaced, and what waited for it goes out under the new secret', async () => {
     const [old, next] = [await startReceiver(() => 500), await startReceiver()];
-    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const { shopId } = await makeShop(env);
-    const client = await addClient(env, shopId, { name: 'ERP', webhookUrl: old.url });
-    const server = await startServer(env);
-    const { body: repair } = await server.post('/offline-repairs', repairBody(), { key: client.apiKey });
+    const { env, server, client } = await startShop({ webhookUrl: old.url });
+    const { body: repair } = await server.create();
     await old.got(1);
     const replacement = await cli(['client', 'replace', client.id, '--webhook-url', next.url], env);
-    expect((await server.get('/offline-repairs', { key: client.apiKey })).status).toBe(401);
+    expect((await server.get('/offline-repairs')).status).toBe(401);
     const again = await server.get(`/offline-repairs/${repair.id}`, { key: replacement.apiKey });
     expect(again.status).toBe(200);
     const [sent] = await next.got(1);

@@ -3,15 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { newRepair } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
 import { runHere } from '../support/commands-here.ts';
 import { harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { launch, migratedDatabase, startServer } from '../support/process.ts';
+import { launch, startServer } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
-import { addClient, makeShop } from '../support/shops.ts';
-import { until } from '../support/until.ts';
+import { startShop } from '../support/shops.ts';
+import { scaled, until } from '../support/until.ts';
 
 const SECRET = 'whsec_forwarded';
 
@@ -281,16 +279,14 @@ describe('events --forward-to', () => {
   it('forwards what the webhooks were, to the byte, through restarts of both sides', {
     timeout: scaled(180_000),
   }, async () => {
-    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const { shopId } = await makeShop(env);
     const [webhooks, forwarded] = [await startReceiver(), await startReceiver()];
-    const client = await addClient(env, shopId, { webhookUrl: webhooks.url });
-    const own = { HANDBACK_API_KEY: client.apiKey, HANDBACK_WEBHOOK_SECRET: client.webhookSecret };
-    let server = await startServer(env, { key: client.apiKey });
+    const { env, key, webhookSecret, ...started } = await startShop({ webhookUrl: webhooks.url });
+    const own = { HANDBACK_API_KEY: key, HANDBACK_WEBHOOK_SECRET: webhookSecret };
+    let { server } = started;
     const forward = (...args: string[]) =>
       launch(['events', '--url', server.url, '--forward-to', forwarded.url, ...args], own);
     const change = async (customerName: string) => {
-      const { body } = await server.post('/offline-repairs', repairBody({ customerName }));
+      const { body } = await server.create({ customerName });
       await server.post(`/offline-repairs/${body.id}/close`, {});
     };
     /** By id: a stop within a page sends some of its events once more. */
@@ -315,7 +311,7 @@ describe('events --forward-to', () => {
     expect(second.out.stderr).toContain(`starting after ${cursor}`);
     await server.stop();
     await until('it noticed', () => /cannot be reached: .*; trying again/.test(second.out.stderr));
-    server = await startServer({ ...env, PORT: String(server.port) }, { key: client.apiKey });
+    server = await startServer({ ...env, PORT: String(server.port) }, { key });
     await change('After a restart of the service');
     await forwardedAll(6);
     await webhooks.got(6);

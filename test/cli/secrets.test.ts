@@ -31,14 +31,14 @@ describe('secrets reseal', () => {
     );
     expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 3, total: 4, failed: 0 });
     expect(await cliHere(['secrets', 'reseal'], both)).toEqual({ resealed: 0, total: 4, failed: 0 });
-    expect((await running.get('/readyz')).status).toBe(200);
+    expect(await running.isReady()).toBe(true);
     expect((await running.stop()).status).toBe(0);
 
     const refused = await run(['serve'], { ...env, PORT: '0' });
     expect(refused.status).toBe(1);
     expect(refused.stderr).toMatch(/^handback: SECRET_KEY [^\n]+\n$/);
     const server = await startServer({ ...env, ...keys(NEW) });
-    expect((await server.get('/readyz')).status).toBe(200);
+    expect(await server.isReady()).toBe(true);
     const rows = await lookInto(env).selectFrom('api_clients').select(['id', 'webhook_secret']).execute();
     const person = await lookInto(env).selectFrom('users').select('factor_secret').executeTakeFirstOrThrow();
     expect(secretBox([NEW]).open(person.factor_secret ?? '', factorPlace(user.id))).toBe(

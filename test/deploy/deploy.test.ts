@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/service/config.ts';
-import { scaled } from '../support/machine.ts';
 import { startServer, temporaryFolder } from '../support/process.ts';
 import { needs, type Tool, toolPath } from '../support/tools.ts';
+import { scaled } from '../support/until.ts';
 
 // What can be checked of deploy/ without a cluster, a container engine or a running systemd.
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,9 @@ import { V8_FLAGS } from '../../bin/v8-flags.js';
 import { repairBody } from '../support/bodies.ts';
 import { newFolder } from '../support/folders.ts';
 import { sendTo } from '../support/http.ts';
-import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { run, startServer, temporaryFolder } from '../support/process.ts';
-import { until } from '../support/until.ts';
+import { run, startProgram, startServer, temporaryFolder } from '../support/process.ts';
+import { scaled, until } from '../support/until.ts';
 
 // The package as an operator has it: packed here, unpacked into an empty folder where deploy/Dockerfile puts it, beside links to the
 // packages that `npm install --omit=dev` would bring, and run from there. Nothing is asked of a registry.
@@ -93,33 +92,17 @@ describe('an installed package', () => {
   const serve = async () => {
     const port = await freePort();
     const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0' };
-    const npx = spawn('npx', ['handback', 'serve'], {
-      cwd: folder,
-      env: { ...process.env, ...env },
-      detached: true,
-    });
-    let said = '';
-    let logged = '';
-    npx.stderr.on('data', (chunk) => {
-      said += chunk;
-    });
-    npx.stdout.on('data', (chunk) => {
-      logged += chunk;
-    });
-    const closed = new Promise((resolve) => npx.once('close', resolve));
-    onTestFinished(async () => {
-      if (npx.exitCode === null) process.kill(-(npx.pid as number), 'SIGKILL');
-      await closed;
-    });
-    await until('it is ready', () => / is ready at /.test(said) && /"msg":"ready"/.test(logged));
-    const { pid } = JSON.parse(logged.split('\n').find((line) => /"msg":"ready"/.test(line)) ?? '{}');
+    const options = { cwd: folder, env: { ...process.env, ...env }, detached: true };
+    const { child, out, ended } = startProgram('npx', ['handback', 'serve'], options);
+    await until('it is ready', () => / is ready at /.test(out.stderr) && /"msg":"ready"/.test(out.stdout));
+    const { pid } = JSON.parse(out.stdout.split('\n').find((line) => /"msg":"ready"/.test(line)) ?? '{}');
     const stop = async () => {
-      npx.kill('SIGTERM');
+      child.kill('SIGTERM');
       // Its streams are closed when the service has closed them too.
-      await closed;
-      return logged;
+      await ended;
+      return out.stdout;
     };
-    return { url: `http://127.0.0.1:${port}`, pid, env, stop, said: () => said };
+    return { url: `http://127.0.0.1:${port}`, pid, env, stop, said: () => out.stderr };
   };
 
   it('is below 120 MB, and nothing in it was compiled', () => {

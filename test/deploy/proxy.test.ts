@@ -6,14 +6,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { repeatedly } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
-import { startHaproxy } from '../support/haproxy.ts';
-import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type Env, migratedDatabase, startServer, temporaryFolder } from '../support/process.ts';
-import { addClient, makeShop } from '../support/shops.ts';
+import { startHaproxy } from '../support/proxies.ts';
+import { makeShop } from '../support/shops.ts';
 import { needs, toolPath } from '../support/tools.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 // deploy/haproxy.cfg before two real processes. Only addresses, ports and folders are changed.
 
@@ -74,23 +74,21 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
   it('two processes are replaced one by one, and no request fails', {
     timeout: scaled(180_000),
   }, async () => {
-    const env = { ...(await migratedDatabase()), DRAIN_SECONDS: '6' };
-    const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
-    const { apiKey } = await addClient(env, shopId, { name: 'Till' });
+    const env = await migratedDatabase({ DRAIN_SECONDS: '6' });
+    const { key } = await makeShop(env);
     const { ports, start, servers } = await startTwo(env);
     const { secure, uses } = await startProxy(ports);
 
     const answers: number[] = [];
-    let isOver = false;
-    const call = async (_: unknown, i: number): Promise<void> => {
-      const own = callerOf(secure, process.platform === 'linux' ? `127.0.0.${10 + i}` : '127.0.0.1');
-      while (!isOver) {
-        answers.push((await own(`${BASE_PATH}/offline-repairs?limit=1`, apiKey)).status);
-        answers.push((await own(`${BASE_PATH}/offline-repairs`, apiKey, repairBody())).status);
-        await pause(PAUSE_MS);
-      }
-    };
-    const callers = Array.from({ length: CALLERS }, call);
+    const callers = Array.from({ length: CALLERS }, (_, i) =>
+      callerOf(secure, process.platform === 'linux' ? `127.0.0.${10 + i}` : '127.0.0.1'),
+    );
+    const endCallers = repeatedly(CALLERS, async (i) => {
+      const own = callers[i] as (typeof callers)[0];
+      answers.push((await own(`${BASE_PATH}/offline-repairs?limit=1`, key)).status);
+      answers.push((await own(`${BASE_PATH}/offline-repairs`, key, repairBody())).status);
+      await pause(PAUSE_MS);
+    });
     for (const [i, port] of ports.entries()) {
       const before = answers.length;
       await until('callers are busy', () => answers.length > before + 20);
@@ -100,8 +98,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
       servers[i] = await start(port);
       await uses(`api-${i + 1}`);
     }
-    isOver = true;
-    await Promise.all(callers);
+    await endCallers();
     // A caller that reached its limit was answered, too.
     expect(answers.filter((status) => ![200, 201, 429].includes(status))).toEqual([]);
     expect(answers.filter((status) => status === 201).length).toBeGreaterThan(40);

@@ -3,31 +3,36 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
-import { openDatabase } from '../../src/db/open.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
+import { atOnce, repeatedly } from '../support/answers.ts';
 import { backupFile, DIRECTIONS, emptyOn, everyRow, failing, isUntouched } from '../support/backups.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { cliHere } from '../support/commands-here.ts';
+import { openOn } from '../support/database.ts';
 import { FULL } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
-import { type Env, launch, lookInto, run, type ServerProcess, startServer } from '../support/process.ts';
+import {
+  type Env,
+  launch,
+  lookInto,
+  run,
+  SENDING,
+  type ServerProcess,
+  startServer,
+} from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { addPerson, addShops } from '../support/shops.ts';
-import { UNOBSERVED } from '../support/unobserved.ts';
-import { until } from '../support/until.ts';
+import { addPerson, type MadeShop, makeShop } from '../support/shops.ts';
+import { scaled, until } from '../support/until.ts';
 
 /** Returns that are there before the load begins: none in the suites, many with `npm run test:backup`, which prints the figures. */
 const RMAS = Number(process.env['BACKUP_RMAS'] ?? 0);
 
-type Added = Awaited<ReturnType<typeof addShops>>[number];
-
 /** By the service's own action, in this process: HTTP would take several times as long. */
-const fill = async (env: Env, { shop, client }: Added): Promise<void> => {
+const fill = async (env: Env, { shop, client }: MadeShop): Promise<void> => {
   const ctx = await openContext(readConfig({ ...env, PORT: '0' }), { log: pino({ level: 'silent' }) });
   const caller = { shop, actor: { type: 'API_CLIENT' as const, id: client.id, name: client.name } };
   let left = RMAS;
@@ -38,7 +43,7 @@ const fill = async (env: Env, { shop, client }: Added): Promise<void> => {
       await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody(own)));
     }
   };
-  await Promise.all(Array.from({ length: 200 }, create));
+  await atOnce(200, create);
   await ctx.close();
 };
 
@@ -56,14 +61,12 @@ const watched = async (args: string[], env: Env) => {
   return { ...JSON.parse(out.stdout), peakMb };
 };
 
-const write = async (server: ServerProcess, isOver: () => boolean, acknowledged: string[]) => {
-  while (!isOver()) {
-    const { status, body } = await server.post('/offline-repairs', repairBody());
-    expect(status).toBe(201);
-    acknowledged.push(body.id);
-    await server.post(`/offline-repairs/${body.id}/begin-repair`);
-    await server.post('/trade-returns', tradeBody());
-  }
+const write = async (server: ServerProcess, acknowledged: string[]) => {
+  const { status, body } = await server.create();
+  expect(status).toBe(201);
+  acknowledged.push(body.id);
+  await server.post(`/offline-repairs/${body.id}/begin-repair`);
+  await server.post('/trade-returns', tradeBody());
 };
 
 const follow = async (server: ServerProcess, start: string): Promise<{ ids: string[]; cursor: string }> => {
@@ -78,34 +81,32 @@ const follow = async (server: ServerProcess, start: string): Promise<{ ids: stri
 };
 
 const underLoad = async (from: 'sqlite' | 'postgres', to: 'sqlite' | 'postgres') => {
-  const allowed = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-  const source = { ...(await emptyOn(from)), ...allowed };
-  const target = { ...(await emptyOn(to)), ...allowed };
+  const source = { ...(await emptyOn(from)), ...SENDING };
+  const target = { ...(await emptyOn(to)), ...SENDING };
   const receiver = await startReceiver(() => undefined);
-  const shops = await addShops(source, 2, (i) => (i === 1 ? receiver.url : null));
-  const [{ shop, client }, hooked] = shops as [Added, Added];
-  const person = await addPerson(source, shop.id);
-  if (RMAS > 0) await fill(source, shops[0] as Added);
-  const server = await startServer(source, { key: client.apiKey });
+  const made = await makeShop(source);
+  const { shopId, key } = made;
+  const hooked = await makeShop(source, { webhookUrl: receiver.url });
+  const person = await addPerson(source, shopId);
+  if (RMAS > 0) await fill(source, made);
+  const server = await startServer(source, { key });
 
   // A receiver that hangs: its webhook is still on its way when the backup is made.
-  const told = await server.post('/offline-repairs', repairBody(), { key: hooked.client.apiKey });
+  const told = await server.create({}, { key: hooked.key });
   await receiver.got(1);
   const acknowledged: string[] = [];
-  let isOver = false;
-  const writers = Array.from({ length: 4 }, () => write(server, () => isOver, acknowledged));
+  const endWriters = repeatedly(4, () => write(server, acknowledged));
   await until('something is written', () => acknowledged.length >= 20);
   const { body: page } = await server.get('/events?limit=7');
   const before = [...acknowledged];
   const file = backupFile();
   const backup = await watched(['backup', file], source);
   const writtenMeanwhile = acknowledged.length - before.length;
-  isOver = true;
-  await Promise.all(writers);
+  await endWriters();
   await server.stop('SIGKILL');
   const restored = await watched(['restore', file], target);
   if (RMAS > 0) process.stdout.write(`${JSON.stringify({ backup, writtenMeanwhile, restored })}\n`);
-  return { source, target, receiver, shop, client, person, told, page, before, backup, restored };
+  return { source, target, receiver, shopId, key, person, told, page, before, backup, restored };
 };
 
 describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
@@ -114,11 +115,9 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
     it('under load is of one moment, and goes on there: keys, cursors, webhooks and people', {
       timeout: RMAS > 0 ? 3_600_000 : scaled(120_000),
     }, async () => {
-      const { source, target, receiver, shop, client, person, told, page, before, ...runs } = await underLoad(
-        from,
-        to,
-      );
-      expect(runs.restored.tables).toEqual(runs.backup.tables);
+      const run = await underLoad(from, to);
+      const { source, target, receiver, shopId, key, person, told, page, before } = run;
+      expect(run.restored.tables).toEqual(run.backup.tables);
       const [there, here] = [await everyRow(source), await everyRow(target)];
       // What is written once stands there as it stood here.
       for (const table of ['events', 'timeline', 'shops', 'users', 'dangerous_goods', 'audit_log']) {
@@ -132,7 +131,7 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
       const ofShop = await db
         .selectFrom('events')
         .select(['id', 'position'])
-        .where('shop_id', '=', shop.id)
+        .where('shop_id', '=', shopId)
         .orderBy('position')
         .execute();
       expect(ofShop.map(({ position }) => position)).toEqual(ofShop.map((_, i) => i + 1));
@@ -140,7 +139,7 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
       expect(ok, JSON.stringify(checks)).toBe(true);
 
       receiver.behave(() => 200);
-      const server = await startServer(target, { key: client.apiKey });
+      const server = await startServer(target, { key });
       const sent = await until('the webhook has come', () =>
         receiver.received.slice(1).find(({ body }) => body.data.id === told.body.id),
       );
@@ -148,28 +147,25 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
       expect(sent.headers['x-webhook-id']).toBe(receiver.received[0]?.headers['x-webhook-id']);
       const rest = await follow(server, page.cursor);
       expect(rest.ids).toEqual(ofShop.slice(7).map(({ id }) => id));
-      expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+      expect((await server.create()).status).toBe(201);
       expect((await follow(server, rest.cursor)).ids).toHaveLength(1);
       expect((await server.post('/admin/api/session', person, { key: null })).status).toBe(200);
     });
 
   it('keeps every value as it is', async () => {
     const [source, target] = [await emptyOn(from), await emptyOn(to)];
-    const [{ shop, client }] = (await addShops(source, 1)) as [Added];
+    const { shopId, clientId } = await makeShop(source);
     const texts = [
       ...['', ' ', 'null', '{a,"b",NULL}', '\\x00', "it's", '"', '\\', '\u2028\u2029\r\n\t'],
       ...['\u{1F9F0}é', '[1]', '{"a":"\\u0041"}'],
     ];
-    const database = openDatabase(readConfig(source), UNOBSERVED);
-    onTestFinished(() => database.close());
+    const { db } = openOn(source);
     for (const pattern of texts)
-      await database.db.insertInto('dangerous_goods').values({ shop_id: shop.id, pattern }).execute();
+      await db.insertInto('dangerous_goods').values({ shop_id: shopId, pattern }).execute();
     await sql`update shop_counters
-      set last_number = 9223372036854775807, last_at = 9007199254740993, month_used = -1`.execute(
-      database.db,
-    );
+      set last_number = 9223372036854775807, last_at = 9007199254740993, month_used = -1`.execute(db);
     await sql`update api_clients set webhook_url = null, name = ${texts.join('')}
-      where id = ${client.id}`.execute(database.db);
+      where id = ${clientId}`.execute(db);
     const file = backupFile();
     const made = await cliHere(['backup', file], source);
     expect(made).toMatchObject({ file, bytes: statSync(file).size, schema: expect.any(String) });
@@ -207,7 +203,7 @@ const fillAuditLog = async (env: Env): Promise<void> => {
 describe('a restore', () => {
   it('that is killed half-way leaves an empty database, into which it can be done again', async () => {
     const env = await emptyOn(ENGINE);
-    await addShops(env, 1);
+    await makeShop(env);
     await fillAuditLog(env);
     const file = backupFile();
     await cliHere(['backup', file], env);
@@ -239,7 +235,7 @@ describe('a restore', () => {
   if (ENGINE === 'postgres')
     it('names the rows that PostgreSQL cannot take, and writes nothing', async () => {
       const source = await emptyOn('sqlite');
-      await addShops(source, 1);
+      await makeShop(source);
       await sql`update shop_counters set last_number = 'many'`.execute(lookInto(source));
       const file = backupFile();
       await cliHere(['backup', file], source);

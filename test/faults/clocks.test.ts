@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
-import { wrongClock } from '../support/faketime.ts';
-import { expectWithin } from '../support/faults.ts';
-import { type Env, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { expectWithin, wrongClock } from '../support/faults.ts';
+import { callsOf, sendTo } from '../support/http.ts';
+import { type Env, migratedDatabase, SENDING, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { addShops } from '../support/shops.ts';
+import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 
 const AHEAD_MS = 5_000;
@@ -29,67 +29,46 @@ const openWith = async (env: Env, wrongByMs: number) => {
     await app.close();
     await ctx.close();
   });
-  const send = (key: string, ip: string, path: string, body?: object) =>
-    fetch(`${url}${BASE_PATH}${path}`, {
-      method: body ? 'POST' : 'GET',
-      headers: { 'x-api-key': key, 'x-forwarded-for': ip, 'content-type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-  return { ctx, send };
+  return { ctx, ...callsOf(sendTo(url)) };
 };
-
-const webhookEnv = async (): Promise<Env> => ({
-  ...(await migratedDatabase()),
-  WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-});
 
 describe('processes whose clocks differ', () => {
   it('agree on what time it is', async () => {
-    const env = await webhookEnv();
+    const env = await migratedDatabase();
     const clocks = await Promise.all([AHEAD_MS, 0, -AHEAD_MS].map((ms) => openWith(env, ms)));
     const times = clocks.map(({ ctx }) => ctx.clock.now());
     expectWithin(Math.max(...times) - Math.min(...times), 200);
   });
 
   it('count one limit together', async () => {
-    const env = await webhookEnv();
-    const [one] = await addShops(env, 1);
-    const key = one?.client.apiKey ?? '';
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
     const [fast, slow] = await Promise.all([openWith(env, AHEAD_MS), openWith(env, -AHEAD_MS)]);
     const statuses: number[] = [];
-    for (let n = 0; n < 21; n++)
-      for (const { status } of await Promise.all(
-        Array.from({ length: 10 }, (_, i) =>
-          (i % 2 === 0 ? fast : slow).send(key, '10.2.0.1', '/offline-repairs?limit=1'),
-        ),
-      ))
-        statuses.push(status);
+    const ask = (i: number) =>
+      (i % 2 === 0 ? fast : slow).get('/offline-repairs?limit=1', { key, ip: '10.2.0.1' });
+    for (let n = 0; n < 21; n++) statuses.push(...pluck(await atOnce(10, ask), 'status'));
     expect(statuses.filter((status) => status === 200)).toHaveLength(200);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
     // Five a second: of twelve that come at the same instant to both, five pass.
-    const { value: burst, ms } = await timed(() =>
-      Promise.all(
-        Array.from({ length: 12 }, (_, i) =>
-          (i % 2 === 0 ? fast : slow).send(key, '10.2.0.2', '/offline-repairs', repairBody()),
-        ),
-      ),
-    );
+    const create = (i: number) =>
+      (i % 2 === 0 ? fast : slow).post('/offline-repairs', repairBody(), { key, ip: '10.2.0.2' });
+    const { value: burst, ms } = await timed(() => atOnce(12, create));
     const passed = burst.filter(({ status }) => status === 201).length;
     expect(passed).toBeGreaterThanOrEqual(5);
     expect(passed).toBeLessThanOrEqual(5 * Math.ceil(ms / 1_000));
   });
 
   it('turn no caller away for longer than a window, also after the clock was set back', async () => {
-    const env = await webhookEnv();
-    const [one] = await addShops(env, 1);
-    const key = one?.client.apiKey ?? '';
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
     const service = await openWith(env, 0);
     const hourAhead = Date.now() + 3_600_000;
     await sql`insert into rate_limits (key, times, taken, expire)
         values ('other-minute:10.3.0.1', array_fill(${hourAhead}::float8, array[199]), 1, ${hourAhead})`.execute(
       service.ctx.db,
     );
-    const ask = () => service.send(key, '10.3.0.1', '/offline-repairs');
+    const ask = () => service.get('/offline-repairs', { key, ip: '10.3.0.1' });
     expect((await ask()).status).toBe(200);
     // Times that lie ahead count as now.
     const refused = await ask();
@@ -103,15 +82,14 @@ describe('real processes whose clocks differ', needs('faketime'), () => {
     'by %s: an event leaves at once, and a retry a second after the first',
     async (offset) => {
       const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-      const env = await webhookEnv();
-      const [one] = await addShops(env, 1, () => receiver.url);
-      const wrong = wrongClock(offset);
+      const env = await migratedDatabase(SENDING);
+      const { key } = await makeShop(env, { webhookUrl: receiver.url });
       const [api] = await Promise.all([
-        startServer({ ...env, ...wrong, ROLE: 'api' }, { key: one?.client.apiKey ?? '' }),
+        startServer({ ...env, ...wrongClock(offset), ROLE: 'api' }, { key }),
         startServer({ ...env, ROLE: 'worker' }),
       ]);
       const sentAt = Date.now();
-      const { body } = await api.post('/offline-repairs', repairBody());
+      const { body } = await api.create();
       // Times are the database's, not this process's.
       expectWithin(Math.abs(Date.parse(body.createdAt) - sentAt), AT_ONCE_MS);
       const [first] = await receiver.got(1, 20_000);

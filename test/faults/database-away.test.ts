@@ -1,29 +1,25 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { repairBody } from '../support/bodies.ts';
-import { expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
+import { atOnce } from '../support/answers.ts';
+import { ANSWERED_WITHIN_MS, expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
 import { createDatabase, onServer } from '../support/postgres-databases.ts';
-import { startPostgres } from '../support/postgres-server.ts';
 import {
-  databaseOn,
   migratedDatabase,
+  ownPostgres,
   SECRET_KEY,
   type ServerProcess,
   startServer,
   timed,
 } from '../support/process.ts';
+import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-
-/** Every answer comes within this time, docs/contract.md. */
-const WITHIN_MS = 5_000;
 
 const requestsOf = (server: ServerProcess, id: string) => [
   () => server.get('/offline-repairs'),
   () => server.get(`/offline-repairs/${id}`),
   () => server.get('/offline-repairs?updatedSince=2026-01-01T00:00:00.000Z'),
   () => server.get(`/offline-repairs/${id}/timeline`),
-  () => server.post('/offline-repairs', repairBody()),
+  () => server.create(),
   () => server.post(`/offline-repairs/${id}/begin-diagnostics`, {}),
   () => server.get('/readyz'),
 ];
@@ -31,38 +27,34 @@ const requestsOf = (server: ServerProcess, id: string) => [
 const withRepair = async (env: Record<string, string>, serverEnv = env) => {
   const { key } = await makeShop(env);
   const server = await startServer(serverEnv, { key });
-  const { body } = await server.post('/offline-repairs', repairBody());
+  const { body } = await server.create();
   return { server, id: body.id as string };
 };
 
-const isReady = async (server: ServerProcess) => (await server.get('/readyz')).status === 200;
-
 const expectBack = async (server: ServerProcess, id: string): Promise<void> => {
-  await until('it is ready again', () => isReady(server));
-  const create = async () => (await server.post('/offline-repairs', repairBody())).status === 201;
-  await until('it creates again', create);
+  await until('it is ready again', server.isReady);
+  await until('it creates again', async () => (await server.create()).status === 201);
   // A backend that was told to end may still answer the first, and end with the next.
   await until('it reads again', async () => (await server.get(`/offline-repairs/${id}`)).status === 200);
 };
 
 describe('a PostgreSQL that hangs', () => {
   const setUp = async () => {
-    const postgres = await startPostgres();
-    onTestFinished(postgres.stop);
-    return { postgres, ...(await withRepair(await databaseOn(postgres))) };
+    const { postgres, env } = await ownPostgres();
+    return { postgres, ...(await withRepair(env)) };
   };
 
   it('is answered for with 503, again and again, and the service works again by itself', async () => {
     const { postgres, server, id } = await setUp();
     // Fill the pool first: connections that are open and hang are another case than new ones that are not answered.
-    await Promise.all(Array.from({ length: 20 }, () => server.get('/offline-repairs')));
+    await atOnce(20, () => server.get('/offline-repairs'));
     postgres.freeze();
     for (let round = 0; round < 2; round++) {
       // More of them at once than the server has connections.
       const asked = Array.from({ length: 4 }, () => requestsOf(server, id)).flat();
       const answers = await Promise.all(asked.map(timed));
       for (const { value } of answers) expectUnavailable(value);
-      expectWithin(Math.max(...answers.map(({ ms }) => ms)), WITHIN_MS);
+      expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
       expect((await server.get('/healthz')).status).toBe(200);
     }
     postgres.thaw();
@@ -147,11 +139,8 @@ describe('a PostgreSQL that refuses', () => {
     for (const [what, code, refuse, allow] of REFUSALS) {
       const logged = server.logs().length;
       await change(refuse);
-      await until(`it is not ready: ${what}`, async () => !(await isReady(server)));
-      const writes = [
-        await server.post('/offline-repairs', repairBody()),
-        await server.post(`/offline-repairs/${id}/close`),
-      ];
+      await until(`it is not ready: ${what}`, async () => !(await server.isReady()));
+      const writes = [await server.create(), await server.post(`/offline-repairs/${id}/close`)];
       const reads = what.startsWith('writes') ? [] : [await server.get(`/offline-repairs/${id}`)];
       for (const answer of [...writes, ...reads]) {
         expectUnavailable(answer);
@@ -176,8 +165,7 @@ describe('the network to PostgreSQL', () => {
   const behindProxy = async () => {
     const env = await migratedDatabase();
     const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
-    const through = { ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) };
-    const { server, id } = await withRepair(env, through);
+    const { server, id } = await withRepair(env, { ...env, DATABASE_URL: proxy.url });
     return { proxy, server, requests: () => [...requestsOf(server, id), ...requestsOf(server, id)] };
   };
 
@@ -191,17 +179,17 @@ describe('the network to PostgreSQL', () => {
     proxy.forget();
     const answers = await Promise.all(requests().map((ask) => timed(ask)));
     expect(answers.map(({ value }) => value.status).filter((status) => status >= 400)).toEqual([]);
-    expectWithin(Math.max(...answers.map(({ ms }) => ms)), WITHIN_MS);
+    expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
   });
 
   it('lets too few connections through: not ready, and ready when there are enough', async () => {
     const { proxy, server, requests } = await behindProxy();
-    expect(await isReady(server)).toBe(true);
+    expect(await server.isReady()).toBe(true);
     proxy.forget();
     proxy.limit(2);
-    await until('it is not ready', async () => !(await isReady(server)));
+    await until('it is not ready', async () => !(await server.isReady()));
     proxy.limit(100);
-    await until('it is ready again', () => isReady(server));
+    await until('it is ready again', server.isReady);
     for (const ask of requests()) expect((await ask()).status).toBeLessThan(300);
   });
 });

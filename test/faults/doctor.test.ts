@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
-import { wrongClock } from '../support/faketime.ts';
-import { throughPgbouncer } from '../support/pgbouncer.ts';
+import { wrongClock } from '../support/faults.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { lookInto, migratedDatabase, run } from '../support/process.ts';
+import { throughPgbouncer } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 

@@ -1,32 +1,26 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { repairBody } from '../support/bodies.ts';
-import { expectWithin } from '../support/faults.ts';
+import { ANSWERED_WITHIN_MS, expectWithin } from '../support/faults.ts';
 import { onServer } from '../support/postgres-databases.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import type { PostgresServer } from '../support/postgres-server.ts';
 import {
   cli,
-  databaseOn,
   type Env,
   onHosts,
+  ownPostgres,
   run,
   type ServerProcess,
   startServer,
   timed,
 } from '../support/process.ts';
+import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-/** Every answer comes within this time, docs/contract.md. */
-const WITHIN_MS = 5_000;
-
 const setUp = async () => {
-  const primary = await startPostgres();
-  onTestFinished(primary.stop);
+  const { postgres: primary, env: alone } = await ownPostgres();
   const standby = await primary.addStandby();
   onTestFinished(standby.stop);
-  const alone = await databaseOn(primary);
   const env = onHosts(alone, [primary, standby]);
   const { key } = await makeShop(env);
   return { primary, standby, alone, env, key };
@@ -34,8 +28,8 @@ const setUp = async () => {
 
 const create = (server: ServerProcess): Promise<string> =>
   until('it creates', async () => {
-    const { value, ms } = await timed(() => server.post('/offline-repairs', repairBody()));
-    expectWithin(ms, WITHIN_MS);
+    const { value, ms } = await timed(() => server.create());
+    expectWithin(ms, ANSWERED_WITHIN_MS);
     expect([201, 503]).toContain(value.status);
     return value.status === 201 && (value.body.id as string);
   });
@@ -58,6 +52,14 @@ const idsOn = async (env: Env, server: PostgresServer): Promise<unknown[]> =>
 const setReadOnly = async (primary: PostgresServer, state: 'on' | 'off'): Promise<void> => {
   await onServer(primary.url, `alter system set default_transaction_read_only = ${state}`);
   await onServer(primary.url, 'select pg_reload_conf()');
+};
+
+/** Once it is refused by the primary, the standby takes writes, and the service finds it. */
+const promoted = async (server: ServerProcess, env: Env, standby: PostgresServer): Promise<void> => {
+  await until('it is refused', async () => (await server.create()).status === 503);
+  await standby.promote();
+  const id = await create(server);
+  expect(await idsOn(env, standby)).toContain(id);
 };
 
 /** As when it is started again without being made a standby of the new one: both take writes. */
@@ -90,17 +92,8 @@ describe('of several hosts', () => {
     await until('it listens', async () => (await askServer(alone, primary, listening)).length > 0);
     // No connection ends, but nothing can be written any more.
     await setReadOnly(primary, 'on');
-    await until(
-      'it is refused',
-      async () => (await server.post('/offline-repairs', repairBody())).status === 503,
-    );
-    await standby.promote();
-    const id = await create(server);
-    expect(await idsOn(alone, standby)).toContain(id);
-    await until(
-      'it listens at the new one',
-      async () => (await askServer(alone, standby, listening)).length > 0,
-    );
+    await promoted(server, alone, standby);
+    await until('it listens there', async () => (await askServer(alone, standby, listening)).length > 0);
     expect(await askServer(alone, primary, listening)).toEqual([]);
 
     await setReadOnly(primary, 'off');
@@ -108,8 +101,8 @@ describe('of several hosts', () => {
     const started = await startServer(env, { key });
     await expectLoyalty(started, alone, primary, standby);
     await standby.halt();
-    await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(503);
+    await until('it is not ready', async () => !(await server.isReady()));
+    expect((await server.create()).status).toBe(503);
     await standby.resume();
     await expectLoyalty(server, alone, primary, standby);
   });
@@ -117,17 +110,11 @@ describe('of several hosts', () => {
   it('one that does not answer holds no request up, and is not used again when it does', async () => {
     const { primary, standby, alone, key } = await setUp();
     const proxy = await startTcpProxy(primary.url);
-    const env = onHosts(alone, [{ url: proxy.through(primary.url) }, standby]);
+    const env = onHosts(alone, [{ url: proxy.url }, standby]);
     const server = await startServer(env, { key });
     await create(server);
     proxy.hold();
-    await until(
-      'it is refused',
-      async () => (await server.post('/offline-repairs', repairBody())).status === 503,
-    );
-    await standby.promote();
-    const id = await create(server);
-    expect(await idsOn(alone, standby)).toContain(id);
+    await promoted(server, alone, standby);
     expect(await cli(['shop', 'list'], env)).toHaveLength(1);
     proxy.release();
     await expectLoyalty(server, alone, primary, standby);

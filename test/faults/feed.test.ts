@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { wrongClock } from '../support/faketime.ts';
+import { wrongClock } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
-import { follow } from '../support/history/callers.ts';
-import { type History, newHistory, noteCreation, noteMove } from '../support/history/history.ts';
-import { judged } from '../support/history/judged.ts';
+import { HistoryNotes } from '../support/history/history.ts';
 import type { Answer } from '../support/http.ts';
-import { scaled } from '../support/machine.ts';
 import {
   cli,
   lookInto,
@@ -18,7 +15,7 @@ import {
 } from '../support/process.ts';
 import { addClient, addPerson, makeShop, type SignedIn, signIn } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 
 // A program that follows the feed, or asks the lists for what changed since, misses nothing: with many writers, in two processes
 // whose clocks differ, through a kill and a clock that is set back.
@@ -30,7 +27,7 @@ const READER_PAGES = [3, 17, 100];
 
 interface Writer {
   service: Service;
-  history: History;
+  history: HistoryNotes;
   admin: SignedIn;
   clientId: string;
   key: string;
@@ -50,20 +47,20 @@ const write = async ({ service, history, admin, clientId, isEnough, ...writer }:
   };
   while (!isEnough()) {
     const repair = await post('/offline-repairs', repairBody());
-    noteCreation(history, { clientId }, repair);
+    history.noteCreation({ clientId }, repair);
     if (repair.status === 401) return;
     for (const [action, event] of [
       ['begin-repair', 'offline_repair.status_changed'],
       ['close', 'offline_repair.closed'],
     ] as const)
-      noteMove(history, event, await post(`/offline-repairs/${repair.body.id}/${action}`));
+      history.noteMove(event, await post(`/offline-repairs/${repair.body.id}/${action}`));
     const trade = await post('/trade-returns', tradeBody());
-    noteCreation(history, { clientId }, trade);
+    history.noteCreation({ clientId }, trade);
     if (trade.status === 401) return;
     for (const action of ['approve', 'receive']) {
       const path = `/trade-returns/${trade.body.id}/${action}`;
       const moved = await service.ask((server) => admin.post(server, path));
-      noteMove(history, 'trade_return.status_changed', moved);
+      history.noteMove('trade_return.status_changed', moved);
     }
   }
 };
@@ -97,7 +94,7 @@ it('the event feed under load misses and repeats nothing, through a kill and clo
   timeout: scaled(900_000),
 }, async () => {
   const env = await migratedDatabase();
-  const { shopId, key, clientId } = await makeShop(env, { plan: 'ENTERPRISE', allowance: null });
+  const { shopId, key, clientId } = await makeShop(env);
   const revoked = await addClient(env, shopId, { name: 'To be revoked' });
   const replaced = await addClient(env, shopId, { name: 'To be replaced' });
   const replacement = Promise.withResolvers<string>();
@@ -109,11 +106,11 @@ it('the event feed under load misses and repeats nothing, through a kill and clo
   const [first] = service.servers as [ServerProcess];
   const admin = await signIn(first, await addPerson(env, shopId));
   const db = lookInto(env);
-  const history = newHistory();
+  const history = new HistoryNotes();
   let written = 0;
   let isOver = false;
   const get = (path: string) => service.ask((server) => server.get(path, { key }));
-  const readers = READER_PAGES.map((limit) => follow({ history, shopId, limit, get, isOver: () => isOver }));
+  const readers = READER_PAGES.map((limit) => history.follow({ shopId, limit, get }));
   const poller = poll(service, key, () => isOver);
   const common = { service, history, admin, isEnough: () => written >= EVENTS };
   const writers = [
@@ -138,10 +135,10 @@ it('the event feed under load misses and repeats nothing, through a kill and clo
   await counted;
   await Promise.all(writers);
   isOver = true;
-  await Promise.all(readers);
+  await Promise.all(readers.map((readToTheEnd) => readToTheEnd()));
 
   expect(history.creations.length + history.moves.length).toBeGreaterThan(EVENTS / 2);
-  const { events } = await judged(history, db);
+  const { events } = await history.judged(db);
   // In the order of the commits no time falls.
   const times = events.map(({ at }) => at);
   expect(times).toEqual(times.toSorted((one, other) => one - other));

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { atOnce } from '../support/answers.ts';
 import { residentMb } from '../support/asked-process.ts';
-import { repairBody, tradeBody } from '../support/bodies.ts';
+import { tradeBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
@@ -45,11 +46,12 @@ it('readers of the largest pages and files, fast and slow, leave memory and time
     key: greedy.key,
   });
   await copyReturn(lookInto(env), large.id, 100);
-  const { body: repair } = await server.post('/offline-repairs', repairBody());
+  const { body: repair } = await server.create();
 
-  const slow = Array.from({ length: 60 }, () => openUnread(server.url, greedy.key, LARGE));
+  const opening = atOnce(60, () => openUnread(server.url, greedy.key, LARGE));
   const fast = Array.from({ length: 4 }, () => keepReading(server.url, greedy.key));
-  expect((await Promise.all(slow)).map(({ statusCode }) => statusCode)).toEqual(slow.map(() => 200));
+  const slow = await opening;
+  expect(slow.map(({ statusCode }) => statusCode)).toEqual(slow.map(() => 200));
 
   const { body: reference } = await server.get('/docs/reference');
   leaveUnread(server.port, `/docs/${/assets\/reference-[^"]+/.exec(reference)?.[0]}`, 300);
@@ -57,7 +59,7 @@ it('readers of the largest pages and files, fast and slow, leave memory and time
   const usual = [
     () => server.get(`/offline-repairs/${repair.id}`),
     () => server.get('/offline-repairs'),
-    () => server.post('/offline-repairs', repairBody()),
+    () => server.create(),
     () => server.get('/healthz'),
   ];
   const slowest = usual.map(() => 0);
@@ -68,7 +70,7 @@ it('readers of the largest pages and files, fast and slow, leave memory and time
       slowest[i] = Math.max(slowest[i] ?? 0, ms);
       mostMb = Math.max(mostMb, residentMb(server.pid));
     }
-  for (const reader of await Promise.all(slow)) reader.destroy();
+  for (const reader of slow) reader.destroy();
   await Promise.all(fast.map((stop) => stop()));
   expect(mostMb).toBeLessThan(MOST_MB);
   for (const ms of slowest) expectWithin(ms, SLOWEST_MS);

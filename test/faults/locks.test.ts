@@ -1,26 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
-import { readConfig } from '../../src/service/config.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson } from '../support/admin.ts';
+import { atOnce, pluck, repeatedly } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { effort, expectWithin } from '../support/faults.ts';
+import { openOn } from '../support/database.ts';
+import { ANSWERED_WITHIN_MS, effort, expectWithin } from '../support/faults.ts';
 import { harness } from '../support/harness.ts';
 import { type Env, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
-import { addShops } from '../support/shops.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { UNOBSERVED } from '../support/unobserved.ts';
+import { startTcpProxy } from '../support/proxies.ts';
+import { addShops, makeShop, startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 // Rows that another transaction has locked: another process's, or that of an operator with a database tool.
 
 const COUNTERS = 'select 1 from shop_counters where shop_id = any($1) for update';
 const REPAIR = 'select 1 from offline_repairs where id = $1 for update';
-/** Every answer comes within this time, docs/contract.md. */
-const WITHIN_MS = 5_000;
 
 /** Another transaction that has run this statement and waits. */
 const holding = async (env: Env, statement: string, values: unknown[]) => {
@@ -47,15 +44,14 @@ const waitingBackends = (env: Env): Promise<number> =>
      where application_name = 'handback' and wait_event_type = 'Lock' and datname = current_database()`,
   );
 
+/** A server with so many shops; requests carry the first one's key. */
 const setUp = async (shops = 1) => {
-  const env = await migratedDatabase();
-  const added = await addShops(env, shops);
-  const server = await startServer(env, { key: added[0]?.client.apiKey ?? '' });
-  const newRepair = async (options = {}): Promise<string> =>
-    (await server.post('/offline-repairs', repairBody(), options)).body.id;
+  const first = await startShop();
+  const { env, server } = first;
+  const newRepair = async (options = {}): Promise<string> => (await server.create({}, options)).body.id;
   const entriesOf = async (id: string): Promise<number> =>
     (await server.get(`/offline-repairs/${id}/timeline`)).body.total;
-  return { env, shops: added, shopId: added[0]?.shop.id ?? '', server, newRepair, entriesOf };
+  return { ...first, shops: [first, ...(await addShops(env, shops - 1))], newRepair, entriesOf };
 };
 const move = (server: ServerProcess, id: string, options = {}) =>
   server.post(`/offline-repairs/${id}/begin-diagnostics`, {}, options);
@@ -104,23 +100,20 @@ describe('a return whose row is locked', () => {
   it('is refused alone, also where the counter of its shop was locked before', async () => {
     const { env, server, shopId, newRepair, entriesOf } = await setUp();
     const locked = await newRepair();
-    const free = await Promise.all(Array.from({ length: 8 }, () => newRepair()));
+    const free = await atOnce(8, () => newRepair());
     const counter = await holding(env, COUNTERS, [[shopId]]);
     const stuck = timed(() => move(server, locked));
     await until('the move waits', () => waitingBackends(env));
     const row = await holding(env, REPAIR, [locked]);
     await counter.release();
-    let isOver = false;
-    const ending = stuck.finally(() => {
-      isOver = true;
-    });
     const others: number[] = [];
     const moveOthers = async () =>
-      others.push(...(await Promise.all(free.map((id) => move(server, id)))).map(({ status }) => status));
-    while (!isOver) await moveOthers();
-    const { value, ms } = await ending;
+      others.push(...pluck(await Promise.all(free.map((id) => move(server, id))), 'status'));
+    const endOthers = repeatedly(1, moveOthers);
+    const { value, ms } = await stuck;
+    await endOthers();
     expect(value.status).toBe(503);
-    expectWithin(ms, WITHIN_MS);
+    expectWithin(ms, ANSWERED_WITHIN_MS);
     for (let round = 0; round < 5; round++) await moveOthers();
     expect(others).toEqual(Array(others.length).fill(200));
     await row.release();
@@ -133,11 +126,11 @@ describe('a return whose row is locked', () => {
     const [locked, free] = [await newRepair(), await newRepair()];
     await holding(env, REPAIR, [locked]);
     const stuck = Array.from({ length: 30 }, () => timed(() => move(server, locked)));
-    const others = await Promise.all(Array.from({ length: 30 }, () => move(server, free)));
-    expect(others.map(({ status }) => status)).toEqual(Array(30).fill(200));
+    const others = await atOnce(30, () => move(server, free));
+    expect(pluck(others, 'status')).toEqual(Array(30).fill(200));
     for (const { value, ms } of await Promise.all(stuck)) {
       expect(value.status).toBe(503);
-      expectWithin(ms, WITHIN_MS);
+      expectWithin(ms, ANSWERED_WITHIN_MS);
     }
   });
 });
@@ -152,24 +145,20 @@ describe('a shop whose counter is locked', () => {
     const { env, server, shopId, newRepair, entriesOf } = await setUp();
     const id = await newRepair();
     const { holder, release } = await holding(env, COUNTERS, [[shopId]]);
-    let isOver = false;
-    const others = (async () => {
-      while (!isOver) {
-        await pause(HELD_MS);
-        await release();
-        await pause(GAP_MS);
-        await holder.query('begin');
-        await holder.query(COUNTERS, [[shopId]]);
-      }
+    const endOthers = repeatedly(1, async () => {
+      await pause(HELD_MS);
       await release();
-    })();
-    const answers = await Promise.all(Array.from({ length: CALLERS }, () => timed(() => move(server, id))));
-    for (const { ms } of answers) expectWithin(ms, WITHIN_MS);
+      await pause(GAP_MS);
+      await holder.query('begin');
+      await holder.query(COUNTERS, [[shopId]]);
+    });
+    const answers = await atOnce(CALLERS, () => timed(() => move(server, id)));
+    for (const { ms } of answers) expectWithin(ms, ANSWERED_WITHIN_MS);
     const made = answers.filter(({ value }) => value.status === 200).length;
     expect(made).toBeGreaterThan(0);
     expect(answers.filter(({ value }) => value.status === 503)).toHaveLength(CALLERS - made);
-    isOver = true;
-    await others;
+    await endOthers();
+    await release();
     // It comes behind all that still waits.
     expect((await move(server, id)).status).toBe(200);
     expect(await entriesOf(id)).toBe(1 + made + 1);
@@ -183,27 +172,19 @@ describe('a shop whose counter is locked', () => {
 
   it('costs no other shop anything where ten of them create and move without end, and leaves no one waiting', async () => {
     const { env, shops, server, newRepair } = await setUp(11);
-    const callers = await Promise.all(
-      shops.map(async ({ client: { apiKey: key } }) => ({ key, id: await newRepair({ key }) })),
-    );
+    const callers = await Promise.all(shops.map(async ({ key }) => ({ key, id: await newRepair({ key }) })));
     const [healthy, ...locked] = callers as [(typeof callers)[0], ...typeof callers];
-    const create = (options: { key: string }) => server.post('/offline-repairs', repairBody(), options);
-    const { release } = await holding(env, COUNTERS, [shops.slice(1).map(({ shop }) => shop.id)]);
-    let isOver = false;
+    const create = ({ key }: { key: string }) => server.create({}, { key });
+    const { release } = await holding(env, COUNTERS, [shops.slice(1).map(({ shopId }) => shopId)]);
     let refusals = 0;
-    const refused = Array.from({ length: CALLERS_EACH }, () => locked)
-      .flat()
-      .map(async ({ key, id }, i) => {
-        while (!isOver) {
-          const { value, ms } = await timed(() => (i % 2 ? move(server, id, { key }) : create({ key })));
-          expect([value.status, value.headers.get('retry-after')]).toEqual([503, '2']);
-          expectWithin(ms, WITHIN_MS);
-          refusals += 1;
-          await pause(REST_MS);
-        }
-      });
-    // Where the test fails, the server ends under them.
-    for (const each of refused) each.catch(() => {});
+    const endRefused = repeatedly(CALLERS_EACH * locked.length, async (i) => {
+      const { key, id } = locked[i % locked.length] as (typeof locked)[0];
+      const { value, ms } = await timed(() => (i % 2 ? move(server, id, { key }) : create({ key })));
+      expect([value.status, value.headers.get('retry-after')]).toEqual([503, '2']);
+      expectWithin(ms, ANSWERED_WITHIN_MS);
+      refusals += 1;
+      await pause(REST_MS);
+    });
     const mine = { key: healthy.key };
     for (let round = 0; round < ROUNDS || refusals < locked.length; round++) {
       const calls = [
@@ -212,11 +193,9 @@ describe('a shop whose counter is locked', () => {
         server.get('/offline-repairs?limit=5', mine),
         server.get(`/offline-repairs/${healthy.id}`, mine),
       ];
-      const statuses = (await Promise.all(calls)).map(({ status }) => status);
-      expect(statuses).toEqual([201, 200, 200, 200]);
+      expect(pluck(await Promise.all(calls), 'status')).toEqual([201, 200, 200, 200]);
     }
-    isOver = true;
-    await Promise.all(refused);
+    await endRefused();
     await until('no one waits for the lock', async () => (await waitingBackends(env)) === 0);
     await release();
     await until('they create again', async () =>
@@ -227,10 +206,8 @@ describe('a shop whose counter is locked', () => {
   it('by a process that vanished is free again within seconds', async () => {
     const env = await migratedDatabase();
     const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
-    const config = readConfig({ ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) });
-    const vanishing = openDatabase(config, UNOBSERVED);
-    onTestFinished(() => vanishing.close());
-    const [one] = await addShops(env, 1);
+    const vanishing = openOn({ ...env, DATABASE_URL: proxy.url });
+    const { key } = await makeShop(env);
     const locked = Promise.withResolvers<void>();
     const locking = vanishing.db.selectFrom('shop_counters').select('shop_id').forUpdate().compile();
     const lost = vanishing.changeTransactions.pipelined([locking], () => {
@@ -240,26 +217,20 @@ describe('a shop whose counter is locked', () => {
     });
     lost.catch(() => {});
     await locked.promise;
-    const server = await startServer(env, { key: one?.client.apiKey ?? '' });
-    await until(
-      'the shop creates again',
-      async () => (await server.post('/offline-repairs', repairBody())).status === 201,
-      15_000,
-    );
+    const server = await startServer(env, { key });
+    await until('the shop creates again', async () => (await server.create()).status === 201, 15_000);
   });
 });
 
 it('a total whose row is locked holds up its own shop only', async () => {
   const { env, shops, shopId, server } = await setUp(2);
-  const create = (i: number) =>
-    server.post('/offline-repairs', repairBody(), { key: shops[i]?.client.apiKey ?? '' });
+  const create = (i: number) => server.create({}, { key: shops[i]?.key ?? '' });
   expect((await create(0)).status).toBe(201);
   const { release } = await holding(env, 'select 1 from rma_totals where shop_id = $1 for update', [shopId]);
-  const stuck = Array.from({ length: 5 }, () => create(0));
-  const free = await Promise.all(Array.from({ length: 5 }, () => create(1)));
-  expect(free.map(({ status }) => status)).toEqual(Array(5).fill(201));
+  const stuck = atOnce(5, () => create(0));
+  expect(pluck(await atOnce(5, () => create(1)), 'status')).toEqual(Array(5).fill(201));
   await release();
-  for (const { status } of await Promise.all(stuck)) expect([201, 503]).toContain(status);
+  for (const { status } of await stuck) expect([201, 503]).toContain(status);
 });
 
 describe('locks', () => {
@@ -279,7 +250,7 @@ describe('locks', () => {
 
   it('of the same shops in another order, in two processes, never meet in a deadlock', async () => {
     const { env, shops, server, newRepair } = await setUp(6);
-    const keys = shops.map(({ client }) => client.apiKey);
+    const keys = shops.map(({ key }) => key);
     const servers = [server, await startServer(env)];
     const repairs = await Promise.all(keys.map((key) => newRepair({ key })));
     const deadlocks = () =>
@@ -290,10 +261,10 @@ describe('locks', () => {
       const statuses: number[] = [];
       for (let round = 0; round < effort(20, 60); round++) {
         const calls = order.flatMap((key) => [
-          at.post('/offline-repairs', repairBody({ notes: `${round}` }), { key }),
+          at.create({ notes: `${round}` }, { key }),
           at.post(`/offline-repairs/${repairs[keys.indexOf(key)]}/begin-repair`, {}, { key }),
         ]);
-        statuses.push(...(await Promise.all(calls)).map(({ status }) => status));
+        statuses.push(...pluck(await Promise.all(calls), 'status'));
       }
       return statuses;
     };

@@ -2,9 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { repairBody } from '../support/bodies.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectWithin } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
 import {
   fullAfter,
   migratedDatabase,
@@ -13,25 +12,20 @@ import {
   temporaryFolder,
   timed,
 } from '../support/process.ts';
-import { makeShop } from '../support/shops.ts';
+import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 describe('logs', () => {
   it('are JSON lines that name each request, its route pattern and its status', async () => {
-    const env = await migratedDatabase();
-    const { shopId, clientId, key } = await makeShop(env);
-    const server = await startServer(env, { key });
-    const { body: repair } = await server.post('/offline-repairs', repairBody(), {
-      headers: { 'x-request-id': 'till-4/88213' },
-    });
+    const { server, shopId, clientId } = await startShop();
+    const { body: repair } = await server.create({}, { headers: { 'x-request-id': 'till-4/88213' } });
     const missing = await server.get('/offline-repairs/not-an-id');
     const unknown = await server.get('/wp-login.php?email=ada@example.com');
     await server.get(`/offline-repairs/${repair.id}/timeline`);
-    await until(
-      'four requests are logged',
-      () => server.logs().filter((l) => l.msg === 'request').length === 4,
-    );
-    const requests = server.logs().filter((line) => line.msg === 'request');
+    const requests = await until('four requests are logged', () => {
+      const logged = server.logs().filter(({ msg }) => msg === 'request');
+      return logged.length === 4 && logged;
+    });
     const route = `${BASE_PATH}/offline-repairs`;
     expect(requests).toEqual([
       expect.objectContaining({ requestId: 'till-4/88213', method: 'POST', route, status: 201, shopId }),
@@ -49,62 +43,58 @@ describe('logs', () => {
   });
 
   it('obey LOG_LEVEL', async () => {
-    const env = await migratedDatabase();
-    const quiet = await startServer({ ...env, LOG_LEVEL: 'silent' });
+    const quiet = await startServer(await migratedDatabase({ LOG_LEVEL: 'silent' }));
     expect((await quiet.get('/nowhere')).status).toBe(404);
     expect((await quiet.stop()).status).toBe(0);
     expect(quiet.stdout).toBe('');
   });
 });
 
-// No database takes part in it.
-if (ENGINE === 'sqlite')
-  describe('standard output that takes nothing', () => {
-    const expectServed = async (server: ServerProcess) => {
-      for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);
-      const { value, ms } = await timed(() => server.get('/healthz'));
-      expect(value.status).toBe(200);
-      expectWithin(ms, 2_000);
-      expect(await droppedLines(server)).toBeGreaterThan(0);
-      const stopped = await timed(() => server.stop());
-      expect(stopped.value).toEqual({ status: 0, signal: null });
-      expectWithin(stopped.ms, 10_000);
-    };
-    const droppedLines = async (server: ServerProcess): Promise<number> => {
-      const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
-      return Number(/^handback_log_lines_dropped_total (\d+)$/m.exec(body)?.[1]);
-    };
+describe('standard output that takes nothing', () => {
+  const expectServed = async (server: ServerProcess) => {
+    for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);
+    const { value, ms } = await timed(() => server.get('/healthz'));
+    expect(value.status).toBe(200);
+    expectWithin(ms, 2_000);
+    expect(await droppedLines(server)).toBeGreaterThan(0);
+    const stopped = await timed(() => server.stop());
+    expect(stopped.value).toEqual({ status: 0, signal: null });
+    expectWithin(stopped.ms, 10_000);
+  };
+  const droppedLines = async (server: ServerProcess): Promise<number> => {
+    const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+    return Number(/^handback_log_lines_dropped_total (\d+)$/m.exec(body)?.[1]);
+  };
 
-    it('because the disk is full delays no request', async () => {
-      const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
-      await expectServed(server);
-    });
-
-    it('because its file may grow no further delays no request, and leaves whole lines', async () => {
-      const file = join(temporaryFolder(), 'log');
-      // SQLite's own files stay far below.
-      const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
-      writeFileSync(file, `${'x'.repeat(2_000 * 512 - 3_001)}\n`);
-      const server = await startServer(await migratedDatabase(), limit);
-      await expectServed(server);
-      const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1);
-      expect(lines.length).toBeGreaterThan(5);
-      for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
-    });
-
-    it('because its reader is gone delays no request', async () => {
-      const server = await startServer(await migratedDatabase());
-      server.output.destroy();
-      await expectServed(server);
-    });
-
-    it('because its reader sleeps delays no request, and takes no more than a little memory', async () => {
-      const server = await startServer(await migratedDatabase());
-      server.output.pause();
-      // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.
-      const headers = { 'x-request-id': 'x'.repeat(128) };
-      for (let i = 0; i < 160; i++)
-        await Promise.all(Array.from({ length: 50 }, () => server.get('/nowhere', { headers })));
-      await expectServed(server);
-    });
+  it('because the disk is full delays no request', async () => {
+    const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
+    await expectServed(server);
   });
+
+  it('because its file may grow no further delays no request, and leaves whole lines', async () => {
+    const file = join(temporaryFolder(), 'log');
+    // SQLite's own files stay far below.
+    const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
+    writeFileSync(file, `${'x'.repeat(2_000 * 512 - 3_001)}\n`);
+    const server = await startServer(await migratedDatabase(), limit);
+    await expectServed(server);
+    const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1);
+    expect(lines.length).toBeGreaterThan(5);
+    for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+  });
+
+  it('because its reader is gone delays no request', async () => {
+    const server = await startServer(await migratedDatabase());
+    server.output.destroy();
+    await expectServed(server);
+  });
+
+  it('because its reader sleeps delays no request, and takes no more than a little memory', async () => {
+    const server = await startServer(await migratedDatabase());
+    server.output.pause();
+    // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.
+    const headers = { 'x-request-id': 'x'.repeat(128) };
+    for (let i = 0; i < 160; i++) await atOnce(50, () => server.get('/nowhere', { headers }));
+    await expectServed(server);
+  });
+});

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { repairBody } from '../support/bodies.ts';
+import { holdConnections } from '../support/database.ts';
 import { ENGINE, harness } from '../support/harness.ts';
-import { holdConnections } from '../support/held-connections.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
-import { makeShop } from '../support/shops.ts';
+import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 const ERROR_BODY = { error: expect.any(String), message: expect.any(String), requestId: expect.any(String) };
@@ -14,8 +13,7 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 
 describe('what an operator asks', () => {
   it('is answered without a key, and not counted by rate limits', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer(env);
+    const server = await startServer(await migratedDatabase());
     expect(await server.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await server.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
     for (let i = 0; i < 220; i++) {
@@ -25,10 +23,8 @@ describe('what an operator asks', () => {
   });
 
   it('includes figures: requests by method, route pattern and status, and the time of the database', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer(env, { key });
-    const { body: repair } = await server.post('/offline-repairs', repairBody());
+    const { server } = await startShop();
+    const { body: repair } = await server.create();
     await server.get(`/offline-repairs/${repair.id}`);
     await server.get(`/offline-repairs/${repair.id}`);
     await server.get('/offline-repairs/not-an-id');
@@ -94,18 +90,11 @@ if (ENGINE === 'sqlite')
         ['[::1]:3000', 200],
         ['10.0.0.5', 200],
       ] as const)
-        expect([host, (await trusting.get('/metrics', { headers: { host } })).status]).toEqual([
-          host,
-          status,
-        ]);
+        expect((await trusting.get('/metrics', { headers: { host } })).status, host).toBe(status);
     });
 
     it.each(['0.0.0.0', '127.0.0.1'])('on %s need METRICS_TOKEN once it is set', async (HOST) => {
-      const server = await startServer({
-        ...(await migratedDatabase()),
-        HOST,
-        METRICS_TOKEN: 'figures-please',
-      });
+      const server = await startServer(await migratedDatabase({ HOST, METRICS_TOKEN: 'figures-please' }));
       for (const options of [{}, bearer('figures'), bearer('figures-please-'), { key: 'figures-please' }])
         expect(await server.get('/metrics', options)).toMatchObject({
           status: 401,
@@ -128,9 +117,7 @@ if (ENGINE === 'postgres') {
   });
 
   it('a worker process answers the operator only', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer({ ...env, ROLE: 'worker' }, { key });
+    const { server } = await startShop({ env: { ROLE: 'worker' } });
     for (const path of ['/healthz', '/readyz', '/metrics'])
       expect((await server.get(path, ON_LOOPBACK)).status).toBe(200);
     for (const path of ['/offline-repairs', `${BASE_PATH}/openapi.json`, '/docs', '/admin'])
@@ -138,7 +125,7 @@ if (ENGINE === 'postgres') {
         status: 404,
         body: { statusCode: 404, ...ERROR_BODY },
       });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(404);
+    expect((await server.create()).status).toBe(404);
     expect((await server.stop()).status).toBe(0);
   });
 }

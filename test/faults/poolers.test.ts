@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
-import { throughPgbouncer } from '../support/pgbouncer.ts';
 import { onServer } from '../support/postgres-databases.ts';
-import { migratedDatabase, run, type ServerProcess, startServer, timed } from '../support/process.ts';
+import {
+  migratedDatabase,
+  run,
+  SENDING,
+  type ServerProcess,
+  startServer,
+  timed,
+} from '../support/process.ts';
+import { throughPgbouncer } from '../support/proxies.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { addClient, makeShop } from '../support/shops.ts';
+import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
@@ -18,7 +24,7 @@ const directUrl = (env: Record<string, string>): string => env['DATABASE_URL'] a
 const expectWakeUp = async (from: ServerProcess, to: ServerProcess): Promise<void> => {
   const { body: latest } = await to.get('/events?after=latest');
   const waiting = to.get(`/events?after=${latest.cursor}&wait=20`);
-  const created = await from.post('/offline-repairs', repairBody());
+  const created = await from.create();
   expect(created.status).toBe(201);
   const { value, ms } = await timed(() => waiting);
   expect(value.body.items[0].data.id).toBe(created.body.id);
@@ -28,16 +34,14 @@ const expectWakeUp = async (from: ServerProcess, to: ServerProcess): Promise<voi
 describe('a pooler', needs('pgbouncer'), () => {
   it('in session mode serves everything, without settings of its own', async () => {
     const receiver = await startReceiver();
-    const direct = await migratedDatabase();
-    const url = await throughPgbouncer(directUrl(direct), { mode: 'session' });
-    const env = { ...direct, DATABASE_URL: url, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const { shopId } = await makeShop(env);
-    const { apiKey: key } = await addClient(env, shopId, { webhookUrl: receiver.url });
+    const direct = await migratedDatabase(SENDING);
+    const env = { ...direct, DATABASE_URL: await throughPgbouncer(directUrl(direct), { mode: 'session' }) };
+    const { key } = await makeShop(env, { webhookUrl: receiver.url });
     const [one, other] = await Promise.all([
       startServer({ ...env, ROLE: 'api' }, { key }),
       startServer(env, { key }),
     ]);
-    const { body } = await one.post('/offline-repairs', repairBody());
+    const { body } = await one.create();
     expect((await other.post(`/offline-repairs/${body.id}/close`)).body.status).toBe('OFFLINE_CLOSED');
     await receiver.got(2);
     await expectWakeUp(one, other);
@@ -48,8 +52,7 @@ describe('a pooler', needs('pgbouncer'), () => {
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid()`,
     );
-    for (const server of [one, other])
-      await until('it is ready again', async () => (await server.get('/readyz')).status === 200);
+    for (const server of [one, other]) await until('it is ready again', server.isReady);
     await until('it listens again', () => other.stdout.includes('listening connection lost'));
     await receiver.got(3);
     await one.post(`/offline-repairs/${body.id}/close`);
@@ -64,7 +67,7 @@ describe('a pooler', needs('pgbouncer'), () => {
     ['statement', 100, []],
   ] as const)('in %s mode with %i connections stops the start (%j)', async (mode, poolSize, settings) => {
     const direct = await migratedDatabase();
-    const url = await throughPgbouncer(directUrl(direct), { mode, poolSize, settings: [...settings] });
+    const url = await throughPgbouncer(directUrl(direct), { mode, poolSize, settings });
     for (const command of [['serve'], ['shop', 'list', '--json']]) {
       const { status, stdout, stderr } = await run(command, { ...direct, PORT: '0', DATABASE_URL: url });
       expect(stderr).toMatch(/^handback: DATABASE_URL [^\n]+pool_mode = session[^\n]+\n$/);

@@ -2,12 +2,12 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { atOnce } from '../support/answers.ts';
 import { effort, expectWithin, refusal } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
   cli,
-  type Env,
   emptyDatabase,
   fullAfter,
   launch,
@@ -18,8 +18,8 @@ import {
   temporaryFolder,
   timed,
 } from '../support/process.ts';
+import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 /** Processes that start at the same moment. */
@@ -36,7 +36,7 @@ describe('a first start', () => {
     const env = await emptyDatabase();
     const { value: server, ms } = await timed(() => startServer(env));
     expectWithin(ms, 10_000);
-    expect((await server.get('/readyz')).status).toBe(200);
+    expect(await server.isReady()).toBe(true);
     expect(server.stderr).toContain(`${server.url}/docs`);
     for (const command of ['demo', 'shop create --name', 'client create --shop'])
       expect(server.stderr).toContain(`npx handback ${command}`);
@@ -50,7 +50,7 @@ describe('a first start', () => {
 
   it(`of ${MANY} commands at once on one empty database works`, async () => {
     const env = await emptyDatabase();
-    const lists = await Promise.all(Array.from({ length: MANY }, () => run(['shop', 'list', '--json'], env)));
+    const lists = await atOnce(MANY, () => run(['shop', 'list', '--json'], env));
     for (const { status, stderr, json } of lists)
       expect({ status, stderr, json }).toEqual({ status: 0, stderr: '', json: [] });
     // All of them settled on one key: what one sealed, the next can open.
@@ -124,8 +124,8 @@ if (ENGINE === 'postgres') {
     const env = await migratedDatabase();
     const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
     proxy.hold();
-    const through = { ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) };
-    const { out } = launch(['serve'], { ...through, PORT: '0', DATABASE_WAIT_SECONDS: '600' });
+    const through = { ...env, DATABASE_URL: proxy.url, DATABASE_WAIT_SECONDS: '600' };
+    const { out } = launch(['serve'], { ...through, PORT: '0' });
     await until('it waits', () => /"msg":"waiting for the database"/.test(out.stdout));
     proxy.release();
     await until('it is ready', () => /"msg":"ready"/.test(out.stdout));
@@ -134,13 +134,11 @@ if (ENGINE === 'postgres') {
 
   describe('a database that cannot be reached stops the start', () => {
     const PASSWORD = 'hunter2-hunter2';
-    const start = (url: string, waitSeconds = 0) => {
-      const env: Env = { PORT: '0', DATABASE_URL: url, SECRET_KEY };
-      return run(['serve'], { ...env, DATABASE_WAIT_SECONDS: String(waitSeconds) });
-    };
+    const start = (DATABASE_URL: string, DATABASE_WAIT_SECONDS = '0') =>
+      run(['serve'], { PORT: '0', DATABASE_URL, SECRET_KEY, DATABASE_WAIT_SECONDS });
 
     it('after it has waited for as long as it is told', async () => {
-      const { ms, value } = await timed(() => start('postgres://user@127.0.0.1:1/x', 2));
+      const { ms, value } = await timed(() => start('postgres://user@127.0.0.1:1/x', '2'));
       expect(value).toMatchObject({
         status: 1,
         stderr: expect.stringMatching(/^handback: [^\n]+DATABASE_URL[^\n]+\n$/),

@@ -1,17 +1,22 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { atOnce } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import {
+  migratedDatabase,
+  type ServerProcess,
+  startProgram,
+  startServer,
+  timed,
+} from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { addClient, makeShop } from '../support/shops.ts';
+import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
@@ -72,17 +77,15 @@ describe('a stop', () => {
     const server = await startServer(await migratedDatabase());
     server.signal('SIGHUP');
     await until('it says so', () => server.logs().some(({ msg }) => /^SIGHUP is ignored/.test(msg)));
-    expect((await server.get('/readyz')).status).toBe(200);
+    expect(await server.isReady()).toBe(true);
     expect(await server.stop()).toEqual({ status: 0, signal: null });
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s answers every request taken on, then ends with status 0',
     async (signal) => {
-      const env = await migratedDatabase();
-      const { key } = await makeShop(env);
-      const server = await startServer(env, { key });
-      const requests = await Promise.all(Array.from({ length: 12 }, (_, i) => begun(server, key, i)));
+      const { env, server, key } = await startShop();
+      const requests = await atOnce(12, (i) => begun(server, key, i));
       server.signal(signal);
       await saysThatItStops(server);
       const statuses = await Promise.all(requests.map((each) => each.finish()));
@@ -97,9 +100,7 @@ describe('a stop', () => {
   );
 
   it('accepts no new connection', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer(env, { key });
+    const { server, key } = await startShop();
     const underWay = await begun(server, key, 1);
     server.signal('SIGTERM');
     await until('new connections are refused', () =>
@@ -113,9 +114,7 @@ describe('a stop', () => {
   });
 
   it('first says that it is not ready, goes on answering for a while, and closes each connection with its answer', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer({ ...env, DRAIN_SECONDS: '60' }, { key });
+    const { server, key } = await startShop({ env: { DRAIN_SECONDS: '60' } });
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = (path: string) => getOver(kept, `${server.url}${path}`, key);
     expect((await ask('/healthz')).headers.connection).toBe('keep-alive');
@@ -129,7 +128,7 @@ describe('a stop', () => {
     // The connection that was idle when the stop began still gets its answer.
     const last = await ask(`${BASE_PATH}/offline-repairs`);
     expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
-    const created = await server.post('/offline-repairs', repairBody());
+    const created = await server.create();
     expect([created.status, created.headers.get('connection')]).toEqual([201, 'close']);
     expect(server.logs().filter((line) => line.level >= 40)).toEqual([]);
     kept.destroy();
@@ -139,11 +138,8 @@ describe('a stop', () => {
 
   it('ends with status 0 within 12 s, whatever callers and receivers do', async () => {
     const receiver = await startReceiver(() => undefined);
-    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const { shopId } = await makeShop(env);
-    const { apiKey } = await addClient(env, shopId, { name: 'R', webhookUrl: receiver.url });
-    const server = await startServer({ ...env, DRAIN_SECONDS: '4' }, { key: apiKey });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    const { server, key } = await startShop({ webhookUrl: receiver.url, env: { DRAIN_SECONDS: '4' } });
+    expect((await server.create()).status).toBe(201);
     await receiver.got(1);
     const post = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n`;
     const half = 'content-length: 999\r\n\r\n{"half":';
@@ -152,7 +148,7 @@ describe('a stop', () => {
       '',
       'GET /hea',
       `${post}${half}`,
-      `${post}x-api-key: ${apiKey}\r\n${half}`,
+      `${post}x-api-key: ${key}\r\n${half}`,
       `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`,
     ])
       (await open(server, bytes)).pause();
@@ -164,79 +160,69 @@ describe('a stop', () => {
   });
 });
 
-// Signals and connections: no database takes part in these.
-if (ENGINE === 'sqlite')
-  describe('a stop, on whatever engine,', () => {
-    /** Less than the 8 s after which connections are cut off. */
-    const expectAtOnce = async (stop: () => Promise<unknown>) => {
-      const { value, ms } = await timed(stop);
-      expect(value).toEqual({ status: 0, signal: null });
-      expectWithin(ms, 6_000);
-    };
+describe('a stop, on whatever engine,', () => {
+  /** Less than the 8 s after which connections are cut off. */
+  const expectAtOnce = async (stop: () => Promise<unknown>) => {
+    const { value, ms } = await timed(stop);
+    expect(value).toEqual({ status: 0, signal: null });
+    expectWithin(ms, 6_000);
+  };
 
-    it('waits for no connection that is kept alive between requests', async () => {
-      const server = await startServer(await migratedDatabase());
-      const agent = new Agent({ keepAlive: true });
-      onTestFinished(() => agent.destroy());
-      await getOver(agent, `${server.url}/healthz`);
-      await expectAtOnce(() => server.stop());
-    });
-
-    // Browsers and load balancers open connections ahead of their first request.
-    it('waits for no connection on which no request has come', async () => {
-      const server = await startServer(await migratedDatabase());
-      await open(server, '');
-      expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
-      await expectAtOnce(() => server.stop());
-    });
-
-    it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
-      const env = await migratedDatabase();
-      const { key } = await makeShop(env);
-      const server = await startServer(env, { key });
-      const underWay = await begun(server, key, 1);
-      server.signal('SIGTERM');
-      await saysThatItStops(server);
-      server.signal('SIGTERM');
-      expect(await underWay.finish()).toBe(201);
-      expect(await server.ended).toEqual({ status: 0, signal: null });
-    });
-
-    it('by a person at a terminal drains nothing', async () => {
-      const server = await startServer({ ...(await migratedDatabase()), DRAIN_SECONDS: '60' });
-      await expectAtOnce(() => server.stop('SIGINT'));
-    });
-
-    it('waits for no connection that becomes idle after it began', async () => {
-      const server = await startServer(await migratedDatabase());
-      const script = await largestFile(server);
-      const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
-      const [first] = await once(reader, 'data');
-      const [head = ''] = String(first).split('\r\n\r\n');
-      expect(head).toMatch(/\nconnection: keep-alive/i);
-      reader.pause();
-      server.signal('SIGTERM');
-      await saysThatItStops(server);
-      reader.resume();
-      await expectAtOnce(() => server.ended);
-    });
+  it('waits for no connection that is kept alive between requests', async () => {
+    const server = await startServer(await migratedDatabase());
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    await getOver(agent, `${server.url}/healthz`);
+    await expectAtOnce(() => server.stop());
   });
 
+  // Browsers and load balancers open connections ahead of their first request.
+  it('waits for no connection on which no request has come', async () => {
+    const server = await startServer(await migratedDatabase());
+    await open(server, '');
+    expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
+    await expectAtOnce(() => server.stop());
+  });
+
+  it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
+    const { server, key } = await startShop();
+    const underWay = await begun(server, key, 1);
+    server.signal('SIGTERM');
+    await saysThatItStops(server);
+    server.signal('SIGTERM');
+    expect(await underWay.finish()).toBe(201);
+    expect(await server.ended).toEqual({ status: 0, signal: null });
+  });
+
+  it('by a person at a terminal drains nothing', async () => {
+    const server = await startServer(await migratedDatabase({ DRAIN_SECONDS: '60' }));
+    await expectAtOnce(() => server.stop('SIGINT'));
+  });
+
+  it('waits for no connection that becomes idle after it began', async () => {
+    const server = await startServer(await migratedDatabase());
+    const script = await largestFile(server);
+    const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
+    const [first] = await once(reader, 'data');
+    const [head = ''] = String(first).split('\r\n\r\n');
+    expect(head).toMatch(/\nconnection: keep-alive/i);
+    reader.pause();
+    server.signal('SIGTERM');
+    await saysThatItStops(server);
+    reader.resume();
+    await expectAtOnce(() => server.ended);
+  });
+});
+
 // A shell that is told to stop passes that on to no one, and npm starts one.
-if (ENGINE === 'sqlite' && process.platform !== 'win32')
+if (process.platform !== 'win32')
   it('a service under npm start stops when npm is told to', async () => {
     const env = await migratedDatabase();
     const port = await freePort();
-    const npm = spawn('npm', ['start'], {
+    const { PATH = '', HOME = '' } = process.env;
+    const npm = startProgram('npm', ['start'], {
       cwd: fileURLToPath(new URL('../../', import.meta.url)),
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: process.env['HOME'] ?? '',
-        DRAIN_SECONDS: '0',
-        ...env,
-        PORT: String(port),
-      },
-      stdio: 'ignore',
+      env: { PATH, HOME, DRAIN_SECONDS: '0', ...env, PORT: String(port) },
     });
     const isUp = () =>
       fetch(`http://127.0.0.1:${port}/healthz`).then(
@@ -244,6 +230,6 @@ if (ENGINE === 'sqlite' && process.platform !== 'win32')
         () => false,
       );
     await until('it is up', isUp, 40_000);
-    npm.kill('SIGTERM');
+    npm.child.kill('SIGTERM');
     await until('it is gone', async () => !(await isUp()), 20_000);
   });

@@ -3,15 +3,15 @@ import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
 import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { residentMb } from '../support/asked-process.ts';
 import { repairBody } from '../support/bodies.ts';
 import { effort, expectWithin } from '../support/faults.ts';
 import { ENGINE, harness } from '../support/harness.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { databaseOn, type Env, lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { lookInto, migratedDatabase, ownPostgres, SENDING, startServer, timed } from '../support/process.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { seedReceivers } from '../support/shops.ts';
+import { makeShop, seedReceivers } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 it('a wake-up call that fails after the commit fails no creation, and makes nothing twice', async () => {
@@ -24,19 +24,14 @@ it('a wake-up call that fails after the commit fails no creation, and makes noth
   const unlisten = await t.ctx.onWake('deliveries', () => {
     throw new Error('the dispatcher stumbled');
   });
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => t.post('/offline-repairs', repairBody())),
-  );
+  const answers = await atOnce(8, () => t.post('/offline-repairs', repairBody()));
   await unlisten();
-  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+  expect(pluck(answers, 'status')).toEqual(Array(8).fill(201));
   const { body } = await t.get('/offline-repairs');
   expect(body.total).toBe(8);
 });
 
 // Webhooks seen from outside: processes of their own, receivers that hang, a database that does not answer.
-
-const ALLOWED = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-const database = async (): Promise<Env> => ({ ...(await migratedDatabase()), ...ALLOWED });
 
 /** A server whose receivers hang, each with eight events, once so many exchanges are under way. */
 const startHanging = async (receivers: number, exchanges: number, bodyBytes?: number) => {
@@ -44,7 +39,7 @@ const startHanging = async (receivers: number, exchanges: number, bodyBytes?: nu
   const url = await rawServer(() => {
     asked += 1;
   });
-  const env = await database();
+  const env = await migratedDatabase(SENDING);
   const waiting = { url, events: 8, ...(bodyBytes ? { bodyBytes } : {}) };
   await seedReceivers(env, Array(receivers).fill(waiting));
   const server = await startServer(env);
@@ -84,11 +79,11 @@ const WOKEN_WITHIN_MS = 4_000;
 if (ENGINE === 'postgres') {
   it('an event of an API process is sent at once by a worker process, and by another once that one has stopped', async () => {
     const receiver = await startReceiver();
-    const env = await database();
-    const [client] = await seedReceivers(env, [{ url: receiver.url, events: 0 }]);
-    const api = await startServer({ ...env, ROLE: 'api' }, { key: client?.apiKey as string });
+    const env = await migratedDatabase(SENDING);
+    const { key } = await makeShop(env, { webhookUrl: receiver.url });
+    const api = await startServer({ ...env, ROLE: 'api' }, { key });
     const expectSent = async (count: number) => {
-      expect((await api.post('/offline-repairs', repairBody())).status).toBe(201);
+      expect((await api.create()).status).toBe(201);
       expectWithin((await timed(() => receiver.got(count))).ms, WOKEN_WITHIN_MS);
     };
     const first = await startServer({ ...env, ROLE: 'worker' });
@@ -100,9 +95,8 @@ if (ENGINE === 'postgres') {
   });
 
   it('a stop while the database does not answer ends in time, says what was left, and the attempts are made again', async () => {
-    const postgres = await startPostgres();
-    onTestFinished(postgres.stop);
-    const env = { ...(await databaseOn(postgres)), ...ALLOWED };
+    const { postgres, env: own } = await ownPostgres();
+    const env = { ...own, ...SENDING };
     const answers: (() => void)[] = [];
     const receiver = await startReceiver((_n, response) => {
       answers.push(() => void response.writeHead(200).end());

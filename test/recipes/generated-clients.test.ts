@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
+import { ran } from '../support/process.ts';
 import { needs } from '../support/tools.ts';
+import { scaled } from '../support/until.ts';
 
 // Clients as integrators generate them, each tool with its default flags, and a till written against each: it compiles under
 // `strict`, and it runs.
@@ -15,14 +15,7 @@ const MODULES = join(FOLDER, 'node_modules');
 const GENERATED = join(FOLDER, 'generated');
 
 const runs = (file: string, args: string[], env: Record<string, string> = {}) =>
-  new Promise<{ status: number; output: string }>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [file, ...args],
-      { cwd: FOLDER, env: { ...process.env, ...env }, timeout: scaled(120_000) },
-      (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
-    );
-  });
+  ran(process.execPath, [file, ...args], { cwd: FOLDER, env: { ...process.env, ...env } });
 
 const DOCUMENT = './generated/openapi.json';
 /** By the name of its till: the tool's program, and how its own guide says to call it. */

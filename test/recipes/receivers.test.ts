@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { hangUpHalfway } from '../support/receiver.ts';
 import { start } from '../support/snippets.ts';
 import { needs, type Tool, toolPath } from '../support/tools.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 // The receivers as their READMEs start them, with real deliveries of the service and with forged ones.

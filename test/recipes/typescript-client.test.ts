@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { harness } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
+import { ran } from '../support/process.ts';
+import { scaled } from '../support/until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RECIPE = join(ROOT, 'recipes/typescript-client');
@@ -21,14 +21,7 @@ const copyOfRecipe = (): string => {
 
 /** Runs one of the recipe's own scripts, as its README says. */
 const npmIn = (folder: string) => (script: string, env: Record<string, string>) =>
-  new Promise<{ status: number; output: string }>((resolve) => {
-    const child = execFile(
-      'npm',
-      ['run', '--silent', script],
-      { cwd: folder, env: { ...process.env, ...env }, timeout: scaled(120_000) },
-      (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
-    );
-  });
+  ran('npm', ['run', '--silent', script], { cwd: folder, env: { ...process.env, ...env } });
 
 /** The compiler complains of a line that is said to be wrong and is not. */
 const WRONG = `import createClient from 'openapi-fetch';

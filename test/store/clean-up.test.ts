@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import type { Context } from '../../src/service/context.ts';
 import { startJanitor, sweep } from '../../src/service/janitor.ts';
+import { repeatedly } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -45,13 +46,12 @@ const keysLeft = ({ ctx }: Harness) => ctx.db.selectFrom('idempotency_keys').sel
 /** Sweeps, and tells how often other work could run meanwhile. */
 const watchedSweep = async (t: Harness): Promise<number> => {
   let turns = 0;
-  let swept = false;
-  const watched = (async () => {
-    for (; !swept; turns += 1) await nextTurn();
-  })();
+  const endWatch = repeatedly(1, async () => {
+    await nextTurn();
+    turns += 1;
+  });
   await sweep(t.ctx);
-  swept = true;
-  await watched;
+  await endWatch();
   return turns;
 };
 
@@ -71,16 +71,12 @@ describe('clean-up', () => {
   it('goes in small steps, and answers requests in between', async ({ t }) => {
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
     let answered = 0;
-    let swept = false;
-    const reader = (async () => {
-      while (!swept) {
-        expect((await t.get('/offline-repairs')).status).toBe(200);
-        answered += 1;
-      }
-    })();
+    const endReader = repeatedly(1, async () => {
+      expect((await t.get('/offline-repairs')).status).toBe(200);
+      answered += 1;
+    });
     const turns = await watchedSweep(t);
-    swept = true;
-    await reader;
+    await endReader();
     expect(turns).toBeGreaterThanOrEqual(OLD_ROWS / 100);
     expect(answered).toBeGreaterThan(1);
     expect(await keysLeft(t)).toEqual([]);

@@ -4,8 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { expectedSchema, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
 import { initialSchema } from '../../src/db/migrations/0001-initial-schema.ts';
-import { openDatabase } from '../../src/db/open.ts';
-import { readConfig } from '../../src/service/config.ts';
+import { openOn } from '../support/database.ts';
 import { doctor } from '../support/doctor.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
@@ -18,19 +17,12 @@ import {
   startServer,
   temporaryFolder,
 } from '../support/process.ts';
-import { UNOBSERVED } from '../support/unobserved.ts';
-
-const open = (env: Env) => {
-  const database = openDatabase(readConfig(env), UNOBSERVED);
-  onTestFinished(() => database.close());
-  return database;
-};
 
 if (ENGINE === 'postgres')
   describe('the search index', () => {
     const hasIndex = async (env: Env) => {
       const indexes = sql`select 1 from pg_indexes where indexname = 'offline_repairs_search'`;
-      return (await indexes.execute(open(env).db)).rows.length > 0;
+      return (await indexes.execute(openOn(env).db)).rows.length > 0;
     };
 
     it('is skipped, with a notice, where the user may not create the extension', async () => {
@@ -45,14 +37,14 @@ if (ENGINE === 'postgres')
       await onServer(own, `${revoke}; grant create on schema public to ${role}`);
       url.username = role;
       const notices: string[] = [];
-      await open({ ...env, DATABASE_URL: url.href }).migrate((message) => notices.push(message));
+      await openOn({ ...env, DATABASE_URL: url.href }).migrate((message) => notices.push(message));
       expect(notices).toEqual([expect.stringMatching(/pg_trgm.*42501.*searches/)]);
       expect(await hasIndex(env)).toBe(false);
     });
 
     it('fails the migration where anything else is wrong', async () => {
       const env = await emptyDatabase();
-      const database = open(env);
+      const database = openOn(env);
       await sql`create table trade_returns_search (x int)`.execute(database.db);
       await expect(database.migrate()).rejects.toMatchObject({ code: '42P07' });
       await sql`drop table trade_returns_search`.execute(database.db);
@@ -64,23 +56,23 @@ if (ENGINE === 'postgres')
 describe('a database that another release has migrated', () => {
   const addChange = (env: Env, name: string) =>
     sql`insert into kysely_migration (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(
-      open(env).db,
+      openOn(env).db,
     );
 
   it('is taken as it is where that release is a later one', async () => {
     const env = await emptyDatabase();
-    await open(env).migrate();
+    await openOn(env).migrate();
     await addChange(env, '9998-of-a-later-release');
     await addChange(env, '9999-of-a-later-release');
-    await open(env).migrate();
-    const { rows } = await sql`select 1 from kysely_migration where name > '9'`.execute(open(env).db);
+    await openOn(env).migrate();
+    const { rows } = await sql`select 1 from kysely_migration where name > '9'`.execute(openOn(env).db);
     expect(rows).toHaveLength(2);
   });
 
   it('is refused in one line where a pre-release version created it', async () => {
     const env = await emptyDatabase();
-    await open(env).migrate();
-    await sql`delete from kysely_migration`.execute(open(env).db);
+    await openOn(env).migrate();
+    await sql`delete from kysely_migration`.execute(openOn(env).db);
     for (const name of ['0001-initial', '0002-webhook-deliveries', '0015-product-names'])
       await addChange(env, name);
     const { status, stderr } = await run(['serve'], { ...env, SECRET_KEY });
@@ -92,7 +84,7 @@ describe('a database that another release has migrated', () => {
 describe('the schema that a start expects', () => {
   const changed = async (...statements: string[]): Promise<Env> => {
     const env = { ...(await emptyDatabase()), SECRET_KEY };
-    const { db, migrate } = open(env);
+    const { db, migrate } = openOn(env);
     await migrate();
     for (const statement of statements) await sql.raw(statement).execute(db);
     return env;
@@ -100,7 +92,7 @@ describe('the schema that a start expects', () => {
 
   it('is what the migrations create', async () => {
     const words = SCHEMA_DIALECTS[ENGINE];
-    const { rows } = await words.catalogue.execute(open(await changed()).db);
+    const { rows } = await words.catalogue.execute(openOn(await changed()).db);
     // Indexes behind keys have the engine's own names, and PostgreSQL may lack the extension that its search index needs.
     const isChecked = (name: string) =>
       !/^kysely_|^sqlite_|_pkey$|_key$/.test(name) && !(ENGINE === 'postgres' && name.endsWith('_search'));

@@ -1,12 +1,12 @@
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { tradeReturns } from '../../src/returns/actions.ts';
 import { createView } from '../../src/saved-views/actions.ts';
 import { newUser, PASSWORD } from './admin.ts';
-import { newRepair, newTradeReturn, staffOf, UNKNOWN_ID } from './api.ts';
+import { newRepair, newTradeReturn, UNKNOWN_ID } from './api.ts';
 import { repairBody, tradeBody } from './bodies.ts';
 import type { Harness } from './harness.ts';
+import { moveThrough } from './trade-moves.ts';
 
 // Every route of the admin API: who may call it, a body that it takes, and how to make what its address names.
 
@@ -37,7 +37,7 @@ const aReturn =
   (...moves: TradeReturnAction[]) =>
   async (t: Harness) => {
     const { id } = await newTradeReturn(t);
-    for (const move of moves) await tradeReturns.move(t.ctx, staffOf(t), id, move, { note: null });
+    await moveThrough(t, id, moves);
     return id;
   };
 

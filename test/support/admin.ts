@@ -4,33 +4,17 @@ import { ADMIN_BASE_PATH, type UserRole } from '../../contract/admin-people.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { addUser } from '../../src/staff/users.ts';
-import type { Answer, Harness } from './harness.ts';
-import { bytesOf, exchange, newAddress } from './http.ts';
+import type { Answer, Harness, SendOptions } from './harness.ts';
+import { exchange, newAddress } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 
 // People of a shop, calling the admin API over HTTP as the admin app does. Every exchange is held against its document.
 
-interface AdminSendOptions {
-  method?: string;
-  /** Sent as JSON; a string is sent as it is. */
-  body?: unknown;
-  /** A header given as null is not sent. */
-  headers?: Record<string, string | null>;
-  /** The caller's address; a new one for each request when absent, so that lock-outs stay out of the way. */
-  ip?: string;
-  /** For answers the OpenAPI document does not promise: errors of our own that a test brings about. */
-  unchecked?: boolean;
-}
+/** A header given as null is not sent. */
+type AdminSendOptions = Omit<SendOptions, 'headers' | 'key'> & { headers?: Record<string, string | null> };
 
 /** The admin API, with a person's cookie or with none. */
-export interface AdminCaller {
-  send(path: string, options?: AdminSendOptions): Promise<Answer>;
-  get(path: string, options?: AdminSendOptions): Promise<Answer>;
-  post(path: string, body?: unknown, options?: AdminSendOptions): Promise<Answer>;
-  put(path: string, body?: unknown, options?: AdminSendOptions): Promise<Answer>;
-  patch(path: string, body?: unknown, options?: AdminSendOptions): Promise<Answer>;
-  delete(path: string, options?: AdminSendOptions): Promise<Answer>;
-}
+export type AdminCaller = ReturnType<typeof adminCaller>;
 
 export interface Person extends AdminCaller {
   id: string;
@@ -51,11 +35,17 @@ const checkerOf = ({ app }: Harness) => {
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** With this cookie, or without one. */
-export const adminCaller = (t: Harness, cookie: string | null = null): AdminCaller => {
-  const send: AdminCaller['send'] = async (
-    path,
-    { method = 'GET', body, headers = {}, ip = newAddress('172.16'), unchecked = false } = {},
-  ) => {
+export const adminCaller = (t: Harness, cookie: string | null = null) => {
+  const send = async (
+    path: string,
+    {
+      method = 'GET',
+      body,
+      headers = {},
+      ip = newAddress('172.16'),
+      unchecked = false,
+    }: AdminSendOptions = {},
+  ): Promise<Answer> => {
     const target = `${ADMIN_BASE_PATH}${path}`;
     const given: Record<string, string | null> = {
       'x-forwarded-for': ip,
@@ -67,7 +57,7 @@ export const adminCaller = (t: Harness, cookie: string | null = null): AdminCall
     const answer = await exchange(`${t.url}${target}`, {
       method,
       headers: Object.fromEntries(sent),
-      body: bytesOf(body),
+      body,
     });
     if (method !== 'HEAD' && !unchecked)
       checkerOf(t)({
@@ -90,7 +80,7 @@ export const adminCaller = (t: Harness, cookie: string | null = null): AdminCall
     post: writing('POST'),
     put: writing('PUT'),
     patch: writing('PATCH'),
-    delete: (path, options = {}) => send(path, { method: 'DELETE', ...options }),
+    delete: (path: string, options: AdminSendOptions = {}) => send(path, { method: 'DELETE', ...options }),
   };
 };
 
@@ -104,6 +94,16 @@ export const PASSWORD = 'correct horse battery';
 /** Of PASSWORD or another one. A hash says what it costs to check, and this one costs next to nothing: tests sign in all day. */
 const cheapHash = (password: string): Promise<string> =>
   hash(password.normalize('NFKC'), { memoryCost: 64, timeCost: 1 });
+
+interface NewPerson {
+  role?: UserRole;
+  shop?: Shop;
+  email?: string;
+  name?: string | null;
+  password?: string;
+  /** For tests of the hash itself. */
+  hashed?: (password: string) => Promise<string>;
+}
 
 let people = 0;
 export const newUser = async (
@@ -119,32 +119,14 @@ export const newUser = async (
 ) => {
   people += 1;
   const address = email ?? `person-${people}@example.com`;
-  const passwordHash = await hashed(password);
-  const user = await t.ctx.db.transaction().execute((trx) =>
-    addUser(trx, OPERATOR, t.ctx.clock.now(), {
-      shopId: shop.id,
-      email: address,
-      name,
-      role,
-      passwordHash,
-    }),
-  );
+  const given = { shopId: shop.id, email: address, name, role, passwordHash: await hashed(password) };
+  const user = await t.ctx.db
+    .transaction()
+    .execute((trx) => addUser(trx, OPERATOR, t.ctx.clock.now(), given));
   return { id: user.id, email: user.email, role, shop, password };
 };
-interface NewPerson {
-  role?: UserRole;
-  shop?: Shop;
-  email?: string;
-  name?: string | null;
-  password?: string;
-  /** For tests of the hash itself. */
-  hashed?: (password: string) => Promise<string>;
-}
-
-export const newPerson = async (t: Harness, options: NewPerson = {}): Promise<Person> => {
-  const user = await newUser(t, options);
-  return signInAs(t, user);
-};
+export const newPerson = async (t: Harness, options: NewPerson = {}): Promise<Person> =>
+  signInAs(t, await newUser(t, options));
 
 export const signInAs = async (
   t: Harness,

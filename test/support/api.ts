@@ -47,22 +47,8 @@ export const BODIES: Record<string, { good: unknown; bad: unknown }> = {
   '/trade-returns/dry-run': { good: tradeBody(), bad: { items: [] } },
 };
 
-export interface Endpoint {
-  name: string;
-  template: string;
-  kind: Kind;
-  method: string;
-  hasId: boolean;
-  isCreation: boolean;
-  isDryRun: boolean;
-  good: unknown;
-  bad: unknown;
-  /** With the id of the endpoint's kind, or with one text whatever the kind. */
-  path(ids: Ids | string): string;
-}
-
 /** Every endpoint of the OpenAPI document, so that a new one cannot be forgotten: without a body here it fails. */
-export const endpoints = (t: Harness): Endpoint[] => {
+export const endpoints = (t: Harness) => {
   const { paths } = t.app.swagger() as { paths: Record<string, Record<string, unknown>> };
   return Object.entries(paths).flatMap(([template, operations]) =>
     Object.keys(operations).map((verb) => {
@@ -82,11 +68,14 @@ export const endpoints = (t: Harness): Endpoint[] => {
         isDryRun: template === `/${kind}/dry-run`,
         good: method === 'GET' ? undefined : bodies?.good,
         bad: method === 'GET' ? undefined : bodies?.bad,
-        path: (ids) => template.replace('{id}', typeof ids === 'string' ? ids : idFor(template, ids)),
+        /** With the id of the endpoint's kind, or with one text whatever the kind. */
+        path: (ids: Ids | string) =>
+          template.replace('{id}', typeof ids === 'string' ? ids : idFor(template, ids)),
       };
     }),
   );
 };
+export type Endpoint = ReturnType<typeof endpoints>[number];
 
 const idFor = (template: string, ids: Ids): string => ids[template.split('/')[1] as keyof Ids] ?? UNKNOWN_ID;
 
@@ -144,20 +133,24 @@ export const rulesOf = (answer: Answer): Record<string, string> => {
   );
 };
 
+/** Created by a program of the shop, or by the person who is given. */
 export const newRma = async (
-  t: Harness,
+  by: Pick<Harness, 'post'>,
   kind: Kind,
   more: Record<string, unknown> = {},
   options: SendOptions = {},
 ): Promise<Answer['body']> => {
-  const { status, body } = await t.post(`/${kind}`, bodyOf[kind](more), options);
+  const { status, body } = await by.post(`/${kind}`, bodyOf[kind](more), options);
   expect(status).toBe(201);
   return body;
 };
-export const newRepair = (t: Harness, more?: Record<string, unknown>, options?: SendOptions) =>
-  newRma(t, 'offline-repairs', more, options);
-export const newTradeReturn = (t: Harness, more?: Record<string, unknown>, options?: SendOptions) =>
-  newRma(t, 'trade-returns', more, options);
+export const newRepair = (by: Pick<Harness, 'post'>, more?: Record<string, unknown>, options?: SendOptions) =>
+  newRma(by, 'offline-repairs', more, options);
+export const newTradeReturn = (
+  by: Pick<Harness, 'post'>,
+  more?: Record<string, unknown>,
+  options?: SendOptions,
+) => newRma(by, 'trade-returns', more, options);
 
 const idsOf = async (make: (kind: Kind) => Promise<{ id: string }>): Promise<Ids> => ({
   'offline-repairs': (await make('offline-repairs')).id,

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
 import { RowsDigest } from '../../src/cli/backup-file.ts';
 import { secretBox } from '../../src/service/secrets.ts';
 import { cliHere, runHere } from './commands-here.ts';
+import { tablesOf } from './dump.ts';
 import { newFolder } from './folders.ts';
 import { ENGINE, freshDatabase } from './harness.ts';
 import {
@@ -47,11 +47,8 @@ export const everyRow = async (env: Env): Promise<Record<string, string[]>> => {
   const database = openWithoutLimits(env);
   try {
     const found: Record<string, string[]> = {};
-    const tables = await database.db.introspection.getTables();
-    for (const { name } of tables.filter((table) => !LEFT_OUT.includes(table.name))) {
-      const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
-        database.db,
-      );
+    for (const [name, rows] of await tablesOf(database.db)) {
+      if (LEFT_OUT.includes(name)) continue;
       found[name] = rows
         .map((row) => JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1))))
         .filter((row) => name !== 'audit_log' || !OWN_TRACE.test(row))
@@ -119,13 +116,6 @@ export const failing = async (args: string[], env: Env, runs = runHere): Promise
   return stderr;
 };
 
-interface BackedUp {
-  env: Env;
-  file: string;
-  key: string;
-  secrets: string[];
-}
-
 const shareOne = async () => {
   const { env: database, drop } = await freshDatabase();
   const env = { ...database, SECRET_KEY };
@@ -142,7 +132,7 @@ const shareOne = async () => {
 };
 
 /** One database for all tests of a file that leave it as it is; each gets a copy of its backup. */
-export const sharedBackup = (): (() => Promise<BackedUp>) => {
+export const sharedBackup = () => {
   let shared: Awaited<ReturnType<typeof shareOne>> | null = null;
   afterAll(() => shared?.remove());
   return async () => {

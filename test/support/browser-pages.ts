@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { repairBody, tradeBody } from './bodies.ts';
 import { expectAccessible, look, saidAt } from './browser.ts';
 import type { Harness } from './harness.ts';
 import { appCode } from './second-factor.ts';
@@ -13,17 +12,7 @@ export interface Made {
   rmaNumber: string;
 }
 
-const created = ({ status, body }: { status: number; body: unknown }): Made => {
-  expect(status).toBe(201);
-  return body as Made;
-};
-type Poster = Pick<Harness, 'post'>;
-
-/** Made by a program of the shop, or by the person who is given. */
-export const newRepair = async (by: Poster, more: Record<string, unknown> = {}): Promise<Made> =>
-  created(await by.post('/offline-repairs', repairBody(more)));
-export const newTradeReturn = async (by: Poster, more: Record<string, unknown> = {}): Promise<Made> =>
-  created(await by.post('/trade-returns', tradeBody(more)));
+export { newRepair, newTradeReturn } from './api.ts';
 
 /** As if it had been made, and had its status, so much earlier. */
 export const age = async (

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { scaled } from './machine.ts';
 import { findTool } from './tools.ts';
+import { scaled } from './until.ts';
 
 /** The pages as they are now. */
 export default function setup() {

@@ -5,8 +5,9 @@ import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newPerson, PASSWORD } from './admin.ts';
 import type { Harness } from './harness.ts';
-import { scaled } from './machine.ts';
+import { newAddress } from './http.ts';
 import { toolPath } from './tools.ts';
+import { scaled } from './until.ts';
 
 // A person in front of the app: a real Chromium on the real service. What the console complains of fails the test.
 
@@ -19,20 +20,12 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-type Scheme = 'light' | 'dark';
-
 interface Options {
-  scheme?: Scheme;
+  scheme?: 'light' | 'dark';
   width?: number;
   timeZone?: string;
   /** A new one that no other test gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
   ownProfile?: boolean;
-}
-
-/** What a browser keeps of a person who signed in. */
-interface Session {
-  cookie: { name: string; value: string };
-  note: { name: string; value: string };
 }
 
 let shared: Promise<Browser> | null = null;
@@ -90,19 +83,14 @@ const giveBack = async (profile: BrowserContext, url: string): Promise<void> => 
 };
 
 /** Lets a window begin as that of a person who signed in before. */
-const enter = async (page: Page, url: string, { cookie, note }: Session): Promise<void> => {
+const enter = async (page: Page, url: string, cookie: string): Promise<void> => {
+  const [name = '', value = ''] = cookie.split('=');
   const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
-  await page.context().addCookies([{ ...cookie, ...kept, domain: new URL(url).hostname, path: '/admin' }]);
-  const noted = await page.addInitScript(({ name, value }) => localStorage.setItem(name, value), note);
+  const place = { domain: new URL(url).hostname, path: '/admin' };
+  await page.context().addCookies([{ name, value, ...kept, ...place }]);
+  const noted = await page.addInitScript(() => localStorage.setItem('handback.signed-in', 'yes'));
   // Once: what the app makes of it afterwards is its own.
   page.once('domcontentloaded', () => void noted.dispose());
-};
-
-let addresses = 0;
-/** Every window comes from an address of its own, so that lock-outs stay out of the way. */
-const newAddress = (): string => {
-  addresses += 1;
-  return `172.31.${(addresses >> 8) & 255}.${addresses & 255}`;
 };
 
 /** A window of its own, with no cookies. */
@@ -112,12 +100,13 @@ export const openWindow = async (
     scheme = 'light',
     width = 1280,
     timeZone,
-    session,
+    cookie,
     ownProfile = timeZone !== undefined,
-  }: Options & { session?: Session } = {},
+  }: Options & { cookie?: string } = {},
 ): Promise<Page> => {
   const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, timeZone));
-  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() });
+  // An address of its own, so that lock-outs stay out of the way.
+  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress('172.31') });
   const page = await newWindow(profile);
   const complaints: string[] = [];
   page.setDefaultTimeout(scaled(30_000));
@@ -126,12 +115,8 @@ export const openWindow = async (
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('request', (request) => {
-    if (
-      !request.url().startsWith(t.url) &&
-      !request.url().startsWith('data:') &&
-      !request.url().startsWith('blob:')
-    )
-      complaints.push(`asked another host: ${request.url()}`);
+    const isOwn = [t.url, 'data:', 'blob:'].some((start) => request.url().startsWith(start));
+    if (!isOwn) complaints.push(`asked another host: ${request.url()}`);
   });
   onTestFinished(async () => {
     await (ownProfile ? profile.close() : giveBack(profile, t.url));
@@ -139,7 +124,7 @@ export const openWindow = async (
   });
   if (scheme !== 'light') await page.emulateMedia({ colorScheme: scheme });
   if (width !== 1280) await page.setViewportSize({ width, height: 900 });
-  if (session) await enter(page, t.url, session);
+  if (cookie) await enter(page, t.url, cookie);
   return page;
 };
 
@@ -164,12 +149,7 @@ export const openAs = async (
   { shop, email, ...options }: Options & { shop?: Shop; email?: string } = {},
 ): Promise<Page> => {
   const { cookie } = await newPerson(t, { role, ...(shop ? { shop } : {}), ...(email ? { email } : {}) });
-  return openWindow(t, { ...options, session: sessionOf(cookie) });
-};
-
-const sessionOf = (cookie: string): Session => {
-  const [name = '', value = ''] = cookie.split('=');
-  return { cookie: { name, value }, note: { name: 'handback.signed-in', value: 'yes' } };
+  return openWindow(t, { ...options, cookie });
 };
 
 /** The pages by what is written above them. The overview costs more than the others: it draws charts. */

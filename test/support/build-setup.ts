@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { scaled } from './machine.ts';
+import { scaled } from './until.ts';
 
 /** The service as a program and the pages of /docs, as they are now: the tests that start it as a process run this. */
 export default function setup() {

@@ -1,14 +1,39 @@
 import { onTestFinished } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import type { Database, Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
-import { migratedDatabase } from './process.ts';
+import { type Env, migratedDatabase } from './process.ts';
 import { UNOBSERVED } from './unobserved.ts';
 
-/** An engine by itself, with nothing of the house above it, until the test ends. */
-export const openEngine = async (): Promise<Database> => {
-  const database = openDatabase(readConfig(await migratedDatabase()), UNOBSERVED);
+// An engine by itself, with nothing of the service above it, until the test ends.
+
+export const openOn = (env: Env): Database => {
+  const database = openDatabase(readConfig(env), UNOBSERVED);
   onTestFinished(() => database.close());
+  return database;
+};
+
+export const openEngine = async (): Promise<Database> => {
+  const database = openOn(await migratedDatabase());
   await database.migrate();
   return database;
+};
+
+export const holdConnections = async (...pools: Db[]): Promise<() => Promise<void>> => {
+  const ended = Promise.withResolvers<void>();
+  const held = await Promise.all(
+    pools.map(
+      (db) =>
+        new Promise<{ released: Promise<void> }>((resolve) => {
+          const released = db.connection().execute(() => {
+            resolve({ released });
+            return ended.promise;
+          });
+        }),
+    ),
+  );
+  return async () => {
+    ended.resolve();
+    await Promise.all(held.map(({ released }) => released));
+  };
 };

@@ -1,6 +1,6 @@
 import type { Row } from '../../src/db/schema.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Harness } from './harness.ts';
+import type { Context } from '../../src/service/context.ts';
 
 // Deliveries that tests write themselves: more than requests would make in a reasonable time, or as another process leaves them.
 
@@ -24,7 +24,7 @@ export const waitingDelivery = (clientId: string, atMs: number, columns: Columns
 const ROWS_OF_A_STATEMENT = 500;
 
 export const addDeliveries = async (
-  { ctx: { db } }: Pick<Harness, 'ctx'>,
+  { ctx: { db } }: { ctx: Pick<Context, 'db'> },
   rows: ReturnType<typeof waitingDelivery>[],
 ): Promise<void> => {
   for (let from = 0; from < rows.length; from += ROWS_OF_A_STATEMENT)

@@ -1,6 +1,17 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import type { Db } from '../../src/db/database.ts';
 import type { Harness } from './harness.ts';
+
+/** Every table of a database, with its rows. */
+export const tablesOf = async (db: Db): Promise<[name: string, rows: Record<string, unknown>[]][]> => {
+  const tables: [string, Record<string, unknown>[]][] = [];
+  for (const { name } of await db.introspection.getTables()) {
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(db);
+    tables.push([name, rows]);
+  }
+  return tables;
+};
 
 /** What any request may write, whatever becomes of it. */
 const COUNTED_ANYWAY: Record<string, readonly string[] | 'all'> = {
@@ -10,12 +21,10 @@ const COUNTED_ANYWAY: Record<string, readonly string[] | 'all'> = {
 
 /** The whole database, table by table and row by row, but for rate limits and the last use of a key. */
 export const dump = async ({ ctx: { db } }: Harness): Promise<Record<string, string[]>> => {
-  const tables = await db.introspection.getTables();
   const dumped: Record<string, string[]> = {};
-  for (const { name } of tables) {
+  for (const [name, rows] of await tablesOf(db)) {
     const ignored = COUNTED_ANYWAY[name] ?? [];
     if (ignored === 'all') continue;
-    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(db);
     dumped[name] = rows
       .map((row) => JSON.stringify(Object.entries(row).filter(([column]) => !ignored.includes(column))))
       .sort();

@@ -1,8 +1,12 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { Db } from '../../src/db/database.ts';
+import { expectError } from './api.ts';
 import type { Answer } from './http.ts';
-import { measureSlowness, scaled } from './machine.ts';
-import type { Run, ServerProcess } from './process.ts';
+import { type Env, type Run, type ServerProcess, temporaryFolder } from './process.ts';
+import { toolPath } from './tools.ts';
+import { measureSlowness, scaled, until } from './until.ts';
 
 // The rows of docs/reliability.md: short in the suites, in full with `npm run faults`, which makes the table from the figures.
 
@@ -26,18 +30,13 @@ export const expectWithin = (ms: number, promisedMs: number): void => {
   expect(ms).toBeLessThan(FULL ? promisedMs : 2 * measureSlowness() * promisedMs);
 };
 
+/** Every answer comes within this time: docs/contract.md. */
+export const ANSWERED_WITHIN_MS = 5_000;
+
 /** A 503 that says nothing about the inside. */
-export const expectUnavailable = ({ status, body, headers }: Answer): void => {
-  expect(body).toEqual({
-    statusCode: 503,
-    error: 'Service Unavailable',
-    message: expect.any(String),
-    code: 'SERVICE_UNAVAILABLE',
-    docs: expect.stringMatching(/^https?:\/\/[^/]+\/docs\/errors#SERVICE_UNAVAILABLE$/),
-    requestId: headers.get('x-request-id'),
-  });
-  expect(status).toBe(503);
-  expect(JSON.stringify(body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
+export const expectUnavailable = (answer: Answer): void => {
+  expectError(answer, 503, 'SERVICE_UNAVAILABLE');
+  expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
 };
 
 /** What goes wrong is logged, and nothing of whom it went wrong for. */
@@ -54,3 +53,52 @@ export const refusal = ({ status, stdout, stderr }: Run): string => {
   expect(stdout).toBe('');
   return stderr;
 };
+
+/** The value that this share of all does not exceed. */
+export const percentile = (values: number[], share: number): number =>
+  values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? 0;
+
+/** Every delivery with its client's URL, once each was tried so often or is over. */
+export const triedDeliveries = (db: Db, count: number, attempts: number, withinMs: number) =>
+  until(
+    'every delivery was tried',
+    async () => {
+      const all = await db
+        .selectFrom('webhook_deliveries')
+        .innerJoin('api_clients', 'api_clients.id', 'webhook_deliveries.client_id')
+        .select(['client_id', 'webhook_url', 'status', 'attempts', 'attempt_log'])
+        .execute();
+      const tried = all.filter((row) => row.attempts >= attempts || row.status !== 'PENDING');
+      return tried.length === count ? tried : null;
+    },
+    withinMs,
+  );
+
+// Other clocks for processes, by Debian's faketime; a test that uses them says needs('faketime').
+
+/** Settings for a process whose clock is wrong by so much, `+2s` for example. */
+export const wrongClock = (by: string): Env => ({ LD_PRELOAD: toolPath('faketime'), FAKETIME: by });
+
+/** A clock that a test sets. What measures how long something takes is left alone. */
+export const movableClock = () => {
+  const folder = temporaryFolder();
+  // PostgreSQL reads it as another user.
+  chmodSync(folder, 0o755);
+  const file = join(folder, 'clock');
+  const write = (offsetMs: number) => {
+    writeFileSync(`${file}.new`, `${offsetMs < 0 ? '-' : '+'}${(Math.abs(offsetMs) / 1000).toFixed(3)}s\n`);
+    // A process that reads it meanwhile sees the old time or the new one.
+    renameSync(`${file}.new`, file);
+  };
+  write(0);
+  return {
+    env: {
+      LD_PRELOAD: toolPath('faketime'),
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    set: (toMs: number) => write(toMs - Date.now()),
+  };
+};
+export type SetClock = ReturnType<typeof movableClock>;

@@ -1,6 +1,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, inject, onTestFailed, onTestFinished } from 'vitest';
 import type { Plan } from '../../contract/admin-people.ts';
@@ -40,31 +41,18 @@ export interface Harness extends Calls {
 
 type ShopOptions = { plan?: Plan } & BillingChange;
 
-const TABLES = {
-  repairs: 'offline_repairs',
-  returns: 'trade_returns',
-  timeline: 'timeline',
-  keys: 'idempotency_keys',
-} as const;
-export type RowCounts = Record<keyof typeof TABLES | 'used', number>;
+export type RowCounts = Record<'repairs' | 'returns' | 'timeline' | 'keys' | 'used', number>;
 
 /** How many rows of all shops there are of what requests write. */
 export const countRows = async ({ db }: Context): Promise<RowCounts> => {
-  const rows = async (table: (typeof TABLES)[keyof typeof TABLES]) =>
-    Number(
-      (
-        await db
-          .selectFrom(table)
-          .select((eb) => eb.fn.countAll().as('rows'))
-          .executeTakeFirst()
-      )?.rows,
-    );
-  const { used } = await db
-    .selectFrom('shop_counters')
-    .select((eb) => eb.fn.sum('month_used').as('used'))
-    .executeTakeFirstOrThrow();
-  const counts = Object.entries(TABLES).map(async ([name, table]) => [name, await rows(table)]);
-  return { ...Object.fromEntries(await Promise.all(counts)), used: Number(used) };
+  const { rows } = await sql<Record<string, unknown>>`select
+    (select count(*) from offline_repairs) as repairs,
+    (select count(*) from trade_returns) as returns,
+    (select count(*) from timeline) as timeline,
+    (select count(*) from idempotency_keys) as keys,
+    (select sum(month_used) from shop_counters) as used`.execute(db);
+  const counts = Object.entries(rows[0] ?? {}).map(([name, count]) => [name, Number(count)]);
+  return Object.fromEntries(counts);
 };
 
 const SHOWN_LINES = 15;
@@ -188,10 +176,7 @@ export const sharedHarness = () => {
   };
 };
 
-const withShop = async (
-  { clock, ...opened }: OpenApp,
-  options: ShopOptions,
-): Promise<Omit<Harness, 'rowsBefore'>> => {
+const withShop = async (opened: OpenApp, options: ShopOptions): Promise<Omit<Harness, 'rowsBefore'>> => {
   const { ctx, app, url, logs } = opened;
   showLogOnFailure(() => logs);
   const check = ctx.config.role === 'worker' ? () => {} : checkerOf(app);
@@ -221,18 +206,7 @@ const withShop = async (
     return answer;
   };
 
-  return {
-    ...opened,
-    shop,
-    client,
-    clock: {
-      advance(ms) {
-        clock.advance(ms);
-      },
-    },
-    ...callsOf(send),
-    addShop,
-  };
+  return { ...opened, shop, client, ...callsOf(send), addShop };
 };
 
 const parsedOrNothing = (body: unknown): unknown => {

@@ -8,12 +8,6 @@ export interface Answer {
   body: any;
 }
 
-export interface HttpRequest {
-  method: string;
-  headers: Record<string, string>;
-  body: string | Uint8Array | undefined;
-}
-
 /** There was no answer, or only a part of one. */
 export class NoAnswer extends Error {}
 
@@ -21,7 +15,11 @@ export class NoAnswer extends Error {}
  * One exchange, with the body parsed where it is JSON. It follows no redirect and unpacks nothing, and takes half the time that
  * `fetch` takes.
  */
-export const exchange = async (url: string, { method, headers, body }: HttpRequest): Promise<Answer> => {
+export const exchange = async (
+  url: string,
+  { method, headers, body: sent }: { method: string; headers: Record<string, string>; body: unknown },
+): Promise<Answer> => {
+  const body = bytesOf(sent);
   const options = { method: method as 'GET', headers, ...(body === undefined ? {} : { body }) };
   const asked = request(url, options).then(async (answer) => ({ answer, text: await answer.body.text() }));
   const { answer, text } = await asked.catch((cause) => {
@@ -47,7 +45,7 @@ export const isRaw = (body: unknown): body is string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array;
 
 /** The bytes of a body: JSON, unless it is sent as it is. */
-export const bytesOf = (body: unknown): string | Uint8Array | undefined =>
+const bytesOf = (body: unknown): string | Uint8Array | undefined =>
   isRaw(body) || body === undefined ? body : JSON.stringify(body);
 
 let addresses = 0;
@@ -71,17 +69,12 @@ export interface SendOptions {
 
 type Send = (path: string, options?: SendOptions) => Promise<Answer>;
 
-export interface Calls {
-  send: Send;
-  get: Send;
-  post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
-}
-
-export const callsOf = (send: Send): Calls => ({
+export const callsOf = (send: Send) => ({
   send,
   get: send,
-  post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
+  post: (path: string, body?: unknown, more?: SendOptions) => send(path, { method: 'POST', body, ...more }),
 });
+export type Calls = ReturnType<typeof callsOf>;
 
 const EXTERNAL = /^(?!\/)|^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
 
@@ -100,5 +93,5 @@ export const sendTo =
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: bytesOf(body),
+      body,
     });

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import {
   OFFLINE_REPAIR_STATUSES,
-  type OfflineRepairAction,
   TRADE_RETURN_STATUSES,
   type TradeReturnAction,
   type TradeReturnStatus,
@@ -118,24 +117,43 @@ const required = (max: number, ...paths: string[]): TextField[] =>
   paths.map((path) => ({ path, max, required: true }));
 const optional = (max: number, ...paths: string[]): TextField[] => paths.map((path) => ({ path, max }));
 
-const repairStep = (
-  action: OfflineRepairAction,
-  body: Body,
-  rest: Pick<Step, 'entry' | 'to' | 'event' | 'data'>,
-): Step => ({
-  action,
+/** A step by its action and body, the timeline's entry, the status it leads to, the event, and the event's data. */
+type WalkRow = [action: string, body: Body, entry: string, to: string, event: string, data: Body];
+
+const repairStep = ([action, body, entry, to, event, data]: WalkRow): Step => ({
+  ...{ action, entry, to, event: `offline_repair.${event}`, data },
   take: async (t, id, options) => {
     const answer = await t.post(`/offline-repairs/${id}/${action}`, body, options);
     expect(answer.status).toBe(200);
     return answer.body;
   },
-  ...rest,
 });
-const tradeStep = (action: TradeReturnAction, rest: Pick<Step, 'entry' | 'to' | 'event' | 'data'>): Step => ({
-  action,
-  take: (t, id) => tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null }),
-  ...rest,
+const tradeStep = ([action, body, entry, to, event, data]: WalkRow): Step => ({
+  ...{ action, entry, to, event: `trade_return.${event}`, data },
+  take: (t, id) =>
+    tradeReturns.move(t.ctx, staffOf(t), id, action as TradeReturnAction, { note: null, ...body }),
 });
+
+const TECH = { assignedToId: 'tech-1' };
+const CREDIT = 'TRADE_CREDIT_REQUESTED';
+const AMOUNT = { creditAmount: 482 };
+const WRITE_OFF = { offlineDisposition: 'WRITE_OFF' };
+const DIAGNOSTICS = 'OFFLINE_DIAGNOSTICS';
+const RESOLVED = 'OFFLINE_RESOLVED';
+const from = (previousStatus: string, more: Body = {}): Body => ({ previousStatus, ...more });
+const REPAIR_WALK: WalkRow[] = [
+  ['tracking', TRACKING, 'TRACKING_UPLOADED', DIAGNOSTICS, 'tracking_uploaded', TRACKING],
+  ['begin-diagnostics', { notes: 'n' }, 'STATUS_CHANGED', DIAGNOSTICS, 'status_changed', from(DIAGNOSTICS)],
+  ['begin-repair', TECH, 'STATUS_CHANGED', 'OFFLINE_REPAIR', 'status_changed', from(DIAGNOSTICS, TECH)],
+  ['resolve', WRITE_OFF, 'DISPOSITION_SET', RESOLVED, 'disposition_set', from('OFFLINE_REPAIR', WRITE_OFF)],
+  ['close', {}, 'CLOSED', 'OFFLINE_CLOSED', 'closed', from(RESOLVED, WRITE_OFF)],
+];
+const TRADE_WALK: WalkRow[] = [
+  ['approve', {}, 'STATUS_CHANGED', 'TRADE_APPROVED', 'status_changed', from('TRADE_SUBMITTED')],
+  ['receive', {}, 'STATUS_CHANGED', 'TRADE_RECEIVED', 'status_changed', from('TRADE_APPROVED')],
+  ['request-credit', {}, 'CREDIT_REQUESTED', CREDIT, 'credit_requested', from('TRADE_RECEIVED', AMOUNT)],
+  ['resolve', {}, 'RESOLVED', 'TRADE_RESOLVED', 'resolved', from(CREDIT)],
+];
 
 /** The way to a status that no creation begins in. */
 const REPAIR_WAY: Record<string, [action: string, body: Body]> = {
@@ -202,54 +220,7 @@ export const REPAIRS: KindRow = {
   filters: ['externalRef', 'externalSource', 'orderNumber', 'storeId'],
   marks: { externalRef: 'R', externalSource: 'S', orderNumber: 'O', storeId: 'T' },
   foreignFilters: ['tradeOrderNumber', 'companyId', 'customerEmail', 'q', 'origin', 'sku'],
-  walk: [
-    repairStep('tracking', TRACKING, {
-      entry: 'TRACKING_UPLOADED',
-      to: 'OFFLINE_DIAGNOSTICS',
-      event: 'offline_repair.tracking_uploaded',
-      data: TRACKING,
-    }),
-    repairStep(
-      'begin-diagnostics',
-      { notes: 'n' },
-      {
-        entry: 'STATUS_CHANGED',
-        to: 'OFFLINE_DIAGNOSTICS',
-        event: 'offline_repair.status_changed',
-        data: { previousStatus: 'OFFLINE_DIAGNOSTICS' },
-      },
-    ),
-    repairStep(
-      'begin-repair',
-      { assignedToId: 'tech-1' },
-      {
-        entry: 'STATUS_CHANGED',
-        to: 'OFFLINE_REPAIR',
-        event: 'offline_repair.status_changed',
-        data: { previousStatus: 'OFFLINE_DIAGNOSTICS', assignedToId: 'tech-1' },
-      },
-    ),
-    repairStep(
-      'resolve',
-      { offlineDisposition: 'WRITE_OFF' },
-      {
-        entry: 'DISPOSITION_SET',
-        to: 'OFFLINE_RESOLVED',
-        event: 'offline_repair.disposition_set',
-        data: { previousStatus: 'OFFLINE_REPAIR', offlineDisposition: 'WRITE_OFF' },
-      },
-    ),
-    repairStep(
-      'close',
-      {},
-      {
-        entry: 'CLOSED',
-        to: 'OFFLINE_CLOSED',
-        event: 'offline_repair.closed',
-        data: { previousStatus: 'OFFLINE_RESOLVED', offlineDisposition: 'WRITE_OFF' },
-      },
-    ),
-  ],
+  walk: REPAIR_WALK.map(repairStep),
   reach: async (t, status, options) => {
     const [action, body] = REPAIR_WAY[status] ?? [];
     const { id } = await newRepair(t, action ? {} : { startStatus: status }, options);
@@ -321,32 +292,7 @@ export const TRADE_RETURNS: KindRow = {
     customerEmail: 'c@example.com',
   },
   foreignFilters: ['orderNumber', 'storeId', 'serialNumber', 'q', 'origin', 'sku'],
-  walk: [
-    tradeStep('approve', {
-      entry: 'STATUS_CHANGED',
-      to: 'TRADE_APPROVED',
-      event: 'trade_return.status_changed',
-      data: { previousStatus: 'TRADE_SUBMITTED' },
-    }),
-    tradeStep('receive', {
-      entry: 'STATUS_CHANGED',
-      to: 'TRADE_RECEIVED',
-      event: 'trade_return.status_changed',
-      data: { previousStatus: 'TRADE_APPROVED' },
-    }),
-    tradeStep('request-credit', {
-      entry: 'CREDIT_REQUESTED',
-      to: 'TRADE_CREDIT_REQUESTED',
-      event: 'trade_return.credit_requested',
-      data: { previousStatus: 'TRADE_RECEIVED', creditAmount: 482 },
-    }),
-    tradeStep('resolve', {
-      entry: 'RESOLVED',
-      to: 'TRADE_RESOLVED',
-      event: 'trade_return.resolved',
-      data: { previousStatus: 'TRADE_CREDIT_REQUESTED' },
-    }),
-  ],
+  walk: TRADE_WALK.map(tradeStep),
   reach: (t, status, options) => tradeReturnIn(t, status as TradeReturnStatus, options),
   note: (t, id, text, caller = staffOf(t)) => tradeReturns.note(t.ctx, caller, id, text),
 };

@@ -12,14 +12,18 @@ export const addReceiver = (t: Harness, shopId = t.shop.id): Promise<NewApiClien
   return createClient(t.ctx, OPERATOR, { shopId, name: 'Receiver', webhookUrl: 'https://1.1.1.1/hook' });
 };
 
-/** What waits for the clients of the test's shop, oldest first. */
-export const deliveriesOf = (t: Harness): Promise<Row<'webhook_deliveries'>[]> =>
-  t.ctx.db
+/** All of them, oldest first. */
+export const deliveriesIn = ({ ctx }: Harness) =>
+  ctx.db
     .selectFrom('webhook_deliveries')
     .selectAll()
     .select(wholeBody('webhook_deliveries').$castTo<string>().as('body'))
+    .orderBy('created_at');
+
+/** What waits for the clients of the test's shop, oldest first. */
+export const deliveriesOf = (t: Harness): Promise<Row<'webhook_deliveries'>[]> =>
+  deliveriesIn(t)
     .where('client_id', 'in', (of) =>
       of.selectFrom('api_clients').select('id').where('shop_id', '=', t.shop.id),
     )
-    .orderBy('created_at')
     .execute();

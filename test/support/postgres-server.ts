@@ -5,9 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import pg from 'pg';
-import { scaled } from './machine.ts';
 import { onServer } from './postgres-databases.ts';
-import { until } from './until.ts';
+import { scaled, until } from './until.ts';
 
 // A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
 

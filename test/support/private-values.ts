@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import type { Db } from '../../src/db/database.ts';
 import { linesOf } from './backups.ts';
+import { tablesOf } from './dump.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, lookInto } from './process.ts';
 
@@ -40,12 +40,8 @@ const shown = (value: unknown): string =>
 
 /** Every value of every row. */
 const rowsAsText = async (db: Db): Promise<string> => {
-  const texts: string[] = [];
-  for (const { name } of await db.introspection.getTables()) {
-    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(db);
-    for (const row of rows) texts.push(Object.values(row).map(shown).join('\t'));
-  }
-  return texts.join('\n');
+  const rows = (await tablesOf(db)).flatMap(([, ofTable]) => ofTable);
+  return rows.map((row) => Object.values(row).map(shown).join('\t')).join('\n');
 };
 
 /** SQLite's files as they are, with what was deleted and not yet overwritten. The key lies beside them. */

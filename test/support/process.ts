@@ -1,9 +1,9 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
@@ -12,14 +12,14 @@ import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { readConfig } from '../../src/service/config.ts';
+import { repairBody } from './bodies.ts';
 import { newFolder } from './folders.ts';
 import { ENGINE, freshDatabase, showLogOnFailure } from './harness.ts';
-import { type Answer, type Calls, callsOf, NoAnswer, sendTo } from './http.ts';
-import { scaled } from './machine.ts';
+import { type Answer, callsOf, NoAnswer, type SendOptions, sendTo } from './http.ts';
 import { createDatabase, onServer } from './postgres-databases.ts';
-import { freePort } from './postgres-server.ts';
+import { freePort, startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
-import { until } from './until.ts';
+import { scaled, until } from './until.ts';
 
 // The service as its users have it: a process of its own, started from the command line, seen from outside.
 
@@ -41,11 +41,14 @@ export const timed = async <Value>(work: () => Promise<Value>): Promise<{ value:
 
 // --- databases ---
 
-/** Settings for a migrated database that goes when the test does. */
-export const migratedDatabase = async (): Promise<Env> => {
+/** For a service that may send to receivers on this machine. */
+export const SENDING: Env = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+
+/** Settings for a migrated database that goes when the test does, and these. */
+export const migratedDatabase = async (settings: Env = {}): Promise<Env> => {
   const { env, drop } = await freshDatabase();
   onTestFinished(drop);
-  return env;
+  return { ...env, ...settings };
 };
 
 export const temporaryFolder = (): string => {
@@ -59,6 +62,22 @@ export const databaseOn = async (server: { url: string }, clause?: string): Prom
   DATABASE_URL: (await createDatabase(server.url, clause)).url,
   SECRET_KEY,
 });
+
+/** A PostgreSQL of the test's own, with a database without tables. */
+export const ownPostgres = async (options?: Parameters<typeof startPostgres>[0]) => {
+  const postgres = await startPostgres(options);
+  onTestFinished(postgres.stop);
+  return { postgres, env: await databaseOn(postgres) };
+};
+
+/** Another program that holds the write lock of a server's SQLite file, until it lets go. */
+export const holdWriteLock = (env: Env): { letGo(): void } => {
+  const db = new Sqlite(join(env['DATA_DIR'] as string, 'handback.sqlite'));
+  const letGo = () => void db.close();
+  onTestFinished(letGo);
+  db.exec('begin immediate');
+  return { letGo };
+};
 
 /** Settings for a database without tables. */
 export const emptyDatabase = async (): Promise<Env> => {
@@ -111,13 +130,40 @@ interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-interface Started {
-  child: ChildProcessWithoutNullStreams;
-  out: { stdout: string; stderr: string };
-  ended: Promise<Ended>;
-}
+/** Starts a program that ends with the test; one that is detached, with all that it started. */
+export const startProgram = (file: string, args: string[], options: SpawnOptions) => {
+  const child = spawn(file, args, { ...options, stdio: 'pipe' });
+  const out = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      out[name] += text;
+    });
+  child.stdin.on('error', () => {});
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status, signal) => resolve({ status, signal }));
+  });
+  const kill = () => {
+    try {
+      process.kill((options.detached ? -1 : 1) * (child.pid as number), 'SIGKILL');
+    } catch {
+      // It has ended already, and its whole group.
+    }
+  };
+  onTestFinished(async () => {
+    if (options.detached || (child.exitCode === null && child.signalCode === null)) kill();
+    await ended;
+  });
+  return { child, out, ended, kill };
+};
 
-interface SpawnOptions {
+/** What a program printed, both streams, and how it ended. */
+export const ran = async (...program: Parameters<typeof startProgram>) => {
+  const { out, ended } = startProgram(...program);
+  return { status: (await ended).status, output: out.stdout + out.stderr };
+};
+
+interface LaunchOptions {
   /** Another program than the service as it is built here. */
   program?: string;
   /** Runs as this user; for root, who may do everything. */
@@ -130,55 +176,26 @@ interface SpawnOptions {
 export const fullAfter = (blocks: number): string => `ulimit -f ${blocks}; trap "" XFSZ`;
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
-export const launch = (
-  args: string[],
-  env: Env,
-  { program = COMMAND, uid, shell }: SpawnOptions = {},
-): Started => {
+export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell }: LaunchOptions = {}) => {
   // As bin/handback.js has it done.
   const flags = args[0] === 'serve' ? V8_FLAGS : [];
   const command = [process.execPath, ...flags, program, ...args];
   const [file = '', ...rest] = shell ? ['sh', '-c', `${shell}; exec "$0" "$@"`, ...command] : command;
-  const child = spawn(file, rest, {
+  const started = startProgram(file, rest, {
     cwd: ROOT,
     // A stop answers for a while before it closes; tests that are not about that need not wait.
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, DRAIN_SECONDS: '0', ...env },
-    stdio: 'pipe',
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
-  const out = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    out.stderr += text;
-  });
-  child.stdin.on('error', () => {});
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status, signal) => resolve({ status, signal }));
-  });
-  showLogOnFailure(() => [`handback ${args.join(' ')}`, out.stdout, out.stderr]);
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await ended;
-  });
-  return { child, out, ended };
+  showLogOnFailure(() => [`handback ${args.join(' ')}`, started.out.stdout, started.out.stderr]);
+  return started;
 };
-
-export interface Run {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-  /** Standard output as JSON; throws where it is not exactly one line of it. */
-  // biome-ignore lint/suspicious/noExplicitAny: asserted on field by field
-  readonly json: any;
-}
+type Started = ReturnType<typeof launch>;
 
 export const run = async (
   args: string[],
   env: Env,
-  { input = '', ...options }: SpawnOptions & { input?: string } = {},
+  { input = '', ...options }: LaunchOptions & { input?: string } = {},
 ): Promise<Run> => {
   const { child, out, ended } = launch(args, env, options);
   child.stdin.end(input);
@@ -186,15 +203,18 @@ export const run = async (
   return outcome(status, out);
 };
 
-export const outcome = (status: number | null, out: Started['out']): Run => ({
+export const outcome = (status: number | null, out: Started['out']) => ({
   status,
   ...out,
-  get json() {
+  /** Standard output as JSON; throws where it is not exactly one line of it. */
+  // biome-ignore lint/suspicious/noExplicitAny: asserted on field by field
+  get json(): any {
     if (!/^[^\n]+\n$/.test(out.stdout))
       throw new Error(`not one line on standard output: ${JSON.stringify(out)}`);
     return JSON.parse(out.stdout);
   },
 });
+export type Run = ReturnType<typeof outcome>;
 
 /** Runs a command that must succeed, with `--json`, and gives what it printed. */
 export const cli = (args: string[], env: Env, input?: string): Promise<Run['json']> =>
@@ -224,22 +244,7 @@ interface LogLine {
   [name: string]: unknown;
 }
 
-export interface ServerProcess extends Calls {
-  url: string;
-  port: number;
-  pid: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Standard output itself, for tests that stop reading it. */
-  output: Readable;
-  /** Standard output as log lines; throws where a whole line is not JSON. */
-  logs(): LogLine[];
-  ended: Promise<Ended>;
-  signal(name: NodeJS.Signals): void;
-  stop(name?: NodeJS.Signals): Promise<Ended>;
-}
-
-interface ServerOptions extends SpawnOptions {
+interface ServerOptions extends LaunchOptions {
   /** Sent with every request that names none. */
   key?: string;
 }
@@ -267,13 +272,21 @@ export const startServer = async (env: Env, options: ServerOptions = {}): Promis
   }
 };
 
-const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
+/** All the processes that one database may have: two on PostgreSQL, one on SQLite. */
+export const startAll = (env: Env, key?: string): Promise<ServerProcess[]> =>
+  Promise.all(
+    Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env, key ? { key } : {})),
+  );
+
+const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string) => {
   const url = `http://127.0.0.1:${port}`;
   const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
+  const calls = callsOf(sendTo(url, ownKey));
   return {
     url,
     port,
     pid: child.pid as number,
+    /** Standard output itself, for tests that stop reading it. */
     output: child.stdout,
     get stdout() {
       return out.stdout;
@@ -281,7 +294,8 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
     get stderr() {
       return out.stderr;
     },
-    logs: () =>
+    /** Standard output as log lines; throws where a whole line is not JSON. */
+    logs: (): LogLine[] =>
       out.stdout
         .slice(0, out.stdout.lastIndexOf('\n') + 1)
         .split('\n')
@@ -289,16 +303,21 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
         .map((line) => JSON.parse(line)),
     ended,
     signal,
-    async stop(name = 'SIGTERM') {
+    async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
       signal(name);
       const late = pause(STOPPED_WITHIN_MS, undefined, { ref: false }).then(() => {
         throw new Error(`the server did not stop: ${out.stdout}`);
       });
       return Promise.race([ended, late]);
     },
-    ...callsOf(sendTo(url, ownKey)),
+    /** A new repair. */
+    create: (more?: Record<string, unknown>, options?: SendOptions) =>
+      calls.post('/offline-repairs', repairBody(more), options),
+    isReady: async () => (await calls.get('/readyz')).status === 200,
+    ...calls,
   };
 };
+export type ServerProcess = ReturnType<typeof serverProcess>;
 
 /** The service as callers see it: one address, behind which processes come and go. */
 export class Service {

@@ -23,17 +23,3 @@ export const rawServer = async (
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
-
-/** Writes the same piece again and again, as fast as the other side reads, and counts the bytes. */
-export const flood = (socket: Socket, piece: Buffer, most: number, count: (bytes: number) => void): void => {
-  let sent = 0;
-  const more = () => {
-    while (sent < most && !socket.destroyed) {
-      sent += piece.length;
-      count(piece.length);
-      if (!socket.write(piece)) return;
-    }
-  };
-  socket.on('drain', more);
-  more();
-};

@@ -16,16 +16,8 @@ interface Received {
 /** How the receiver answers the nth request (from 1): a status, or whatever the function does with the response. */
 export type Behaviour = (n: number, response: ServerResponse, received: Received) => number | undefined;
 
-export interface TestReceiver {
-  url: string;
-  received: Received[];
-  behave(behaviour: Behaviour): void;
-  /** Resolves when so many requests have come. */
-  got(count: number, withinMs?: number): Promise<Received[]>;
-}
-
 /** A webhook receiver on loopback that remembers what it was sent, to the byte. */
-export const startReceiver = async (behaviour: Behaviour = () => 200): Promise<TestReceiver> => {
+export const startReceiver = async (behaviour: Behaviour = () => 200) => {
   const received: Received[] = [];
   let behave = behaviour;
   const server = createServer(async (request, response) => {
@@ -52,13 +44,15 @@ export const startReceiver = async (behaviour: Behaviour = () => 200): Promise<T
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
-    behave: (next) => {
+    behave: (next: Behaviour) => {
       behave = next;
     },
-    got: (count, withinMs) =>
+    /** Resolves when so many requests have come. */
+    got: (count: number, withinMs?: number) =>
       until(`${count} deliveries have come`, () => (received.length >= count ? received : null), withinMs),
   };
 };
+export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Sends a receiver half of a request and breaks the connection off, as soon as the half has gone out. */
 export const hangUpHalfway = async (port: number): Promise<void> => {

@@ -4,7 +4,6 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { newId } from '../../src/lib/ids.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
@@ -12,8 +11,8 @@ import type { Shop } from '../../src/shops/plans.ts';
 import { createUser } from '../../src/staff/users.ts';
 import { cookieFrom } from './admin.ts';
 import { repairBody } from './bodies.ts';
-import type { Answer } from './http.ts';
-import type { Env, ServerProcess } from './process.ts';
+import { addDeliveries, waitingDelivery } from './delivery-rows.ts';
+import { type Env, migratedDatabase, SENDING, type ServerProcess, startServer } from './process.ts';
 
 // Shops, clients and people for tests that start the service as a process, created in this process: the command line takes half a
 // second for each.
@@ -27,24 +26,33 @@ const inContext = async <Value>(env: Env, work: (ctx: Context) => Promise<Value>
   }
 };
 
-export const addShops = (
-  env: Env,
-  count: number,
-  webhookUrl: (i: number) => string | null = () => null,
-): Promise<{ shop: Shop; client: NewApiClient }[]> =>
+type ShopOptions = { name?: string; plan?: Shop['plan']; webhookUrl?: string | null } & BillingChange;
+
+const newShop = async (ctx: Context, { webhookUrl = null, ...options }: ShopOptions) => {
+  const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan: 'ENTERPRISE', ...options });
+  const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl });
+  const { id: clientId, apiKey: key, webhookSecret } = client;
+  return { shop, client, shopId: shop.id, clientId, key, webhookSecret };
+};
+export type MadeShop = Awaited<ReturnType<typeof newShop>>;
+
+/** A shop with a client. */
+export const makeShop = (env: Env, options: ShopOptions = {}): Promise<MadeShop> =>
+  inContext(env, (ctx) => newShop(ctx, options));
+
+export const addShops = (env: Env, count: number, webhookUrl?: (i: number) => string | null) =>
   inContext(env, async (ctx) => {
-    const made: { shop: Shop; client: NewApiClient }[] = [];
-    for (let i = 0; i < count; i++) {
-      const shop = await createShop(ctx, OPERATOR, { name: `Shop ${i}`, plan: 'ENTERPRISE' });
-      const client = await createClient(ctx, OPERATOR, {
-        shopId: shop.id,
-        name: `Till ${i}`,
-        webhookUrl: webhookUrl(i),
-      });
-      made.push({ shop, client });
-    }
+    const made: MadeShop[] = [];
+    for (let i = 0; i < count; i++) made.push(await newShop(ctx, { webhookUrl: webhookUrl?.(i) ?? null }));
     return made;
   });
+
+/** A server on a database of its own with one shop, whose client's key goes with every request. */
+export const startShop = async ({ env: settings = {}, ...options }: ShopOptions & { env?: Env } = {}) => {
+  const env = await migratedDatabase({ ...(options.webhookUrl ? SENDING : {}), ...settings });
+  const shop = await makeShop(env, options);
+  return { env, ...shop, server: await startServer(env, { key: shop.key }) };
+};
 
 export const addClient = (
   env: Env,
@@ -53,27 +61,8 @@ export const addClient = (
 ): Promise<NewApiClient> =>
   inContext(env, (ctx) => createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
 
-export const makeShop = (
-  env: Env,
-  options: { plan?: Shop['plan'] } & BillingChange = {},
-): Promise<{ shopId: string; clientId: string; key: string; webhookSecret: string }> =>
-  inContext(env, async (ctx) => {
-    const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan: 'SCALE', ...options });
-    const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null });
-    return {
-      shopId: shop.id,
-      clientId: client.id,
-      key: client.apiKey,
-      webhookSecret: client.webhookSecret,
-    };
-  });
-
 /** A person who works in the shop, and their password. */
-export const addPerson = (
-  env: Env,
-  shopId: string,
-  role: UserRole = 'STAFF',
-): Promise<{ email: string; password: string }> =>
+export const addPerson = (env: Env, shopId: string, role: UserRole = 'STAFF') =>
   inContext(env, async (ctx) => {
     const person = { email: `staff-${shopId.slice(-8)}@example.com`, password: 'correct horse battery' };
     await createUser(ctx, OPERATOR, { shopId, role, ...person });
@@ -92,36 +81,25 @@ export const addRepairs = (env: Env, key: string, count: number): Promise<void> 
     await app.close();
   });
 
-/** The admin API of any process, as a person who has signed in. */
-export interface SignedIn {
-  cookie: string;
-  get(server: ServerProcess, path: string): Promise<Answer>;
-  post(server: ServerProcess, path: string, body?: unknown): Promise<Answer>;
-}
-
-/** Signs in at one process; the session holds at all of them. */
-export const signIn = async (
-  server: ServerProcess,
-  person: { email: string; password: string },
-): Promise<SignedIn> => {
+/** Signs in at one process; the session holds at all of them. Gives the admin API as that person. */
+export const signIn = async (server: ServerProcess, person: { email: string; password: string }) => {
   const answer = await server.post(`${ADMIN_BASE_PATH}/session`, person);
   if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}`);
   const cookie = cookieFrom(answer);
   const options = { key: null, headers: { cookie } };
   return {
     cookie,
-    get: (at, path) => at.get(`${ADMIN_BASE_PATH}${path}`, options),
-    post: (at, path, body = {}) => at.post(`${ADMIN_BASE_PATH}${path}`, body, options),
+    get: (at: ServerProcess, path: string) => at.get(`${ADMIN_BASE_PATH}${path}`, options),
+    post: (at: ServerProcess, path: string, body: unknown = {}) =>
+      at.post(`${ADMIN_BASE_PATH}${path}`, body, options),
   };
 };
+export type SignedIn = Awaited<ReturnType<typeof signIn>>;
 
-export interface SeededReceiver {
-  id: string;
-  apiKey: string;
-}
+export type SeededReceiver = Pick<NewApiClient, 'id' | 'apiKey'>;
 
-/** As many as a shop may have. */
-const CLIENTS_OF_A_SHOP = 100;
+/** As many as a shop may have beside its first. */
+const CLIENTS_OF_A_SHOP = 99;
 
 /** Clients with these webhook URLs, each with events that wait, in as many shops as that takes; written before any server runs. */
 export const seedReceivers = (
@@ -129,30 +107,17 @@ export const seedReceivers = (
   receivers: { url: string; events: number; bodyBytes?: number }[],
 ): Promise<SeededReceiver[]> =>
   inContext(env, async (ctx) => {
-    const newShop = () => createShop(ctx, OPERATOR, { name: 'Shop', plan: 'ENTERPRISE' });
-    let shop = await newShop();
     const clients: SeededReceiver[] = [];
+    let { shop } = await newShop(ctx, {});
     for (const { url, events, bodyBytes = 100 } of receivers) {
-      if (clients.length > 0 && clients.length % CLIENTS_OF_A_SHOP === 0) shop = await newShop();
+      if (clients.length > 0 && clients.length % CLIENTS_OF_A_SHOP === 0) ({ shop } = await newShop(ctx, {}));
       const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'R', webhookUrl: url });
       clients.push(client);
+      const body = JSON.stringify({ event: 'offline_repair.closed', data: { text: 'x'.repeat(bodyBytes) } });
       const rows = Array.from({ length: events }, () =>
-        waitingDelivery(client.id, ctx.clock.now(), bodyBytes),
+        waitingDelivery(client.id, ctx.clock.now(), { body }),
       );
-      if (rows.length > 0) await ctx.db.insertInto('webhook_deliveries').values(rows).execute();
+      await addDeliveries({ ctx }, rows);
     }
     return clients;
   });
-
-const waitingDelivery = (clientId: string, now: number, bodyBytes: number) => ({
-  id: newId(now),
-  client_id: clientId,
-  rma_id: null,
-  event: 'offline_repair.closed' as const,
-  body: JSON.stringify({ event: 'offline_repair.closed', data: { text: 'x'.repeat(bodyBytes) } }),
-  status: 'PENDING' as const,
-  attempts: 0,
-  attempt_log: '[]',
-  due_at: now,
-  created_at: now,
-});

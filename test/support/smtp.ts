@@ -11,16 +11,8 @@ interface Received {
   text: string;
 }
 
-export interface MailServer {
-  /** What MAIL_FROM and SMTP_URL have to be. */
-  env: { SMTP_URL: string; MAIL_FROM: string };
-  received: Received[];
-  attempts: number;
-  /** What the next ones are answered with: a status, or null where the mail is taken. */
-  answers: (number | null)[];
-}
-
 const FROM = 'returns@shop.example';
+/** What MAIL_FROM and SMTP_URL have to be. */
 const envFor = (port: number) => ({
   SMTP_URL: `smtp://127.0.0.1:${port}`,
   MAIL_FROM: `Returns <${FROM}>`,
@@ -30,8 +22,14 @@ const decoded = (raw: string): string =>
     .replaceAll('=\r\n', '')
     .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
 
-export const mailServer = async ({ offersTls = false } = {}): Promise<MailServer> => {
-  const mails: MailServer = { env: envFor(0), received: [], attempts: 0, answers: [] };
+export const mailServer = async ({ offersTls = false } = {}) => {
+  const mails = {
+    env: envFor(0),
+    received: [] as Received[],
+    attempts: 0,
+    /** What the next ones are answered with: a status, or null where the mail is taken. */
+    answers: [] as (number | null)[],
+  };
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: offersTls ? ['AUTH'] : ['STARTTLS', 'AUTH'],
@@ -57,9 +55,10 @@ export const mailServer = async ({ offersTls = false } = {}): Promise<MailServer
   mails.env = envFor((server.server.address() as AddressInfo).port);
   return mails;
 };
+export type MailServer = Awaited<ReturnType<typeof mailServer>>;
 
 /** Takes connections, and nothing else happens. */
-export const silentMailServer = async (): Promise<{ env: MailServer['env']; connections: Set<Socket> }> => {
+export const silentMailServer = async () => {
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
     connections.add(socket);

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { freePort } from './postgres-server.ts';
-import { temporaryFolder } from './process.ts';
+import { startProgram, temporaryFolder } from './process.ts';
 import { type Tool, toolPath } from './tools.ts';
 
 // The code in docs/guide, as a reader would run it: files are saved under the name in their first line, shell blocks run one after
@@ -40,42 +39,17 @@ const programIn = (page: string, file: string): string => {
   return found.code;
 };
 
-interface Running {
-  /** Both streams. */
-  output(): string;
-  stdout(): string;
-  ended: Promise<number | null>;
-  kill(): void;
-}
-
-/** Starts a program in a folder; it ends with the test, and all that it started with it. */
-export const start = (
-  program: string,
-  args: string[],
-  folder: string,
-  env: Record<string, string>,
-): Running => {
-  const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-  const child = spawn(program, args, { cwd: folder, env: { ...env, PATH: path }, detached: true });
-  const [both, stdout]: [string[], string[]] = [[], []];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    both.push(text);
-    stdout.push(text);
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => both.push(text));
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const kill = (): void => {
-    try {
-      process.kill(-(child.pid as number), 'SIGKILL');
-    } catch {
-      // The whole group has ended already.
-    }
+/** Starts a program in a folder. `output`: both streams. */
+export const start = (file: string, args: string[], folder: string, env: Record<string, string>) => {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const options = { cwd: folder, env: { ...env, PATH }, detached: true };
+  const { out, ended, kill } = startProgram(file, args, options);
+  return {
+    output: () => out.stdout + out.stderr,
+    stdout: () => out.stdout,
+    ended: ended.then(({ status }) => status),
+    kill,
   };
-  onTestFinished(kill);
-  return { output: () => both.join(''), stdout: () => stdout.join(''), ended, kill };
 };
 
 /** A program of a guide in a folder of its own; without a tool Node runs it. */
@@ -103,11 +77,8 @@ const PREAMBLE = [
   "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
 ];
 
-/** Runs the shell blocks of a page from top to bottom, and gives what was printed. */
-export const runPage = async (
-  page: string,
-  reader: Reader,
-): Promise<{ status: number | null; output: string; secondTerminal: string }> => {
+/** Runs the shell blocks of a page from top to bottom, none of which may fail, and gives what was printed. */
+export const runPage = async (page: string, reader: Reader) => {
   const folder = temporaryFolder();
   const port = reader.receiverPort ?? (await freePort());
   const forReader = (code: string): string =>
@@ -135,6 +106,6 @@ export const runPage = async (
     SECRET: reader.webhookSecret,
     HOME: folder,
   });
-  const status = await shell.ended;
-  return { status, output: shell.output(), secondTerminal: readFileSync(join(folder, 'second.txt'), 'utf8') };
+  expect(await shell.ended, shell.output()).toBe(0);
+  return { output: shell.output(), secondTerminal: readFileSync(join(folder, 'second.txt'), 'utf8') };
 };

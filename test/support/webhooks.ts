@@ -3,11 +3,11 @@ import { createClient, type NewApiClient } from '../../src/api-clients/actions.t
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
 import type { Context } from '../../src/service/context.ts';
-import { wholeBody } from '../../src/webhooks/queue.ts';
 import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { repairBody } from './bodies.ts';
 import { harness } from './harness.ts';
-import { nothingWaits } from './history/judged.ts';
+import { nothingWaits } from './history/history.ts';
+import { deliveriesIn } from './outbox.ts';
 import { until } from './until.ts';
 
 /** The harness with a dispatcher that may call this machine. */
@@ -25,13 +25,7 @@ export const webhookHarness = async ({ sending = true } = {}) => {
     onTestFinished(once);
     return once;
   };
-  const deliveries = (): Promise<Row<'webhook_deliveries'>[]> =>
-    t.ctx.db
-      .selectFrom('webhook_deliveries')
-      .selectAll()
-      .select(wholeBody('webhook_deliveries').$castTo<string>().as('body'))
-      .orderBy('created_at')
-      .execute();
+  const deliveries = (): Promise<Row<'webhook_deliveries'>[]> => deliveriesIn(t).execute();
   if (sending) await startSending();
   return {
     ...t,

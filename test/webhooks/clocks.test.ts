@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest';
 import type { Context } from '../../src/service/context.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
-import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
+import { scaled } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 // The process that writes an event and the one that sends it may have clocks that differ, and a clock may jump.

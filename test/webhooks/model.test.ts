@@ -7,7 +7,7 @@ import { openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { LIMITS, type PoolLimits } from '../../src/webhooks/policy.ts';
 import { freshDatabase } from '../support/harness.ts';
-import { scaled } from '../support/machine.ts';
+import { scaled } from '../support/until.ts';
 import { commandsFor, type Model } from './model/commands.ts';
 import { Onlooker } from './model/onlooker.ts';
 import { type Ground, World } from './model/world.ts';

@@ -4,12 +4,11 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import type { Attempt } from '../../src/webhooks/queue.ts';
 import { pluck } from '../support/answers.ts';
 import { itWith } from '../support/fixtures.ts';
-import { scaled } from '../support/machine.ts';
 import { timed } from '../support/process.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
-import { until } from '../support/until.ts';
+import { scaled, until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(webhookHarness);

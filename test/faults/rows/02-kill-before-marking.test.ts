@@ -2,22 +2,21 @@ import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
-import { repairBody } from '../../support/bodies.ts';
+import { atOnce } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { newHistory, startNotingReceiver } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
-import { scaled } from '../../support/machine.ts';
+import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import {
   type Env,
+  holdWriteLock,
   lookInto,
   migratedDatabase,
+  SENDING,
   type ServerProcess,
   startServer,
 } from '../../support/process.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
-import { holdWriteLock } from '../../support/sqlite-lock.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const ROUNDS = effort(1, 4);
 const RECEIVERS = effort(4, 20);
@@ -26,7 +25,7 @@ const WITHIN_MS = LEASE_MS + 5_000;
 const STANDS_BY = effort(false, ENGINE === 'postgres');
 
 /** Keeps every process from writing down how a delivery ended, until it is let go. */
-const holdDeliveries = async (env: Env): Promise<{ letGo(): Promise<void> }> => {
+const holdDeliveries = async (env: Env): Promise<{ letGo(): void | Promise<void> }> => {
   if (ENGINE === 'sqlite') return holdWriteLock(env);
   const holder = new pg.Client({ connectionString: env['DATABASE_URL'] });
   await holder.connect();
@@ -54,20 +53,18 @@ const acknowledgedBy = async (server: ServerProcess): Promise<number> => {
 it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are sent again in time`, {
   timeout: scaled(ROUNDS * 60_000 + 60_000),
 }, async () => {
-  const history = newHistory();
-  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const history = new HistoryNotes();
+  const env = await migratedDatabase(SENDING);
+  const { shopId } = await makeShop(env);
   const held: ServerResponse[] = [];
   let isHolding = true;
-  const receiver = await startNotingReceiver(history, (_n, response) => {
+  const receiver = await history.startReceiver((_n, response) => {
     if (!isHolding) return 200;
     held.push(response);
     return undefined;
   });
-  const clients = await Promise.all(
-    Array.from({ length: RECEIVERS }, (_, i) =>
-      addClient(env, shopId, { name: `R${i}`, webhookUrl: receiver.url }),
-    ),
+  const clients = await atOnce(RECEIVERS, (i) =>
+    addClient(env, shopId, { name: `R${i}`, webhookUrl: receiver.url }),
   );
   const db = lookInto(env);
   const leases = () => db.selectFrom('webhook_leases').select('holder').execute();
@@ -75,8 +72,7 @@ it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are
   for (let round = 0; round < ROUNDS; round++) {
     const server = await startServer(env);
     const before = receiver.received.length;
-    for (const { apiKey } of clients)
-      expect((await server.post('/offline-repairs', repairBody(), { key: apiKey })).status).toBe(201);
+    for (const { apiKey } of clients) expect((await server.create({}, { key: apiKey })).status).toBe(201);
     await until('every request waits for its answer', () => held.length === RECEIVERS);
     const { letGo } = await holdDeliveries(env);
     isHolding = false;
@@ -111,7 +107,7 @@ it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are
   expectWithin(Math.max(...delays), WITHIN_MS);
   // The receiver took the first ones as well, though no process could note that.
   for (const receipt of history.receipts) receipt.status = 200;
-  const { deliveries } = await judged(history, db);
+  const { deliveries } = await history.judged(db);
   for (const { attempts } of deliveries) expect(attempts).toBe(1);
   expect(history.receipts).toHaveLength(2 * RECEIVERS * ROUNDS);
   measured(

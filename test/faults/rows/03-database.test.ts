@@ -1,32 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { repairBody } from '../../support/bodies.ts';
+import { repeatedly } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
-import { follow } from '../../support/history/callers.ts';
-import {
-  type History,
-  newHistory,
-  noteCreation,
-  startNotingReceiver,
-} from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
+import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
 import type { Answer } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
 import {
-  databaseOn,
   type Env,
   lookInto,
   migratedDatabase,
   onHosts,
+  ownPostgres,
+  SENDING,
   type ServerProcess,
   startServer,
   timed,
 } from '../../support/process.ts';
-import { addShops } from '../../support/shops.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { until } from '../../support/until.ts';
+import { startTcpProxy } from '../../support/proxies.ts';
+import { makeShop } from '../../support/shops.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const KILLS = effort(2, 20);
 /** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
@@ -48,7 +39,7 @@ const PATHS = [
 const REFUSED_WITHIN_MS = 5_000;
 const ANSWERED_WITHIN_MS = 10_000;
 const BACK_WITHIN_MS = 10_000;
-const PATIENTLY_MS = 30_000;
+const WAIT_MS = 30_000;
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
@@ -70,27 +61,19 @@ interface Seen {
 /** Callers create, each one order after another, and send an order again until it is acknowledged. Readers read these paths. */
 class Load {
   readonly answers: Seen[] = [];
-  readonly history: History;
-  readonly #server: ServerProcess;
-  readonly #clientId: string;
-  readonly #calling: Promise<void>[];
-  #isOver = false;
+  readonly history: HistoryNotes;
+  readonly end: () => Promise<unknown>;
+  #orders = 0;
 
   constructor(
     server: ServerProcess,
     clientId: string,
-    { callers = 8, paths = [] as string[], history = newHistory() } = {},
+    { callers = 8, paths = [] as string[], history = new HistoryNotes() } = {},
   ) {
-    this.#server = server;
-    this.#clientId = clientId;
     this.history = history;
-    const creating = Array.from({ length: callers }, (_, caller) => this.#create(caller));
-    this.#calling = [...creating, ...paths.map((path) => this.#read(path))];
-    // A test that fails ends the server under its callers.
-    for (const each of this.#calling) each.catch(() => {});
-    onTestFinished(() => {
-      this.#isOver = true;
-    });
+    const endCallers = repeatedly(callers, () => this.#create(server, clientId));
+    const endReaders = repeatedly(paths.length, (i) => this.#ask(() => server.get(paths[i] as string)));
+    this.end = () => Promise.all([endCallers(), endReaders()]);
   }
 
   async #ask(request: () => Promise<Answer>): Promise<Answer> {
@@ -100,22 +83,16 @@ class Load {
     return value;
   }
 
-  async #create(caller: number): Promise<void> {
-    for (let i = 0; !this.#isOver; i++) {
-      const order = { clientId: this.#clientId, key: `order-${caller}-${i}` };
-      const options = { headers: { 'idempotency-key': order.key } };
-      const body = repairBody({ externalRef: order.key });
-      this.history.keys.push(order);
-      for (let status = 0; status !== 201; ) {
-        const answer = await this.#ask(() => this.#server.post('/offline-repairs', body, options));
-        noteCreation(this.history, order, answer);
-        status = answer.status;
-      }
+  async #create(server: ServerProcess, clientId: string): Promise<void> {
+    this.#orders += 1;
+    const order = { clientId, key: `order-${this.#orders}` };
+    const options = { headers: { 'idempotency-key': order.key } };
+    this.history.keys.push(order);
+    for (let status = 0; status !== 201; ) {
+      const answer = await this.#ask(() => server.create({ externalRef: order.key }, options));
+      this.history.noteCreation(order, answer);
+      status = answer.status;
     }
-  }
-
-  async #read(path: string): Promise<void> {
-    while (!this.#isOver) await this.#ask(() => this.#server.get(path));
   }
 
   get acknowledged(): number {
@@ -124,27 +101,22 @@ class Load {
 
   async more(count: number): Promise<void> {
     const enough = this.acknowledged + count;
-    await until(`${count} more are acknowledged`, () => this.acknowledged >= enough, PATIENTLY_MS);
+    await until(`${count} more are acknowledged`, () => this.acknowledged >= enough, WAIT_MS);
   }
 
   next(status: number): Promise<Seen> {
     const from = this.answers.length;
     const found = () => this.answers.slice(from).find((answer) => answer.status === status);
-    return until(`there is an answer ${status}`, found, PATIENTLY_MS);
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#calling);
+    return until(`there is an answer ${status}`, found, WAIT_MS);
   }
 }
 
 /** Every order is there once, under the number that its 201 told and no other has, and its event is in the feed, once. */
 const expectKept = async ({ history }: Load, server: ServerProcess, env: Env, shopId: string) => {
   const db = lookInto(env);
-  await nothingWaits(db, PATIENTLY_MS);
-  await follow({ history, shopId, limit: 100, get: server.get, isOver: () => true });
-  const { rmas } = await judged(history, db);
+  await nothingWaits(db, WAIT_MS);
+  await history.follow({ shopId, limit: 100, get: server.get })();
+  const { rmas } = await history.judged(db);
   expect(rmas.map(({ id }) => id).sort()).toEqual(history.creations.map(({ id }) => id).sort());
 };
 
@@ -159,95 +131,82 @@ const expectInTime = (load: Load): string => {
   return `${load.acknowledged} acknowledged, 0 lost; 503 within ${seconds(refusedMs)}, slowest answer ${seconds(anyMs)}`;
 };
 
-if (ENGINE === 'postgres')
-  describe('PostgreSQL under load', () => {
-    it(`is killed ${KILLS} times: nothing acknowledged is lost, and work goes on by itself`, {
-      timeout: scaled(60_000 + KILLS * 20_000),
-    }, async () => {
-      const postgres = await startPostgres({ durable: DURABLE });
-      onTestFinished(postgres.stop);
-      const env = await databaseOn(postgres);
-      const [shop] = await addShops(env, 1);
-      const server = await startServer(env, { key: shop?.client.apiKey ?? '' });
-      const load = new Load(server, shop?.client.id as string);
-      let slowestMs = 0;
-      for (let kill = 0; kill < KILLS; kill++) {
-        await load.more(SOME);
-        await postgres.kill();
-        await load.next(503);
-        await postgres.resume();
-        const startedAt = performance.now();
-        slowestMs = Math.max(slowestMs, (await load.next(201)).endedAt - startedAt);
-      }
-      await load.end();
-      const figures = expectInTime(load);
-      expectWithin(slowestMs, BACK_WITHIN_MS);
-      await expectKept(load, server, env, shop?.shop.id as string);
-      measured(3, `killed ${KILLS} times: ${figures}; back ${seconds(slowestMs)} after its start`);
-    });
-
-    it(`is not heard of for ${DROPPED_MS / 1000} s: nothing acknowledged is lost, and work goes on by itself`, async () => {
-      const env = await migratedDatabase();
-      const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
-      const [shop] = await addShops(env, 1);
-      const through = { ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) };
-      const server = await startServer(through, { key: shop?.client.apiKey ?? '' });
-      const load = new Load(server, shop?.client.id as string, { callers: MANY, paths: PATHS });
+describe('PostgreSQL under load', () => {
+  it(`is killed ${KILLS} times: nothing acknowledged is lost, and work goes on by itself`, {
+    timeout: scaled(60_000 + KILLS * 20_000),
+  }, async () => {
+    const { postgres, env } = await ownPostgres({ durable: DURABLE });
+    const { shopId, clientId, key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const load = new Load(server, clientId);
+    let slowestMs = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
       await load.more(SOME);
-      proxy.hold();
-      const heldAt = performance.now();
+      await postgres.kill();
       await load.next(503);
-      await until(
-        'packets were dropped for a while',
-        () => performance.now() - heldAt > DROPPED_MS,
-        PATIENTLY_MS,
-      );
-      proxy.release();
-      const releasedAt = performance.now();
-      await load.more(SOME);
-      await load.end();
-      const refusals = load.answers.filter(({ status }) => status === 503);
-      const backMs = Math.max(0, ...refusals.map(({ endedAt }) => endedAt - releasedAt));
-      const figures = expectInTime(load);
-      expectWithin(backMs, BACK_WITHIN_MS);
-      await expectKept(load, server, env, shop?.shop.id as string);
-      measured(
-        3,
-        `packets dropped for ${seconds(DROPPED_MS)}: ${figures}; the last 503 ${seconds(backMs)} after it`,
-      );
-    });
-
-    it('is killed and its standby promoted: nothing acknowledged is lost, and the standby serves', async () => {
-      const history = newHistory();
-      const receiver = await startNotingReceiver(history);
-      const primary = await startPostgres({ durable: DURABLE });
-      onTestFinished(primary.stop);
-      const standby = await primary.addStandby();
-      onTestFinished(standby.stop);
-      const env = {
-        ...onHosts(await databaseOn(primary), [primary, standby]),
-        WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-      };
-      const [shop] = await addShops(env, 1, () => receiver.url);
-      const key = shop?.client.apiKey ?? '';
-      const [server] = await Promise.all([
-        startServer({ ...env, ROLE: 'api' }, { key }),
-        startServer({ ...env, ROLE: 'worker' }),
-      ]);
-      const load = new Load(server, shop?.client.id as string, { history });
-      await load.more(SOME);
-      await primary.kill();
-      await load.next(503);
-      await standby.promote();
-      const promotedAt = performance.now();
-      const { endedAt } = await load.next(201);
-      await load.more(SOME);
-      await load.end();
-      const figures = expectInTime(load);
-      expectWithin(endedAt - promotedAt, BACK_WITHIN_MS);
-      // The promoted server has every delivery too, and the worker has found it.
-      await expectKept(load, server, env, shop?.shop.id as string);
-      expect(history.receipts.length).toBeGreaterThanOrEqual(load.acknowledged);
-      measured(3, `standby promoted: ${figures}; back ${seconds(endedAt - promotedAt)} after its promotion`);
-    });
+      await postgres.resume();
+      const startedAt = performance.now();
+      slowestMs = Math.max(slowestMs, (await load.next(201)).endedAt - startedAt);
+    }
+    await load.end();
+    const figures = expectInTime(load);
+    expectWithin(slowestMs, BACK_WITHIN_MS);
+    await expectKept(load, server, env, shopId);
+    measured(3, `killed ${KILLS} times: ${figures}; back ${seconds(slowestMs)} after its start`);
   });
+
+  it(`is not heard of for ${DROPPED_MS / 1000} s: nothing acknowledged is lost, and work goes on by itself`, async () => {
+    const env = await migratedDatabase();
+    const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
+    const { shopId, clientId, key } = await makeShop(env);
+    const server = await startServer({ ...env, DATABASE_URL: proxy.url }, { key });
+    const load = new Load(server, clientId, { callers: MANY, paths: PATHS });
+    await load.more(SOME);
+    proxy.hold();
+    const heldAt = performance.now();
+    await load.next(503);
+    await until('packets were dropped for a while', () => performance.now() - heldAt > DROPPED_MS, WAIT_MS);
+    proxy.release();
+    const releasedAt = performance.now();
+    await load.more(SOME);
+    await load.end();
+    const refusals = load.answers.filter(({ status }) => status === 503);
+    const backMs = Math.max(0, ...refusals.map(({ endedAt }) => endedAt - releasedAt));
+    const figures = expectInTime(load);
+    expectWithin(backMs, BACK_WITHIN_MS);
+    await expectKept(load, server, env, shopId);
+    measured(
+      3,
+      `packets dropped for ${seconds(DROPPED_MS)}: ${figures}; the last 503 ${seconds(backMs)} after it`,
+    );
+  });
+
+  it('is killed and its standby promoted: nothing acknowledged is lost, and the standby serves', async () => {
+    const history = new HistoryNotes();
+    const receiver = await history.startReceiver();
+    const { postgres: primary, env: alone } = await ownPostgres({ durable: DURABLE });
+    const standby = await primary.addStandby();
+    onTestFinished(standby.stop);
+    const env = { ...onHosts(alone, [primary, standby]), ...SENDING };
+    const { shopId, clientId, key } = await makeShop(env, { webhookUrl: receiver.url });
+    const [server] = await Promise.all([
+      startServer({ ...env, ROLE: 'api' }, { key }),
+      startServer({ ...env, ROLE: 'worker' }),
+    ]);
+    const load = new Load(server, clientId, { history });
+    await load.more(SOME);
+    await primary.kill();
+    await load.next(503);
+    await standby.promote();
+    const promotedAt = performance.now();
+    const { endedAt } = await load.next(201);
+    await load.more(SOME);
+    await load.end();
+    const figures = expectInTime(load);
+    expectWithin(endedAt - promotedAt, BACK_WITHIN_MS);
+    // The promoted server has every delivery too, and the worker has found it.
+    await expectKept(load, server, env, shopId);
+    expect(history.receipts.length).toBeGreaterThanOrEqual(load.acknowledged);
+    measured(3, `standby promoted: ${figures}; back ${seconds(endedAt - promotedAt)} after its promotion`);
+  });
+});

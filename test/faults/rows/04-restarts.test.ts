@@ -1,56 +1,45 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { atOnce } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
-import { startHaproxy } from '../../support/haproxy.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { work } from '../../support/history/callers.ts';
-import { type History, newHistory, startNotingReceiver } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
+import { HistoryNotes, nothingWaits, startTill } from '../../support/history/history.ts';
 import { NoAnswer, sendTo } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
 import { freePort } from '../../support/postgres-server.ts';
-import { type Env, lookInto, migratedDatabase, startServer, timed } from '../../support/process.ts';
+import { type Env, lookInto, migratedDatabase, SENDING, startServer, timed } from '../../support/process.ts';
+import { startHaproxy } from '../../support/proxies.ts';
 import { randomOf, SEED } from '../../support/random.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const CALLERS = 6;
 /** Each caller at an even pace, as tills do it. */
 const PAUSE_MS = 20;
 const EXIT_WITHIN_MS = 12_000;
 
-const prepared = async (history: History, drainSeconds: number) => {
-  const receiver = await startNotingReceiver(history);
-  const database = await migratedDatabase();
-  const { shopId } = await makeShop(database, { plan: 'ENTERPRISE' });
-  const clients = await Promise.all(
-    Array.from({ length: CALLERS }, (_, i) =>
-      addClient(database, shopId, { name: `Till ${i}`, webhookUrl: receiver.url }),
-    ),
+const prepared = async (history: HistoryNotes, drainSeconds: number) => {
+  const receiver = await history.startReceiver();
+  const env = await migratedDatabase({ ...SENDING, DRAIN_SECONDS: String(drainSeconds) });
+  const { shopId } = await makeShop(env);
+  const clients = await atOnce(CALLERS, (i) =>
+    addClient(env, shopId, { name: `Till ${i}`, webhookUrl: receiver.url }),
   );
-  const env: Env = {
-    ...database,
-    WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-    DRAIN_SECONDS: String(drainSeconds),
-  };
   return { env, clients };
 };
 
 /** Callers over connections that they keep. A request that is not answered as it should be is a failure. */
-const startCallers = (history: History, url: string, clients: { id: string; apiKey: string }[]) => {
+const startCallers = (history: HistoryNotes, url: string, clients: { id: string; apiKey: string }[]) => {
   const failures: string[] = [];
   let [asked, underWay] = [0, 0];
-  let isOver = false;
   let mayGoOn = Promise.resolve();
-  const working = clients.map(({ id, apiKey }, i) => {
+  const tills = clients.map(({ id, apiKey }, i) => {
     const send = sendTo(url, apiKey);
-    return work({
+    return startTill({
       history,
       clientId: id,
       random: randomOf(SEED + i),
       name: `till-${i}`,
-      isOver: () => isOver,
       onFailure: (status, path) => void failures.push(`${path}: ${status}`),
       async send(path, body, headers = {}) {
         await pause(PAUSE_MS);
@@ -78,8 +67,7 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
       return resolve;
     },
     async finish(): Promise<number> {
-      isOver = true;
-      await Promise.all(working);
+      await Promise.all(tills.map((end) => end()));
       return asked;
     },
   };
@@ -87,7 +75,7 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
 
 /** Everything was answered, told and written down as it was. */
 const expectNothingLost = async (
-  history: History,
+  history: HistoryNotes,
   env: Env,
   callers: ReturnType<typeof startCallers>,
   what: string,
@@ -99,7 +87,7 @@ const expectNothingLost = async (
   expect(callers.failures).toEqual([]);
   const slowest = Math.max(...stops);
   expectWithin(slowest, EXIT_WITHIN_MS);
-  const { events } = await judged(history, db);
+  const { events } = await history.judged(db);
   measured(
     4,
     `${stops.length} ${what}: ${asked} requests, 0 failed; exit within ${(slowest / 1000).toFixed(1)} s; ${events.length} events, 0 lost`,
@@ -110,7 +98,7 @@ if (ENGINE === 'sqlite')
   it(`the only process, told to stop under load, answers all it has taken on (seed ${SEED})`, {
     timeout: scaled(240_000),
   }, async () => {
-    const history = newHistory();
+    const history = new HistoryNotes();
     const { env, clients } = await prepared(history, 2);
     const port = await freePort();
     const start = () => startServer({ ...env, PORT: String(port) });
@@ -122,7 +110,7 @@ if (ENGINE === 'sqlite')
       await until('there is load', () => history.creations.length >= enough, 30_000);
       const { value, ms } = await timed(async () => {
         const stopped = server.stop();
-        await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+        await until('it is not ready', async () => !(await server.isReady()));
         // From here on a proxy would send it nothing more.
         const release = await callers.hold();
         return { ended: await stopped, release };
@@ -164,7 +152,7 @@ if (ENGINE === 'postgres')
     ...needs('haproxy'),
     timeout: scaled(240_000),
   }, async () => {
-    const history = newHistory();
+    const history = new HistoryNotes();
     const { env, clients } = await prepared(history, 3);
     const ports = [await freePort(), await freePort()];
     const start = (port: number) => startServer({ ...env, PORT: String(port) });

@@ -1,18 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
-import { repairBody } from '../../support/bodies.ts';
-import { wrongClock } from '../../support/faketime.ts';
-import { effort, measured } from '../../support/faults.ts';
+import { atOnce } from '../../support/answers.ts';
+import { effort, measured, wrongClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { newHistory, noteCreation, startNotingReceiver } from '../../support/history/history.ts';
-import { judged, nothingWaits } from '../../support/history/judged.ts';
-import { scaled } from '../../support/machine.ts';
-import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
+import {
+  lookInto,
+  migratedDatabase,
+  SENDING,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
 import type { Behaviour } from '../../support/receiver.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const EVENTS = effort(300, 10_000);
 const RECEIVERS = 5;
@@ -23,12 +26,10 @@ const CLOCKS = ENGINE === 'postgres' ? ['+5s', '-5s', '+0s', '+0s'] : ['+5s'];
 const ASLEEP = effort(RECEIVERS, RECEIVERS * LIMITS.perReceiver);
 
 const prepared = async (behaviour?: Behaviour) => {
-  const history = newHistory();
-  const receivers = await Promise.all(
-    Array.from({ length: RECEIVERS }, () => startNotingReceiver(history, behaviour)),
-  );
-  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const history = new HistoryNotes();
+  const receivers = await atOnce(RECEIVERS, () => history.startReceiver(behaviour));
+  const env = await migratedDatabase(SENDING);
+  const { shopId } = await makeShop(env);
   const clients = await Promise.all(
     receivers.map(({ url }, i) => addClient(env, shopId, { name: `R${i}`, webhookUrl: url })),
   );
@@ -38,12 +39,12 @@ const prepared = async (behaviour?: Behaviour) => {
       while (begun < count) {
         begun += 1;
         const { id, apiKey } = clients[begun % RECEIVERS] as (typeof clients)[number];
-        const answer = await server.post('/offline-repairs', repairBody(), { key: apiKey });
+        const answer = await server.create({}, { key: apiKey });
         expect(answer.status).toBe(201);
-        noteCreation(history, { clientId: id }, answer);
+        history.noteCreation({ clientId: id }, answer);
       }
     };
-    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await atOnce(CALLERS, caller);
   };
   const startWorker = (clock: string) =>
     startServer({ ...env, ...wrongClock(clock), ...(ENGINE === 'postgres' ? { ROLE: 'worker' } : {}) });
@@ -60,7 +61,7 @@ it(`${CLOCKS.length} workers whose clocks differ send ${EVENTS} events in exactl
     await Promise.all(CLOCKS.map(startWorker));
   } else await create(await startWorker('+5s'), EVENTS);
   await nothingWaits(db, 120_000);
-  const { deliveries } = await judged(history, db);
+  const { deliveries } = await history.judged(db);
   expect(deliveries).toHaveLength(EVENTS);
   for (const { status, attempts } of deliveries) expect([status, attempts]).toEqual(['DELIVERED', 1]);
   expect(history.receipts).toHaveLength(EVENTS);
@@ -98,6 +99,6 @@ if (ENGINE === 'postgres')
     await Promise.all(heirs.map((heir) => heir.stop()));
     expect(await rows()).toEqual(before);
     expect(history.receipts).toHaveLength(2 * ASLEEP);
-    await judged(history, db);
+    await history.judged(db);
     measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
   });

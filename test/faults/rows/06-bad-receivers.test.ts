@@ -1,23 +1,20 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { LIMITS } from '../../../src/webhooks/policy.ts';
-import { repairBody } from '../../support/bodies.ts';
-import { effort, expectWithin, measured } from '../../support/faults.ts';
+import { effort, expectWithin, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import {
-  type Env,
   lookInto,
   migratedDatabase,
+  SENDING,
   type ServerProcess,
+  startProgram,
   startServer,
 } from '../../support/process.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type SeededReceiver, seedReceivers } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 // In a process of their own: answering thousands of requests must not delay the test, which measures.
 const RECEIVERS = `
@@ -33,16 +30,9 @@ const RECEIVERS = `
 `;
 
 const startBadReceivers = async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', RECEIVERS], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'close');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  const [ports] = await once(child.stdout, 'data');
-  const urls: string[] = JSON.parse(String(ports)).map((port: number) => `http://127.0.0.1:${port}/`);
+  const { out } = startProgram(process.execPath, ['--input-type=module', '-e', RECEIVERS], {});
+  const ports = await until('they listen', () => /^\[.*\]$/.exec(out.stdout)?.[0]);
+  const urls: string[] = JSON.parse(ports).map((port: number) => `http://127.0.0.1:${port}/`);
   const [hangs, refuses, counts] = urls as [string, string, string];
   return {
     hangs,
@@ -64,11 +54,8 @@ const MOST_TIMES_THE_BASELINE = 2;
 /** In short the suites beside it decide about milliseconds; it was 6.5 s once. */
 const LATEST_IN_SHORT_MS = 4_000;
 
-const p99 = (times: number[]): number =>
-  times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1] ?? 0;
-
 const prepare = async (healthy: TestReceiver, bad: string[]) => {
-  const env: Env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const env = await migratedDatabase(SENDING);
   const clients = await seedReceivers(env, [
     ...Array.from({ length: HEALTHY }, () => ({ url: healthy.url, events: 0 })),
     ...bad.map((url) => ({ url, events: WAITING_EACH })),
@@ -87,7 +74,7 @@ const lagsOf = async (
   const creations: Promise<Answer>[] = [];
   for (let i = 0; i < events; i++) {
     const key = clients[i % clients.length]?.apiKey as string;
-    creations.push(server.post('/offline-repairs', repairBody(), { key }));
+    creations.push(server.create({}, { key }));
     await pause(EVERY_MS);
   }
   for (const { status } of await Promise.all(creations)) expect(status).toBe(201);
@@ -125,7 +112,7 @@ it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EAC
     .select((eb) => eb.fn.countAll<number>().as('waiting'))
     .where('status', '=', 'PENDING')
     .executeTakeFirstOrThrow();
-  const [baseline, loaded] = [p99(lags.alone), p99(lags.beside)];
+  const [baseline, loaded] = [percentile(lags.alone, 0.99), percentile(lags.beside, 0.99)];
   measured(
     6,
     `${lags.beside.length} events of healthy receivers: p99 ${loaded} ms, ${baseline} ms without the others; ${waiting} still wait`,

@@ -1,11 +1,91 @@
 import { expect, it } from 'vitest';
+import { createClient } from '../../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../../src/audit/store.ts';
 import { createView } from '../../../src/saved-views/actions.ts';
-import { newPerson, newUser } from '../../support/admin.ts';
-import { makeStaffIds, UNKNOWN_ID } from '../../support/api.ts';
+import type { Shop } from '../../../src/shops/plans.ts';
+import { enqueueTest } from '../../../src/webhooks/outbox.ts';
+import { newPerson, newUser, type Person, signInAs } from '../../support/admin.ts';
+import { ADMIN_ROUTES } from '../../support/admin-routes.ts';
+import { endpoints, makeStaffIds, newRma, UNKNOWN_ID } from '../../support/api.ts';
 import { dump } from '../../support/dump.ts';
 import { measured } from '../../support/faults.ts';
-import { type Answer, harness } from '../../support/harness.ts';
-import { COLLECTIONS, type IdRoute, idRoutes, makeThings, type Things } from '../../support/id-routes.ts';
+import { type Answer, type Harness, harness } from '../../support/harness.ts';
+
+// Every route of both APIs whose address names something by its id, as the OpenAPI documents list them.
+
+/** What an address can name, by its collection. */
+const COLLECTIONS = [
+  'offline-repairs',
+  'trade-returns',
+  'deliveries',
+  'clients',
+  'users',
+  'views',
+  'session/sessions',
+] as const;
+type Collection = (typeof COLLECTIONS)[number];
+type Things = Record<Collection, string>;
+
+const collectionIn = (template: string): Collection => {
+  const found = COLLECTIONS.find((each) => template.startsWith(`/${each}/`));
+  if (!found) throw new Error(`it is not known what the id in ${template} names`);
+  return found;
+};
+
+/** The same in every request, so that whole answers can be compared. */
+const headers = { 'x-request-id': 'the-same-for-all' };
+
+/** As the first client's program and as Admins call them, in turns: a session has a limit. A route without a body that it takes fails. */
+const idRoutes = (t: Harness, admins: Person[]) => {
+  const external = endpoints(t)
+    .filter(({ hasId }) => hasId)
+    .map(({ name, template, method, path, good }) => ({
+      name,
+      isExternal: true,
+      collection: collectionIn(template),
+      ask: (id: string) => t.send(path(id), { method, body: good, headers }),
+    }));
+  const { paths } = t.app.adminSwagger() as { paths: Record<string, object> };
+  const own = Object.entries(paths)
+    .filter(([template]) => template.includes('{'))
+    .flatMap(([template, operations], index) =>
+      Object.keys(operations).map((verb) => {
+        const method = verb.toUpperCase();
+        const route = ADMIN_ROUTES[`${method} ${template}`];
+        if (!route) throw new Error(`no test body for ${method} ${template}`);
+        return {
+          name: `admin ${method} ${template}`,
+          isExternal: false,
+          collection: collectionIn(template),
+          ask: (id: string) =>
+            admins[index % admins.length]?.send(template.replace(/\{\w+\}/, id), {
+              method,
+              body: route.body,
+              headers,
+            }) as Promise<Answer>,
+        };
+      }),
+    );
+  return [...external, ...own];
+};
+type IdRoute = ReturnType<typeof idRoutes>[number];
+
+const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> => {
+  const { ctx } = t;
+  const user = await newUser(t, { shop, role: 'STAFF' });
+  const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'ERP', webhookUrl: null });
+  const viewer = { id: user.id, shopId: shop.id, role: 'ADMIN' as const };
+  const view = { kind: 'OFFLINE_REPAIR' as const, name: `View of ${user.id}`, search: {}, shared: true };
+  return {
+    'offline-repairs': (await newRma(t, 'offline-repairs', {}, { key })).id,
+    'trade-returns': (await newRma(t, 'trade-returns', {}, { key })).id,
+    deliveries: (await enqueueTest(ctx.db, client.id, ctx.clock.now())).id,
+    clients: client.id,
+    users: user.id,
+    views: (await createView(ctx, viewer, view)).id,
+    'session/sessions': (await (await signInAs(t, user)).get('/session/sessions')).body.items[0].id,
+  };
+};
 
 /** What differs between any two requests, whoever asks for what. */
 const DIFFERS = new Set(['date', 'connection', 'keep-alive', 'ratelimit-remaining', 'ratelimit-reset']);

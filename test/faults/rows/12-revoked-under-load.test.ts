@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
-import { repairBody } from '../../support/bodies.ts';
+import { atOnce } from '../../support/answers.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
-import { cli, type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { cli, type Env, migratedDatabase, type ServerProcess, startAll } from '../../support/process.ts';
 import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const ROUNDS = effort(4, 50);
 const CALLERS = 8;
@@ -44,7 +42,7 @@ const keepCalling = (servers: ServerProcess[], key: string) => {
       const { status } =
         n % 2 === 0
           ? await server.get('/offline-repairs?limit=1', { key })
-          : await server.post('/offline-repairs', repairBody(), { key });
+          : await server.create({}, { key });
       if (beganAfter) {
         after += 1;
         seen.afterwards.push(status);
@@ -53,7 +51,7 @@ const keepCalling = (servers: ServerProcess[], key: string) => {
       else expect(status).toBe(401);
     }
   };
-  const done = Promise.all(Array.from({ length: CALLERS }, (_, n) => caller(n)));
+  const done = atOnce(CALLERS, caller);
   done.catch(() => {});
   return {
     seen,
@@ -68,11 +66,9 @@ it(`${ROUNDS} keys revoked or replaced under load: none is good for a request th
   timeout: scaled(300_000),
 }, async () => {
   const env = await migratedDatabase();
-  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const { shopId } = await makeShop(env);
   const person = await addPerson(env, shopId, 'ADMIN');
-  const servers = await Promise.all(
-    Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env)),
-  );
+  const servers = await startAll(env);
   const admin = await signIn(servers[0] as ServerProcess, person);
   let refused = 0;
   for (let round = 0; round < ROUNDS; round++) {

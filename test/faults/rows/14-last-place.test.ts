@@ -1,39 +1,28 @@
-import { chmodSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { atOnce } from '../../support/answers.ts';
 import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
-import { type MovableClock, movableClock } from '../../support/faketime.ts';
-import { effort, FULL, measured } from '../../support/faults.ts';
+import { effort, FULL, measured, movableClock, type SetClock } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
 import {
-  databaseOn,
-  type Env,
   lookInto,
   migratedDatabase,
+  ownPostgres,
   type ServerProcess,
-  startServer,
-  temporaryFolder,
+  startAll,
 } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const ROUNDS = effort(1, 10);
 const AT_ONCE = effort(80, 200);
 
-const startAll = (env: Env): Promise<ServerProcess[]> =>
-  Promise.all(Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env)));
-
 /** So many creations at once, of both kinds, at all processes in turn. */
 const createMany = (servers: ServerProcess[], key: string, count: number): Promise<Answer[]> =>
-  Promise.all(
-    Array.from({ length: count }, (_, i) => {
-      const kind = KINDS[(i >> 1) % 2] as Kind;
-      return (servers[i % servers.length] as ServerProcess).post(`/${kind}`, bodyOf[kind](), { key });
-    }),
-  );
+  atOnce(count, (i) => {
+    const kind = KINDS[(i >> 1) % 2] as Kind;
+    return (servers[i % servers.length] as ServerProcess).post(`/${kind}`, bodyOf[kind](), { key });
+  });
 
 /** Those that were created; all others were refused for the allowance. */
 const createdOf = (answers: Answer[]): Answer['body'][] => {
@@ -68,7 +57,7 @@ const TURN = Date.UTC(2026, 11, 1);
 const BEFORE_TURN_MS = ENGINE === 'postgres' ? 15_000 : 2_500;
 
 /** A service whose month turns in a moment. Its machine, or that of its database, stands where it is another day already. */
-const shortBeforeTurn = async (clock: MovableClock): Promise<{ servers: ServerProcess[]; key: string }> => {
+const shortBeforeTurn = async (clock: SetClock): Promise<{ servers: ServerProcess[]; key: string }> => {
   const far = { ...clock.env, TZ: 'Pacific/Auckland' };
   if (ENGINE === 'sqlite') {
     const env = await migratedDatabase();
@@ -77,19 +66,10 @@ const shortBeforeTurn = async (clock: MovableClock): Promise<{ servers: ServerPr
     clock.set(TURN - BEFORE_TURN_MS);
     return { servers, key };
   }
-  const postgres = await startPostgres({ env: far });
-  onTestFinished(postgres.stop);
-  const env = await databaseOn(postgres);
+  const { env } = await ownPostgres({ env: far });
   const { key } = await makeShop(env, { allowance: 1 });
   clock.set(TURN - BEFORE_TURN_MS);
   return { servers: await startAll({ ...env, TZ: 'Pacific/Auckland' }), key };
-};
-
-const clockFile = (): string => {
-  const folder = temporaryFolder();
-  // PostgreSQL reads it as another user.
-  chmodSync(folder, 0o755);
-  return join(folder, 'clock');
 };
 
 // In short the suites see it with a clock of their own, in test/api/allowance.test.ts.
@@ -98,8 +78,7 @@ if (ENGINE === 'sqlite' || FULL)
     'around the month’s turn in UTC there is one place before it and one after it',
     needs('faketime'),
     async () => {
-      const own = movableClock(clockFile());
-      const { servers, key } = await shortBeforeTurn(own);
+      const { servers, key } = await shortBeforeTurn(movableClock());
       const answers: Answer[] = [];
       await until(
         'the month has turned',

@@ -1,22 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { atOnce } from '../../support/answers.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
-import { newHistory, noteCreation } from '../../support/history/history.ts';
-import { judged } from '../../support/history/judged.ts';
+import { HistoryNotes } from '../../support/history/history.ts';
 import { type Answer, NoAnswer } from '../../support/http.ts';
-import { scaled } from '../../support/machine.ts';
 import {
   lookInto,
   migratedDatabase,
   type ServerProcess,
   Service,
+  startAll,
   startServer,
 } from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
 import { makeShop } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 const AT_ONCE = effort(50, 100);
 const ROUNDS = effort(1, 10);
@@ -27,7 +26,7 @@ const KEYS_PER_KILL = 5;
 type Create = (server: ServerProcess, key: string) => Promise<Answer>;
 
 const sendAtOnce = async (service: Service, create: Create, key: string): Promise<void> => {
-  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => create(service.next, key)));
+  const answers = await atOnce(AT_ONCE, () => create(service.next, key));
   // While the first is under way, the others are told so.
   for (const { status } of answers) expect([201, 409]).toContain(status);
   const first = answers.filter(
@@ -60,9 +59,9 @@ const sendThroughKill = async (
         await pause(20);
       }
   };
-  const callers = Array.from({ length: AT_ONCE }, (_, i) => insist(keyOf(i)));
+  const callers = atOnce(AT_ONCE, (i) => insist(keyOf(i)));
   await kill(() => answered);
-  await Promise.all(callers);
+  await callers;
 };
 
 it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through kills (seed ${SEED})`, {
@@ -70,16 +69,16 @@ it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through ki
 }, async () => {
   const random = randomOf(SEED);
   const env = await migratedDatabase();
-  const { key: apiKey, clientId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const { key: apiKey, clientId } = await makeShop(env);
   const start = () => startServer(env, { key: apiKey });
   const service = new Service();
-  service.servers = await Promise.all(ENGINE === 'postgres' ? [start(), start()] : [start()]);
-  const history = newHistory();
+  service.servers = await startAll(env, apiKey);
+  const history = new HistoryNotes();
   const create: Create = async (server, key) => {
     history.keys.push({ clientId, key });
     const body = repairBody({ externalRef: key });
     const answer = await server.post('/offline-repairs', body, { headers: { 'idempotency-key': key } });
-    noteCreation(history, { clientId, key }, answer);
+    history.noteCreation({ clientId, key }, answer);
     return answer;
   };
 
@@ -98,7 +97,7 @@ it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through ki
       },
     );
 
-  const { rmas, events } = await judged(history, lookInto(env));
+  const { rmas, events } = await history.judged(lookInto(env));
   const keys = ROUNDS + KILLS * KEYS_PER_KILL;
   expect([rmas.length, events.length]).toEqual([keys, keys]);
   measured(

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
-import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
-import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
+import { lookInto, migratedDatabase, type ServerProcess, startAll } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
+import { scaled } from '../../support/until.ts';
 
 const PAIRS = effort(40, 1_000);
 
@@ -13,9 +11,8 @@ it(`${PAIRS} pairs of moves at once on one repair make events that differ`, {
 }, async () => {
   const env = await migratedDatabase();
   const { key } = await makeShop(env);
-  const one = await startServer(env, { key });
-  const other = ENGINE === 'postgres' ? await startServer(env, { key }) : one;
-  const { body: repair } = await one.post('/offline-repairs', repairBody());
+  const [one, other = one] = (await startAll(env, key)) as [ServerProcess, ServerProcess?];
+  const { body: repair } = await one.create();
   const moves = `/offline-repairs/${repair.id}`;
   let made = 0;
   for (let i = 0; i < PAIRS; i++) {

@@ -1,16 +1,22 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { atOnce } from '../../support/answers.ts';
 import { askedProcess } from '../../support/asked-process.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
-import { effort, FULL, measured } from '../../support/faults.ts';
+import { effort, FULL, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
-import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import {
+  lookInto,
+  migratedDatabase,
+  SENDING,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { addPerson, addShops, type SignedIn, signIn } from '../../support/shops.ts';
 import { onlyIf } from '../../support/tools.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 // Whether a figure that was read again and again stays where it is.
 
@@ -18,9 +24,6 @@ interface Sample {
   atMs: number;
   value: number;
 }
-
-const median = (values: number[]): number =>
-  values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 
 /** By least squares, how much it grows in an hour. */
 const growthPerHour = (samples: readonly Sample[]): number => {
@@ -35,7 +38,7 @@ const growthPerHour = (samples: readonly Sample[]): number => {
 const secondAndLastFifth = (samples: readonly Sample[]): [second: number, last: number] => {
   const fifth = Math.floor(samples.length / 5);
   const values = samples.map(({ value }) => value);
-  return [median(values.slice(fifth, 2 * fifth)), median(values.slice(-fifth))];
+  return [percentile(values.slice(fifth, 2 * fifth), 0.5), percentile(values.slice(-fifth), 0.5)];
 };
 
 interface LoadedShop {
@@ -84,7 +87,7 @@ const fillDatabase = async (server: ServerProcess, shops: LoadedShop[], repairs:
   const body = repairBody({ notes: text, faultDescription: text });
   for (const { key } of shops)
     for (let made = 0; made < repairs; made += 20)
-      await Promise.all(Array.from({ length: 20 }, () => server.post('/offline-repairs', body, { key })));
+      await atOnce(20, () => server.post('/offline-repairs', body, { key }));
 };
 
 /** Looks through all of it, which fills the caches. */
@@ -138,19 +141,17 @@ it(`${SOAK_MS / 1000} s of mixed load leave nothing behind`, {
   ...onlyIf(process.platform === 'linux', 'reads /proc'),
   timeout: scaled(SOAK_MS + 300_000),
 }, async () => {
-  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const env = await migratedDatabase(SENDING);
   // Three that acknowledge, one of them after a failure now and then, and one that always fails.
-  const receivers = await Promise.all(
-    Array.from({ length: SHOPS }, (_, i) =>
-      startReceiver((n) => (i === 3 || (i === 2 && n % 10 === 0) ? 500 : 200)),
-    ),
+  const receivers = await atOnce(SHOPS, (i) =>
+    startReceiver((n) => (i === 3 || (i === 2 && n % 10 === 0) ? 500 : 200)),
   );
   const made = await addShops(env, SHOPS, (i) => receivers[i]?.url ?? null);
   const { env: watched, ask } = askedProcess<Memory>('tell-memory', 'TEST_MEMORY_FILE');
   let server = await startServer({ ...env, LOG_LEVEL: 'warn', ...(FULL ? {} : watched) });
   const shops: LoadedShop[] = [];
-  for (const { shop, client } of made)
-    shops.push({ key: client.apiKey, admin: await signIn(server, await addPerson(env, shop.id)) });
+  for (const { shopId, key } of made)
+    shops.push({ key, admin: await signIn(server, await addPerson(env, shopId)) });
   if (FULL) {
     await fillDatabase(server, shops, 1_000);
     // What is measured has a process of its own: filling leaves a large heap behind.

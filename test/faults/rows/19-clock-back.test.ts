@@ -1,30 +1,18 @@
-import { chmodSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
-import { type MovableClock, movableClock } from '../../support/faketime.ts';
-import { expectWithin, FULL, measured } from '../../support/faults.ts';
+import { expectWithin, FULL, measured, movableClock, type SetClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
-import {
-  databaseOn,
-  type Env,
-  migratedDatabase,
-  startServer,
-  temporaryFolder,
-} from '../../support/process.ts';
+import { type Env, migratedDatabase, ownPostgres, SENDING, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { addShops } from '../../support/shops.ts';
+import { makeShop } from '../../support/shops.ts';
 import { needs, onlyIf } from '../../support/tools.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** A service whose time comes from that clock: its machine's on SQLite, its database's on PostgreSQL. */
-const timedBy = async (clock: MovableClock): Promise<{ env: Env; own: Env }> => {
+const timedBy = async (clock: SetClock): Promise<{ env: Env; own: Env }> => {
   if (ENGINE === 'sqlite') return { env: await migratedDatabase(), own: clock.env };
-  const postgres = await startPostgres({ env: clock.env });
-  onTestFinished(postgres.stop);
-  return { env: await databaseOn(postgres), own: {} };
+  return { env: (await ownPostgres({ env: clock.env })).env, own: {} };
 };
 
 // In short the suites see it on PostgreSQL in test/faults/clocks.test.ts and test/webhooks/clocks.test.ts.
@@ -32,15 +20,12 @@ it('a clock that jumps back an hour fails nothing: times still rise, events stil
   ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
   ...needs('faketime'),
 }, async () => {
-  const folder = temporaryFolder();
-  chmodSync(folder, 0o755);
-  const clock = movableClock(join(folder, 'clock'));
+  const clock = movableClock();
   const { env, own } = await timedBy(clock);
   // The first attempt after the jump fails, so a retry is due by a clock that has just been set.
   const receiver = await startReceiver((n) => (n === 3 ? 500 : 200));
-  const [made] = await addShops(env, 1, () => receiver.url);
-  const key = made?.client.apiKey ?? '';
-  const server = await startServer({ ...env, ...own, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' }, { key });
+  const { key } = await makeShop(env, { webhookUrl: receiver.url });
+  const server = await startServer({ ...env, ...own, ...SENDING }, { key });
   const change = async (path: string, body?: object): Promise<{ id: string; updatedAt: string }> => {
     const answer = await server.post(path, body);
     expect(answer.status).toBeLessThan(300);

@@ -4,10 +4,10 @@ import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { atOnce } from '../../support/answers.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { expectUnavailable, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { scaled } from '../../support/machine.ts';
 import { onServer } from '../../support/postgres-databases.ts';
 import { NOBODY, startPostgres } from '../../support/postgres-server.ts';
 import {
@@ -20,7 +20,7 @@ import {
   temporaryFolder,
 } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
-import { until } from '../../support/until.ts';
+import { scaled, until } from '../../support/until.ts';
 
 /** A file system that is full but for so many megabytes, until the test frees some; null where none may be mounted. */
 const smallDisk = (roomMb: number) => {
@@ -55,9 +55,7 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
   await until(
     'the disk is full',
     async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () => server.post('/offline-repairs', BODY)),
-      );
+      const answers = await atOnce(20, () => server.post('/offline-repairs', BODY));
       // A checkpoint may make room again behind a batch that found none: full is what has none for a single repair either.
       if (answers.some(({ status }) => status !== 201))
         answers.push(await server.post('/offline-repairs', BODY));

@@ -1,7 +1,6 @@
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { repairBody } from '../../support/bodies.ts';
 import { effort, expectUnavailable, measured, refusal } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { onServer } from '../../support/postgres-databases.ts';
@@ -27,12 +26,12 @@ const withRepair = async () => {
   const env = await emptyDatabase();
   const { key } = await makeShop(env);
   const server = await startServer(env, { key });
-  const { body } = await server.post('/offline-repairs', repairBody());
+  const { body } = await server.create();
   expect((await server.stop()).status).toBe(0);
   const expectMended = async (options = {}) => {
     const again = await startServer(env, { key, ...options });
     expect((await again.get(`/offline-repairs/${body.id}`)).body).toEqual(body);
-    expect((await again.post('/offline-repairs', repairBody())).body.rmaNumber).toBe('#RMA-000002');
+    expect((await again.create()).body.rmaNumber).toBe('#RMA-000002');
     expect((await again.stop()).status).toBe(0);
   };
   return { env, key, expectMended };
@@ -95,13 +94,13 @@ if (ENGINE === 'sqlite')
       const first = await startServer(env);
       expect(refusal(await serve(env))).toMatch(/another Handback serves from .+DATA_DIR/);
       expect(await cli(['shop', 'list'], env)).toEqual([]);
-      expect((await first.get('/readyz')).status).toBe(200);
+      expect(await first.isReady()).toBe(true);
       expect((await first.stop()).status).toBe(0);
       const third = await startServer(env);
       await third.stop('SIGKILL');
       // No lock outlives its process.
       const fourth = await startServer(env);
-      expect((await fourth.get('/readyz')).status).toBe(200);
+      expect(await fourth.isReady()).toBe(true);
       refused.push(`secret.key damaged in ${effort(2, DAMAGES.length)} ways`, 'second process on a folder');
     });
   });
@@ -111,7 +110,7 @@ if (ENGINE === 'postgres')
     const env = await emptyDatabase();
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    expect((await server.create()).status).toBe(201);
     const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
     const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
     /** For new connections only: those that there are keep what they began with, so they are ended. */
@@ -123,11 +122,11 @@ if (ENGINE === 'postgres')
       );
     };
     await setReadOnly('on');
-    await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-    expectUnavailable(await server.post('/offline-repairs', repairBody()));
+    await until('it is not ready', async () => !(await server.isReady()));
+    expectUnavailable(await server.create());
     await setReadOnly('off');
     const next = await until('it creates again', async () => {
-      const answer = await server.post('/offline-repairs', repairBody());
+      const answer = await server.create();
       return answer.status === 201 ? answer : null;
     });
     expect(next.body.rmaNumber).toBe('#RMA-000002');

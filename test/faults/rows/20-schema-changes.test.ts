@@ -1,18 +1,12 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { repairBody, tradeBody } from '../../support/bodies.ts';
+import { repeatedly } from '../../support/answers.ts';
+import { tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
-import {
-  emptyDatabase,
-  lookInto,
-  migratedDatabase,
-  SECRET_KEY,
-  type ServerProcess,
-  startServer,
-} from '../../support/process.ts';
+import { emptyDatabase, lookInto, SECRET_KEY, type ServerProcess, startAll } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { addShops } from '../../support/shops.ts';
+import { makeShop, startShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
 const PROCESSES = ENGINE === 'postgres' ? 2 : 1;
@@ -22,12 +16,11 @@ it('processes that start at once on an empty database all serve from it', { time
   const rounds = effort(2, 10);
   for (let round = 0; round < rounds; round++) {
     const env = { ...(await emptyDatabase()), SECRET_KEY };
-    const servers = await Promise.all(Array.from({ length: PROCESSES }, () => startServer(env)));
-    const [one] = await addShops(env, 1);
-    const key = one?.client.apiKey ?? '';
+    const servers = await startAll(env);
+    const { key } = await makeShop(env);
     const numbers: string[] = [];
     for (const server of servers) {
-      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
+      const { status, body } = await server.create({}, { key });
       expect(status).toBe(201);
       numbers.push(body.rmaNumber);
     }
@@ -41,44 +34,33 @@ it('processes that start at once on an empty database all serve from it', { time
   measured(20, `${rounds} empty databases, each migrated by processes that start at once: ${PROCESSES}`);
 });
 
-/** One caller who does a bit of everything, again and again, until told to stop. */
-const caller = async (
-  server: ServerProcess,
-  key: string,
-  isOver: () => boolean,
-  answers: Answer[],
-): Promise<void> => {
+/** A bit of everything. */
+const callAll = async (server: ServerProcess, answers: Answer[]): Promise<void> => {
   const ask = async (call: Promise<Answer>) => {
     const answer = await call;
     answers.push(answer);
     return answer;
   };
-  while (!isOver()) {
-    const { body } = await ask(server.post('/offline-repairs', repairBody(), { key }));
-    await ask(server.get(`/offline-repairs/${body.id}`, { key }));
-    await ask(server.post(`/offline-repairs/${body.id}/begin-repair`, { assignedToId: 'tech-1' }, { key }));
-    await ask(server.get(`/offline-repairs/${body.id}/timeline`, { key }));
-    await ask(server.get('/events?limit=2', { key }));
-    await ask(server.get('/deliveries?limit=2', { key }));
-    await ask(server.get('/offline-repairs?limit=5', { key }));
-    await ask(server.get('/offline-repairs?updatedSince=2026-01-01T00:00:00.000Z&limit=2', { key }));
-    await ask(server.post('/trade-returns', tradeBody(), { key, headers: { 'idempotency-key': body.id } }));
-    await ask(server.get('/trade-returns?status=TRADE_SUBMITTED&limit=3', { key }));
-  }
+  const { body } = await ask(server.create());
+  await ask(server.get(`/offline-repairs/${body.id}`));
+  await ask(server.post(`/offline-repairs/${body.id}/begin-repair`, { assignedToId: 'tech-1' }));
+  await ask(server.get(`/offline-repairs/${body.id}/timeline`));
+  await ask(server.get('/events?limit=2'));
+  await ask(server.get('/deliveries?limit=2'));
+  await ask(server.get('/offline-repairs?limit=5'));
+  await ask(server.get('/offline-repairs?updatedSince=2026-01-01T00:00:00.000Z&limit=2'));
+  await ask(server.post('/trade-returns', tradeBody(), { headers: { 'idempotency-key': body.id } }));
+  await ask(server.get('/trade-returns?status=TRADE_SUBMITTED&limit=3'));
 };
 
 it('a column that an upgrade adds to each table fails no request', { timeout: 300_000 }, async () => {
   const receiver = await startReceiver();
-  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-  const [one] = await addShops(env, 1, () => receiver.url);
-  const key = one?.client.apiKey ?? '';
-  const server = await startServer(env);
+  const { env, server } = await startShop({ webhookUrl: receiver.url });
   const db = lookInto(env);
   const tables = await db.introspection.getTables();
 
   const answers: Answer[] = [];
-  let isOver = false;
-  const callers = Array.from({ length: CALLERS }, () => caller(server, key, () => isOver, answers));
+  const endCallers = repeatedly(CALLERS, () => callAll(server, answers));
   await until('the load is on', () => answers.length > 60, 30_000);
   for (const { name } of tables) {
     const before = answers.length;
@@ -98,8 +80,7 @@ it('a column that an upgrade adds to each table fails no request', { timeout: 30
       60_000,
     );
   }
-  isOver = true;
-  await Promise.all(callers);
+  await endCallers();
   const failed = answers.filter(({ status }) => status >= 400);
   expect(failed.map(({ status, body }) => ({ status, body }))).toEqual([]);
   expect(tables.length).toBeGreaterThan(12);

@@ -13,9 +13,6 @@ import { type Kept, type KeptDelivery, type KeptEvent, type KeptRma, originOf } 
 /** Finds what breaks one promise: a sentence for each fault. */
 type Rule = (history: History, kept: Kept) => string[];
 
-const groupBy = <Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> =>
-  Map.groupBy(items, nameOf);
-
 const byId = <Item extends { id: string }>(items: readonly Item[]): Map<string, Item> =>
   new Map(items.map((item) => [item.id, item]));
 
@@ -56,11 +53,11 @@ const nameOf = ({ clientId, key }: { clientId: string | null; key: string | null
 
 const oneKeyOneRma: Rule = ({ keys, creations }, { rmas }) => {
   const used = new Map(keys.map((use) => [nameOf(use), use.key]));
-  const answers = groupBy(
+  const answers = Map.groupBy(
     creations.filter(({ key }) => key !== null),
     nameOf,
   );
-  const made = groupBy(rmas, ({ clientId, externalRef }) => nameOf({ clientId, key: externalRef }));
+  const made = Map.groupBy(rmas, ({ clientId, externalRef }) => nameOf({ clientId, key: externalRef }));
   return [...used].flatMap(([name, key]) => {
     const ids = made.get(name)?.map(({ id }) => id) ?? [];
     const different = new Set(answers.get(name)?.map(({ answer }) => answer));
@@ -100,7 +97,7 @@ const allowanceExact: Rule = (_history, { shops, rmas }) =>
   });
 
 const totalsAreCounts: Rule = (_history, { totals, rmas }) => {
-  const counted = groupBy(rmas, (rma) => `${rma.kind} of ${rma.shopId}, ${originOf(rma)}, ${rma.status}`);
+  const counted = Map.groupBy(rmas, (rma) => `${rma.kind} of ${rma.shopId}, ${originOf(rma)}, ${rma.status}`);
   const kept = new Map(
     totals.map(({ shopId, kind, origin, status, count }) => [
       `${kind} of ${shopId}, ${origin}, ${status}`,
@@ -158,7 +155,7 @@ const faultsInLife = (rma: KeptRma, events: KeptEvent[]): string[] => {
 
 const livesInOrder: Rule = (_history, { rmas, events }) => {
   const known = byId(rmas);
-  const lives = groupBy(events, ({ rmaId }) => rmaId);
+  const lives = Map.groupBy(events, ({ rmaId }) => rmaId);
   return [
     ...events
       .filter(({ rmaId }) => !known.has(rmaId))
@@ -172,11 +169,11 @@ const livesInOrder: Rule = (_history, { rmas, events }) => {
 const TOLD_BY_EVENTS: readonly string[] = ['CREATED', ...MOVE_ENTRIES];
 
 const timelineTellsTheSame: Rule = (_history, { rmas, events, timeline }) => {
-  const entries = groupBy(
+  const entries = Map.groupBy(
     timeline.filter(({ type }) => TOLD_BY_EVENTS.includes(type)),
     ({ rmaId }) => rmaId,
   );
-  const lives = groupBy(events, ({ rmaId }) => rmaId);
+  const lives = Map.groupBy(events, ({ rmaId }) => rmaId);
   const timesOf = (items: { at: number }[] = []) => items.map(({ at }) => at).join();
   return rmas
     .filter((rma) => originOf(rma) === 'API')
@@ -185,7 +182,7 @@ const timelineTellsTheSame: Rule = (_history, { rmas, events, timeline }) => {
 };
 
 const positionsWithoutGap: Rule = (_history, { events }) =>
-  [...groupBy(events, ({ shopId }) => shopId)].flatMap(([shopId, own]) => {
+  [...Map.groupBy(events, ({ shopId }) => shopId)].flatMap(([shopId, own]) => {
     const first = own[0]?.position ?? 0;
     return own.every(({ position }, i) => position === first + i)
       ? []
@@ -253,7 +250,7 @@ const unsent = ({ rmas, receivingClients, events, deliveries }: Kept): string[] 
 };
 
 const deliveredOrDropped: Rule = ({ receipts }, kept) => {
-  const cameIn = groupBy(receipts, ({ id }) => id);
+  const cameIn = Map.groupBy(receipts, ({ id }) => id);
   return [
     ...unsent(kept),
     ...kept.deliveries.flatMap((delivery) => {

@@ -1,5 +1,15 @@
-import type { Answer } from '../http.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../../contract/lifecycle.ts';
+import type { Db } from '../../../src/db/database.ts';
+import { untilEnded } from '../answers.ts';
+import { repairBody, tradeBody } from '../bodies.ts';
+import { type Answer, NoAnswer } from '../http.ts';
+import type { Random } from '../random.ts';
 import { type Behaviour, startReceiver, type TestReceiver } from '../receiver.ts';
+import { until } from '../until.ts';
+import { check } from './check.ts';
+import { type Kept, readKept } from './kept.ts';
 
 // What callers, receivers and readers of the feed saw of the service, from outside, for check.ts to judge.
 
@@ -49,54 +59,177 @@ export interface History {
   feeds: FeedRead[];
 }
 
-export const newHistory = (): History => ({ keys: [], creations: [], moves: [], receipts: [], feeds: [] });
+/** A run that went wrong has thousands of faults; the first ones tell enough. */
+const SHOWN = 20;
 
-export const noteCreation = (
-  history: History,
-  { clientId, key = null }: { clientId: string; key?: string | null },
-  { status, body }: Answer,
-): void => {
-  if (status !== 201) return;
-  history.creations.push({
-    clientId,
-    key,
-    id: body.id,
-    rmaNumber: body.rmaNumber,
-    answer: JSON.stringify(body),
-  });
-};
+/** A history that is written while a test runs. */
+export class HistoryNotes implements History {
+  readonly keys: History['keys'] = [];
+  readonly creations: Creation[] = [];
+  readonly moves: Move[] = [];
+  readonly receipts: Receipt[] = [];
+  readonly feeds: FeedRead[] = [];
 
-export const noteMove = (history: History, event: string, { status, body }: Answer): void => {
-  if (status === 200) history.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
-};
-
-/** A receiver whose requests go into the history. It acknowledges them unless told otherwise. */
-export const startNotingReceiver = (
-  history: History,
-  behave: Behaviour = () => 200,
-): Promise<TestReceiver> => {
-  return startReceiver((n, response, received) => {
-    const status = behave(n, response, received);
-    history.receipts.push({
-      id: String(received.headers['x-webhook-id']),
-      attempt: Number(received.headers['x-webhook-attempt']),
-      bytes: received.bytes.toString('utf8'),
-      status: status ?? null,
-      at: received.at,
-    });
-    return status;
-  });
-};
-
-/** Requests that brought what had come before, in the same attempt: a process died before it could write down the first. */
-export const duplicatesIn = ({ receipts }: History): { first: Receipt; again: Receipt }[] => {
-  const seen = new Map<string, Receipt>();
-  const found: { first: Receipt; again: Receipt }[] = [];
-  for (const receipt of receipts) {
-    const name = `${receipt.id} ${receipt.attempt}`;
-    const first = seen.get(name);
-    if (first) found.push({ first, again: receipt });
-    else seen.set(name, receipt);
+  noteCreation(
+    { clientId, key = null }: { clientId: string; key?: string | null },
+    { status, body }: Answer,
+  ): void {
+    if (status !== 201) return;
+    const { id, rmaNumber } = body;
+    this.creations.push({ clientId, key, id, rmaNumber, answer: JSON.stringify(body) });
   }
-  return found;
+
+  noteMove(event: string, { status, body }: Answer): void {
+    if (status === 200) this.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
+  }
+
+  /** A receiver whose requests are noted. It acknowledges them unless told otherwise. */
+  startReceiver(behave: Behaviour = () => 200): Promise<TestReceiver> {
+    return startReceiver((n, response, received) => {
+      const status = behave(n, response, received);
+      this.receipts.push({
+        id: String(received.headers['x-webhook-id']),
+        attempt: Number(received.headers['x-webhook-attempt']),
+        bytes: received.bytes.toString('utf8'),
+        status: status ?? null,
+        at: received.at,
+      });
+      return status;
+    });
+  }
+
+  /** Follows the feed as the guide says. What it returns has it read to the end, once nothing more is written. */
+  follow({ shopId, get, limit }: Follower): () => Promise<void> {
+    const items: FeedItem[] = [];
+    return untilEnded(async (isOver) => {
+      for (let after = ''; ; ) {
+        const wasOver = isOver();
+        const query = new URLSearchParams({ limit: String(limit), wait: '1', ...(after ? { after } : {}) });
+        const { status, body } = await get(`/events?${query}`);
+        if (status !== 200) throw new Error(`the feed answered ${status}`);
+        items.push(...body.items);
+        after = body.cursor;
+        if (wasOver && body.items.length === 0) break;
+      }
+      this.feeds.push({ shopId, items });
+    });
+  }
+
+  /** Fails where there is a fault; returns what the database holds. Nothing may be written any more, and no delivery wait (`nothingWaits`). */
+  async judged(db: Db): Promise<Kept> {
+    const kept = await readKept(db);
+    expect(check(this, kept).slice(0, SHOWN)).toEqual([]);
+    return kept;
+  }
+}
+
+interface Follower {
+  shopId: string;
+  get(path: string): Promise<Answer>;
+  limit: number;
+}
+
+// Programs of a shop that create and move returns, and note in the history what they were answered.
+
+type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<Answer>;
+
+interface Till {
+  history: HistoryNotes;
+  clientId: string;
+  send: Send;
+  random: Random;
+  /** Begins its keys and references. */
+  name: string;
+  /** Told of every answer that is neither a success nor a refusal that the caller counts on. */
+  onFailure(status: number, path: string): void;
+}
+
+const MOVES: readonly [OfflineRepairAction, object][] = [
+  ['tracking', { trackingNumber: 'T-1', carrierName: 'Parcel Post' }],
+  ['begin-diagnostics', {}],
+  ['begin-repair', { assignedToId: 'technician-4' }],
+  ['resolve', { offlineDisposition: 'RESTOCK_MASTER' }],
+  ['close', {}],
+];
+
+const PERCENT = { trade: 15, keyed: 50, sentAgain: 25, moved: 40 };
+const AGAIN_AFTER_MS = 20;
+
+/** What a caller counts on: done, still under way, or the allowance is used up. */
+const COUNTED_ON = [200, 201, 409, 403];
+
+/** The answer; null where there was none, or none of use: whether the request was carried out is not known, and not promised. */
+const answerTo = async ({ send, onFailure }: Till, ...request: Parameters<Send>): Promise<Answer | null> => {
+  try {
+    const answer = await send(...request);
+    if (COUNTED_ON.includes(answer.status)) return answer;
+    onFailure(answer.status, request[0]);
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+  }
+  await pause(AGAIN_AFTER_MS);
+  return null;
+};
+
+/** Sends the same creation with the same key until it is acknowledged, and now and then once more. */
+const createSafely = async (till: Till, path: string, body: object, key: string): Promise<Answer> => {
+  const { history, clientId, random } = till;
+  history.keys.push({ clientId, key });
+  for (let wanted = random.percent(PERCENT.sentAgain) ? 2 : 1; ; ) {
+    const answer = await answerTo(till, path, body, { 'idempotency-key': key });
+    // 409: the first one is still under way.
+    if (!answer || answer.status === 409) continue;
+    history.noteCreation({ clientId, key }, answer);
+    wanted -= 1;
+    if (wanted === 0 || answer.status !== 201) return answer;
+  }
+};
+
+const create = async (till: Till, i: number): Promise<Answer | null> => {
+  const { history, clientId, random, name } = till;
+  const externalRef = `${name}-${i}`;
+  const [path, body] = random.percent(PERCENT.trade)
+    ? ['/trade-returns', tradeBody({ externalRef })]
+    : ['/offline-repairs', repairBody({ externalRef })];
+  if (random.percent(PERCENT.keyed)) return createSafely(till, path, body, externalRef);
+  const answer = await answerTo(till, path, body);
+  if (answer) history.noteCreation({ clientId }, answer);
+  return answer;
+};
+
+const moveOn = async (till: Till, id: string): Promise<void> => {
+  while (till.random.percent(PERCENT.moved)) {
+    const [action, body] = till.random.pick(MOVES);
+    const answer = await answerTo(till, `/offline-repairs/${id}/${action}`, body);
+    if (!answer) return;
+    till.history.noteMove(OFFLINE_REPAIR_MOVES[action].event, answer);
+  }
+};
+
+/** Creates returns and moves repairs on, until it is ended or the shop's allowance is used up. */
+export const startTill = (till: Till): (() => Promise<void>) =>
+  untilEnded(async (isOver) => {
+    for (let i = 0; !isOver(); i++) {
+      const created = await create(till, i);
+      if (!created) continue;
+      const { status, body } = created;
+      if (status === 403) return;
+      if (body.orderNumber !== undefined) await moveOn(till, body.id);
+    }
+  });
+
+export const nothingWaits = async (db: Db, withinMs?: number): Promise<void> => {
+  await until(
+    'nothing waits any more',
+    async () => {
+      const waiting = await db
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('status', '=', 'PENDING')
+        .limit(1)
+        .execute();
+      return waiting.length === 0;
+    },
+    withinMs,
+  );
 };
