@@ -1,15 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { pluck } from '../support/answers.ts';
-import {
-  newRepair,
-  newRma,
-  newStaffRma,
-  newTradeReturn,
-  rowCounts,
-  stopClock,
-  UUID7,
-} from '../support/api.ts';
+import { newRepair, newRma, newStaffRma, newTradeReturn, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS, STAMPS } from '../support/kinds.ts';
@@ -70,22 +62,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     const { items } = (await t.get(`${path}/${plain.id}/timeline`)).body;
     expect(items).toMatchObject([{ type: 'CREATED', toStatus: start, note: null, data: {} }]);
   });
-
-  it('may be done twice with the same content: two RMAs', async ({ t }) => {
-    const one = await newRma(t, kind, { externalRef: 'R' });
-    expect((await newRma(t, kind, { externalRef: 'R' })).id).not.toBe(one.id);
-    expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, keys: 0, timeline: 2, used: 2, [rows]: 2 });
-  });
 });
-
-it.for([undefined, null, 'OFFLINE_DIAGNOSTICS', 'COUNTER_SWAPPED'])(
-  'a repair with startStatus %s begins there, or in diagnostics',
-  async (startStatus, { t }) => {
-    const { id, status } = await newRepair(t, { startStatus });
-    expect(status).toBe(startStatus ?? 'OFFLINE_DIAGNOSTICS');
-    expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe(status);
-  },
-);
 
 describe('the RMA number', () => {
   it('runs through all that the shop has, of both kinds and of staff too', async ({ t }) => {

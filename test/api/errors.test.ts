@@ -312,7 +312,9 @@ describe('bytes that are not a request', () => {
     ['two Hosts in HTTP/1.0', get('host: test', 'HOST: elsewhere').replace('HTTP/1.1', 'HTTP/1.0')],
   ])('are a 400 with the error body: %s', async (_what, bytes) => {
     const t = await harness();
-    expectError(await overSocket(t.url, bytes), 400);
+    const answer = await overSocket(t.url, bytes);
+    expectError(answer, 400);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
     expect((await t.get('/offline-repairs')).status).toBe(200);
   });
 

@@ -61,12 +61,3 @@ it('one creation that the database refuses fails alone, and takes no number and 
   expect(numbersOf(made)).toEqual(upTo(29));
   expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
 });
-
-it('a key that is revoked fails on the next request, also among many others', async ({ t }) => {
-  const { client } = await t.addShop();
-  const ask = (key: string) => t.get('/offline-repairs', { key });
-  expect((await ask(client.apiKey)).status).toBe(200);
-  await sql`update api_clients set revoked_at = 1 where id = ${client.id}`.execute(t.ctx.db);
-  const answers = await atOnce(20, (i) => ask(i % 2 ? client.apiKey : t.client.apiKey));
-  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 401 : 200)));
-});

@@ -207,38 +207,4 @@ describe('many people at once', () => {
       { numRuns: 8 },
     );
   });
-
-  const RIVALS = [
-    ...TABLE.map(([from, action]) => ({ from, wishes: [action, action] })),
-    { from: 'TRADE_APPROVED' as const, wishes: ['receive', 'reject'] as const },
-  ];
-
-  it.for(RIVALS)('from $from: of $wishes one wins, the other is refused', async ({ from, wishes }, { t }) => {
-    const client = await addReceiver(t);
-    for (let round = 0; round < 5; round += 1) {
-      const { id } = await tradeReturnIn(t, from, { key: client.apiKey });
-      const before = await timelineOf(t, id);
-      const events = (await deliveriesOf(t)).length;
-      const outcomes = await Promise.allSettled(
-        wishes.map((action, index) =>
-          tradeReturns.move(t.ctx, staffOf(t, { name: `Person ${index}` }), id, action, { note: null }),
-        ),
-      );
-      const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
-      const loser = 1 - winner;
-      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-      const after = await readReturn(t, id);
-      expect(after.status).toBe(rowOf(from, wishes[winner] as string)?.[2]);
-
-      const { reason } = outcomes[loser] as PromiseRejectedResult;
-      expect(reason).toMatchObject({ code: 'MOVE_NOT_ALLOWED' });
-      expect(namedIn(reason, wishes[loser] as TradeReturnAction).sort()).toEqual(
-        openTradeMoves(after.status).sort(),
-      );
-      const items = await timelineOf(t, id);
-      expect(items.slice(0, -1)).toEqual(before);
-      expect(items.at(-1)?.actor.name).toBe(`Person ${winner}`);
-      expect(await deliveriesOf(t)).toHaveLength(events + 1);
-    }
-  });
 });

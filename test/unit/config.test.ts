@@ -120,16 +120,8 @@ describe('a wrong value', () => {
     SECRET_KEY: ['k'.repeat(31), `${KEY},short`, ',', `${KEY},`, `,${KEY}`, `${OTHER_KEY}, ,${KEY}`],
     DATABASE_POOLS: ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6', 'lists=8,lists=9'],
     TRUST_PROXY: [
-      ...[
-        'true',
-        'yes',
-        '-1',
-        '1.5',
-        '999',
-        '192.0.2.1;192.0.2.2',
-        '192.0.2.1,proxy.example',
-        '192.0.2.0/33',
-      ],
+      ...['true', 'yes', '-1', '1.5', '999'],
+      ...['192.0.2.1;192.0.2.2', '192.0.2.1,proxy.example', '192.0.2.0/33'],
     ],
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: ['yes', '1', 'TRUE'],
     ROLE: ['both', 'api', 'worker'],

@@ -16,13 +16,6 @@ describe('passwords', () => {
       expect(await isPassword(null, password)).toBe(false);
   });
 
-  it('are the same however an accent is typed, and differ in everything else', async () => {
-    const hash = await hashPassword('Cafe\u0301 au lait');
-    expect(await isPassword(hash, 'Caf\u00e9 au lait')).toBe(true);
-    for (const other of ['cafe\u0301 au lait', 'Cafe au lait', 'Caf\u00e9 au lait ', ''])
-      expect(await isPassword(hash, other)).toBe(false);
-  });
-
   it('have another hash each time', async () => {
     expect(await hashPassword('correct horse')).not.toBe(await hashPassword('correct horse'));
   });

@@ -21,12 +21,8 @@ it('takes a result that arrived while the process was busy', async () => {
   expect((await reading).isFile()).toBe(true);
 });
 
-it.each([0, 999, 86_399_999, 86_400_000, -1, 1_709_164_800_000, 1_798_761_599_999, 4_102_444_800_000])(
-  'writes %i as Date does',
-  (ms) => expect(toIso(ms)).toBe(new Date(ms).toISOString()),
-);
-
 it('writes any time as Date does', () => {
+  const edges = [0, 999, 86_399_999, 86_400_000, -1, 1_709_164_800_000, 1_798_761_599_999, 4_102_444_800_000];
   const times = Array.from({ length: 5_000 }, () => Math.floor(Math.random() * 4_102_444_800_000));
-  for (const ms of times) expect(toIso(ms)).toBe(new Date(ms).toISOString());
+  for (const ms of [...edges, ...times]) expect(toIso(ms)).toBe(new Date(ms).toISOString());
 });
