@@ -9,8 +9,9 @@ import { scaled } from '../support/machine.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
-
 const PUBLIC_URL = 'https://returns.example.com';
+const itInPublic = itWith(() => harness({ env: { PUBLIC_URL } }));
+
 const rules = (t: Harness) => t.ctx.db.selectFrom('dangerous_goods').selectAll().execute();
 type Headers = Record<string, string | null>;
 const put = (person: Person, headers: Headers) =>
@@ -35,49 +36,37 @@ describe('a change', () => {
     for (const type of json) expect((await put(admin, { 'content-type': type })).status).toBe(200);
   });
 
-  it('is refused from another origin, whatever else is right', async () => {
-    const t = await harness({ env: { PUBLIC_URL } });
-    const admin = await newPerson(t);
+  itInPublic('is refused from another origin, whatever else is right', async ({ t, admin }) => {
     const port = new URL(t.url).port;
     const similar = ['https://returns.example.com.evil.example.com', 'https://sub.returns.example.com'];
-    const otherPorts = [
-      'https://returns.example.com:8443',
-      'http://returns.example.com',
-      'http://127.0.0.1:1',
-    ];
+    const otherPorts = ['https://returns.example.com:8443', 'http://127.0.0.1:1'];
+    const otherScheme = 'http://returns.example.com';
     const noOrigins = ['null', 'returns.example.com', 'nonsense', ''];
-    const localhost = `http://localhost:${port}`;
-    const foreign = ['https://evil.example.com', localhost, ...similar, ...otherPorts, ...noOrigins];
+    const others = ['https://evil.example.com', `http://localhost:${port}`, otherScheme];
+    const foreign = [...others, ...similar, ...otherPorts, ...noOrigins];
     for (const origin of foreign)
       for (const answer of await changes(t, admin, { origin })) expectError(answer, 403, 'CROSS_SITE');
     expect(await rules(t)).toEqual([]);
     expect((await admin.get('/session')).status).toBe(200);
-  });
-
-  it('is taken from PUBLIC_URL, from the host it is sent to, and from programs, which name no origin', async () => {
-    const t = await harness({ env: { PUBLIC_URL } });
-    const admin = await newPerson(t);
+    // Programs name none.
     for (const origin of [PUBLIC_URL, t.url, null]) expect((await put(admin, { origin })).status).toBe(200);
   });
 
-  it.each(['cross-site', 'same-site'])('is refused where the browser says %s', async (site) => {
-    const t = await harness({ env: { PUBLIC_URL } });
-    const admin = await newPerson(t);
-    expectError(await put(admin, { 'sec-fetch-site': site }), 403, 'CROSS_SITE');
-    expectError(await put(admin, { 'sec-fetch-site': site, origin: PUBLIC_URL }), 403, 'CROSS_SITE');
+  itInPublic('is refused where the browser says that it comes from elsewhere', async ({ t, admin }) => {
+    for (const site of ['cross-site', 'same-site'])
+      for (const origin of [null, PUBLIC_URL])
+        expectError(await put(admin, { 'sec-fetch-site': site, origin }), 403, 'CROSS_SITE');
     expect(await rules(t)).toEqual([]);
     for (const own of ['same-origin', 'none'])
       expect((await put(admin, { 'sec-fetch-site': own })).status).toBe(200);
   });
 
-  it('that comes with a name of another host is judged by that host', async () => {
-    const t = await harness({ env: { PUBLIC_URL } });
-    const { cookie } = await newPerson(t);
+  itInPublic('that comes with a name of another host is judged by that host', async ({ t, admin }) => {
     const body = JSON.stringify({ rules: [] });
     const send = (host: string, origin: string) =>
       overSocket(
         t.url,
-        `PUT ${ADMIN_BASE_PATH}/dangerous-goods HTTP/1.1\r\nhost: ${host}\r\norigin: ${origin}\r\ncookie: ${cookie}\r\n` +
+        `PUT ${ADMIN_BASE_PATH}/dangerous-goods HTTP/1.1\r\nhost: ${host}\r\norigin: ${origin}\r\ncookie: ${admin.cookie}\r\n` +
           `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       );
     expect((await send('Desk.internal:3000', 'http://desk.internal:3000')).status).toBe(200);

@@ -117,25 +117,18 @@ describe('moves by staff', () => {
     expect(pluck(items.slice(1), 'actor')).toEqual([actor, actor]);
   });
 
-  it('of a trade return follow its table; others are a 409', async ({ t, staff }) => {
+  it('of a trade return that are not open are a 409, which names those that are', async ({ t, staff }) => {
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
-    const wrong = await staff.post(`/trade-returns/${id}/receive`);
+    const move = (name: string, body?: object) => staff.post(`/trade-returns/${id}/${name}`, body);
+    const wrong = await move('receive');
     expectError(wrong, 409, 'MOVE_NOT_ALLOWED');
     expect(wrong.body.message).toContain('open now: approve, reject');
-    for (const [move, status] of [
-      ['approve', 'TRADE_APPROVED'],
-      ['receive', 'TRADE_RECEIVED'],
-      ['request-credit', 'TRADE_CREDIT_REQUESTED'],
-      ['resolve', 'TRADE_RESOLVED'],
-    ] as const) {
-      const moved = await staff.post(`/trade-returns/${id}/${move}`, { note: move });
-      expect([moved.status, moved.body.status]).toEqual([200, status]);
-    }
-    const over = await staff.post(`/trade-returns/${id}/reject`);
+    expect((await move('reject', { note: 'Too late' })).body.status).toBe('TRADE_REJECTED');
+    const over = await move('approve');
     expectError(over, 409, 'MOVE_NOT_ALLOWED');
     expect(over.body.message).toContain('no move is open any more');
     const { items } = (await staff.get(`/trade-returns/${id}/timeline`)).body;
-    expect(pluck(items, 'note')).toEqual([null, 'approve', 'receive', 'request-credit', 'resolve']);
+    expect(pluck(items, 'note')).toEqual([null, 'Too late']);
   });
 });
 

@@ -5,7 +5,6 @@ import type { Attempt } from '../../src/webhooks/queue.ts';
 import { pluck } from '../support/answers.ts';
 import { itWith } from '../support/fixtures.ts';
 import { scaled } from '../support/machine.ts';
-import { timed } from '../support/process.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
@@ -39,31 +38,6 @@ describe('a receiver that never acknowledges', () => {
     expect(pluck(JSON.parse(dropped.attempt_log), 'statusCode')).toEqual(Array(4).fill(500));
     expect(t.logs.filter((line) => line.includes('webhook dropped'))).toHaveLength(1);
   });
-
-  it('is not tried before its time', async () => {
-    const { t, receiver, client } = await sendingTo(() => 503);
-    await t.create(client);
-    const first = await t.attempted(1);
-    t.advance(first.due_at - t.ctx.clock.now() - 800);
-    // Another event goes through meanwhile, so the dispatcher has looked.
-    const other = await startReceiver();
-    await t.create(await t.addReceiver(other.url));
-    await other.got(1);
-    expect(receiver.received).toHaveLength(1);
-  });
-
-  it('keeps its count through a restart', async () => {
-    const receiver = await startReceiver(() => 500);
-    const t = await webhookHarness({ sending: false });
-    const stop = await t.startSending();
-    await t.create(await t.addReceiver(receiver.url));
-    await t.attempted(1);
-    await stop();
-    t.advance(1_100);
-    await t.startSending();
-    await t.attempted(2);
-    expect(receiver.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
-  });
 });
 
 describe('an attempt', () => {
@@ -76,12 +50,11 @@ describe('an attempt', () => {
 
   it.each([301, 302, 307, 308, 400, 404, 410, 429, 500])('fails on %i', async (status) => {
     const elsewhere = await startReceiver();
-    const receiver = await startReceiver((_n, response) => {
+    const { t, client } = await sendingTo((_n, response) => {
       response.setHeader('location', elsewhere.url);
       return status;
     });
-    const t = await webhookHarness();
-    await t.create(await t.addReceiver(receiver.url));
+    await t.create(client);
     expect(await t.attempted(1)).toMatchObject({ status: 'PENDING', attempts: 1 });
     expect(elsewhere.received).toEqual([]);
   });
@@ -167,22 +140,9 @@ it('a receiver that hangs gets each of eight deliveries again one second after i
   }
 });
 
-describe('a stop', () => {
-  it('waits a few seconds at most for a receiver that hangs, and does not count the attempt', async () => {
-    const asked: unknown[] = [];
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver(await rawServer((socket) => void asked.push(socket)));
-    for (let i = 0; i < 4; i++) await t.create(client);
-    const stop = await t.startSending();
-    await until('four exchanges hang', () => asked.length === 4);
-    const { ms } = await timed(stop);
-    expect(ms).toBeLessThan(scaled(7_000));
-    expect((await t.deliveries()).map(({ status, attempts }) => [status, attempts])).toEqual(
-      Array(4).fill(['PENDING', 0]),
-    );
-    expect(await t.ctx.db.selectFrom('webhook_leases').select('client_id').execute()).toEqual([]);
-  });
+// That a stop does not wait for receivers that hang is in test/faults/webhooks.test.ts.
 
+describe('a stop', () => {
   it('finishes exchanges that end soon, and writes down what came of them', async () => {
     const receiver = await startReceiver((_n, response) => {
       setTimeout(() => response.writeHead(200).end(), 1_000);

@@ -1,8 +1,7 @@
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { readFeed } from '../../src/events/feed.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Context } from '../../src/service/context.ts';
 import { moveDeliveries } from '../../src/webhooks/queue.ts';
 import { due } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
@@ -49,22 +48,13 @@ it('what is due or moves to another client is found by the indexes of what waits
     Array.from({ length: 5_000 }, (_, n) => row(n)),
   );
   await sql`analyze`.execute(t.ctx.db);
-  const seen: CompiledQuery[] = [];
-  const fill: Context['fill'] = (statement, values) => {
-    const filled = t.ctx.fill(statement, values);
-    seen.push(filled);
-    return filled;
-  };
-  await due({ ...t.ctx, fill }, { clientIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
   const to = (await t.addReceiver('http://127.0.0.1:9/')).id;
-  await moveDeliveries({ ...t.ctx, fill }, { from: client.id, to, unsettled: [] });
-  expect(seen).toHaveLength(2);
-  const explain = ENGINE === 'postgres' ? 'explain' : 'explain query plan';
-  for (const statement of seen) {
-    const { rows } = await t.ctx.webhooks.executeQuery(
-      CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]),
-    );
-    const plan = rows.map((row) => JSON.stringify(row)).join('\n');
+  const { ctx, statements } = watched(t.ctx);
+  await due(ctx, { clientIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
+  await moveDeliveries(ctx, { from: client.id, to, unsettled: [] });
+  expect(statements).toHaveLength(2);
+  for (const statement of statements) {
+    const plan = (await planOf(t.ctx.webhooks, statement)).join('\n');
     expect(plan).toContain('webhook_deliveries_first');
     expect(plan).toContain('webhook_deliveries_retry');
     expect(plan).not.toMatch(/webhook_deliveries_(client|rma|dropped)|Seq Scan|SCAN webhook_deliveries/);

@@ -116,14 +116,3 @@ export class Simulation {
     if (passed > 0) this.#onTimePassed(passed);
   }
 }
-
-/** Numbers that look random and are the same for the same seed. */
-export const numbersFrom = (seed: number): (() => number) => {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
