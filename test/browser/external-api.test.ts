@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { goInside, openAs, openPageAs, saidAt } from '../support/browser.ts';
 import {
   expectDisabled,
@@ -11,11 +11,11 @@ import {
   title,
   toPage,
 } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 // An address by number, so that no name has to be looked up.
 const HOOK = 'https://93.184.216.34/hooks/handback';
@@ -24,8 +24,7 @@ const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
 
 describe('API clients', () => {
-  it('are not left by mistake while their key is shown', async () => {
-    const t = await harness();
+  it('are not left by mistake while their key is shown', async ({ t }) => {
     const page = await openPageAs('Team', t, 'ADMIN');
     await toPage(page, 'External API');
     await page.getByRole('button', { name: 'New client' }).click();
@@ -46,8 +45,7 @@ describe('API clients', () => {
     await rowOf(page, 'Kiosk').getByText('None').waitFor();
   });
 
-  it('are revoked only by their name, their key fails from then on, and they can still be replaced', async () => {
-    const t = await harness();
+  it('are revoked only by their name, then their key fails; they can still be replaced', async ({ t }) => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Revoke');
     const form = page.getByRole('dialog', { name: 'Revoke Till?' });
@@ -74,8 +72,7 @@ describe('API clients', () => {
     await page.getByRole('dialog', { name: 'Till is ready' }).waitFor();
   });
 
-  it('are replaced with the rest taken over; the new key is shown once and works, and the old one fails', async () => {
-    const t = await harness();
+  it('are replaced with the rest taken over; the new key works, the old one fails', async ({ t }) => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Replace');
     const form = page.getByRole('dialog', { name: 'Replace Till?' });
@@ -114,8 +111,9 @@ describe('API clients', () => {
 });
 
 describe('deliveries', () => {
-  it('tell what was sent, how often, and what came back, and that nothing was sent yet', async () => {
-    const t = await webhookHarness();
+  it('tell what was sent, how often, and what came back, and that nothing was sent yet', async ({
+    sending: t,
+  }) => {
     const receiver = await startReceiver((n) => (n <= 4 ? 500 : 200));
     const client = await t.addReceiver(receiver.url);
     const refused = await t.create(client, { orderNumber: 'SO-REFUSED' });
@@ -164,8 +162,7 @@ describe('deliveries', () => {
     await title(page, 'External API').waitFor();
   });
 
-  it('can be filtered, and the filter is in the address', async () => {
-    const t = await webhookHarness();
+  it('can be filtered, and the filter is in the address', async ({ sending: t }) => {
     const receiver = await startReceiver();
     const client = await t.addReceiver(receiver.url);
     await t.create(client);

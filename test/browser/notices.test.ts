@@ -1,18 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { expectAccessible, goInside, openAs, openPageAs } from '../support/browser.ts';
 import { expectDisabled, newRepair, title } from '../support/browser-pages.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
+
+const setShop = ({ ctx, shop }: Harness, values: { plan?: 'GROWTH'; subscription: 'inactive' }) =>
+  ctx.db.updateTable('shops').set(values).where('id', '=', shop.id).execute();
 
 it('the overview warns of a plan without the API, a read-only shop and an allowance nearly used', async () => {
   const t = await harness({ allowance: 5 });
   for (let i = 0; i < 4; i++) await newRepair(t);
-  await t.ctx.db
-    .updateTable('shops')
-    .set({ plan: 'GROWTH', subscription: 'inactive' })
-    .where('id', '=', t.shop.id)
-    .execute();
+  await setShop(t, { plan: 'GROWTH', subscription: 'inactive' });
   const page = await openPageAs('Overview', t, 'STAFF');
   await page.getByText('The subscription is inactive').waitFor();
   await page.getByText('does not include the External API').waitFor();
@@ -20,14 +21,9 @@ it('the overview warns of a plan without the API, a read-only shop and an allowa
 });
 
 describe('a shop that cannot write', () => {
-  it('has no live buttons, and says why and what to do', async () => {
-    const t = await harness();
+  it('has no live buttons, and says why and what to do', async ({ t }) => {
     const repair = await newRepair(t);
-    await t.ctx.db
-      .updateTable('shops')
-      .set({ subscription: 'inactive' })
-      .where('id', '=', t.shop.id)
-      .execute();
+    await setShop(t, { subscription: 'inactive' });
     const admin = await openAs(t, 'ADMIN');
     await admin.goto(`/admin/offline-repairs/${repair.id}`);
     await admin.getByText('The subscription is inactive').waitFor();
@@ -60,11 +56,7 @@ describe('a shop that cannot write', () => {
 it('the plan shows use that is billed up to a cap, and a plan without the API', async () => {
   const t = await harness({ usageCap: 50 });
   await newRepair(t);
-  await t.ctx.db
-    .updateTable('shops')
-    .set({ plan: 'GROWTH', subscription: 'inactive' })
-    .where('id', '=', t.shop.id)
-    .execute();
+  await setShop(t, { plan: 'GROWTH', subscription: 'inactive' });
   const page = await openPageAs('Plan and usage', t, 'ADMIN');
   await page.getByRole('region', { name: 'Plan' }).getByText('Without the External API').waitFor();
   await page.getByRole('region', { name: 'Subscription' }).getByText('Inactive', { exact: true }).waitFor();

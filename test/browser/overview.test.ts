@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { goInside, openAs } from '../support/browser.ts';
 import {
@@ -10,13 +10,14 @@ import {
   numbersOf,
   title,
 } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 const DAY_MS = 86_400_000;
 
-it('figures of the overview lead to as many rows as they say, of both kinds, by age, status and day', async () => {
-  const t = await harness();
+it('figures of the overview lead to as many rows as they say, by age, status and day', async ({ t }) => {
   const admin = await newPerson(t);
   await admin.put('/target-days', {
     targets: [
@@ -33,10 +34,9 @@ it('figures of the overview lead to as many rows as they say, of both kinds, by 
     await age(t, 'trade_returns', returns[i] as Made, days * DAY_MS);
   const email = emailAt(t, 'grace');
   const page = await openAs(t, 'STAFF', { email });
-  const me = (await admin.get('/people')).body.items.find(
-    (person: { email: string }) => person.email === email,
-  );
-  await admin.post(`/offline-repairs/${repairs[2]?.id}/assign`, { assigneeId: me.id });
+  const people: { id: string; email: string }[] = (await admin.get('/people')).body.items;
+  const assigneeId = people.find((person) => person.email === email)?.id;
+  await admin.post(`/offline-repairs/${repairs[2]?.id}/assign`, { assigneeId });
   await admin.post(`/trade-returns/${returns[1]?.id}/reject`);
 
   await page.goto('/admin/');
@@ -49,31 +49,19 @@ it('figures of the overview lead to as many rows as they say, of both kinds, by 
     .getByRole('main')
     .locator('a[href*="-repairs"], a[href*="-returns"]')
     .evaluateAll((found) =>
-      found.map((link) => ({
-        href: link.getAttribute('href') ?? '',
-        count: Number(
-          (/\d+$/.exec(link.textContent ?? '') ?? /^\d+/.exec(link.textContent ?? ''))?.[0] ?? -1,
-        ),
-        text: link.textContent ?? '',
-      })),
+      found.map((link) => ({ href: link.getAttribute('href') ?? '', text: link.textContent ?? '' })),
     );
   const figures = links
-    .filter(({ href, text }) => href.includes('?') && text !== '')
-    .concat(links.filter(({ href }) => /(repairs|returns)$/.test(href)));
+    .filter(({ href, text }) => /\?|(repairs|returns)$/.test(href) && /\d/.test(text))
+    .map(({ href, text }) => ({ href, text, count: Number((/\d+$/.exec(text) ?? /^\d+/.exec(text))?.[0]) }));
   // Eight tiles, ten ages, eleven statuses, sixty days.
   expect(figures.length).toBeGreaterThan(80);
   const worth = figures.filter(({ count }, i) => count > 0 || i % 9 === 0);
   expect(worth.length).toBeGreaterThan(15);
   for (const { href, count, text } of worth) {
     await goInside(page, href);
-    const noun = href.includes('repairs')
-      ? count === 1
-        ? 'repair'
-        : 'repairs'
-      : count === 1
-        ? 'trade return'
-        : 'trade returns';
-    await page.getByText(`${count} ${noun}`, { exact: true }).waitFor();
+    const noun = href.includes('repairs') ? 'repair' : 'trade return';
+    await page.getByText(`${count} ${noun}${count === 1 ? '' : 's'}`, { exact: true }).waitFor();
     await expect.poll(async () => (await numbersOf(page)).length, { message: text }).toBe(count);
   }
 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newUser } from '../support/admin.ts';
 import {
   expectAccessibleDialog,
@@ -10,12 +10,12 @@ import {
   signIn,
 } from '../support/browser.ts';
 import { emailAt, menu, passwordField, pick, rowWith, title, toPage } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
-it('the team keeps its last Admin', async () => {
-  const t = await harness();
+it('the team keeps its last Admin', async ({ t }) => {
   const email = emailAt(t, 'clerk');
   const page = await openPageAs('Team', t, 'ADMIN', { email });
   await page.getByRole('button', { name: `Change ${email}` }).click();
@@ -27,8 +27,7 @@ it('the team keeps its last Admin', async () => {
   await change.getByRole('alert').filter({ hasText: refusal }).waitFor();
 });
 
-it('the team says at the input that an address is taken, and sets a new password', async () => {
-  const t = await harness();
+it('the team says at the input that an address is taken, and sets a new password', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
@@ -48,8 +47,7 @@ it('the team says at the input that an address is taken, and sets a new password
   await signIn(theirs, email, 'quite another password');
 });
 
-it('the page of the team stands in the address', async () => {
-  const t = await harness();
+it('the page of the team stands in the address', async ({ t }) => {
   const page = await openAs(t, 'ADMIN');
   await page.goto('/admin/settings/team?page=3');
   await page.getByText('This page is empty').waitFor();
@@ -58,8 +56,7 @@ it('the page of the team stands in the address', async () => {
   expect(new URL(page.url()).search).toBe('');
 });
 
-it('changed rules of dangerous goods are not left unsaved without a question', async () => {
-  const t = await harness();
+it('changed rules of dangerous goods are not left unsaved without a question', async ({ t }) => {
   const page = await openPageAs('Dangerous goods', t, 'ADMIN');
   await page.getByRole('textbox', { name: 'Add a SKU' }).fill('AERO-1');
   await page.keyboard.press('Enter');
@@ -78,8 +75,7 @@ it('changed rules of dangerous goods are not left unsaved without a question', a
   await title(page, 'Team').waitFor();
 });
 
-it('axe finds nothing in the dialogs, in light and in dark', async () => {
-  const t = await harness();
+it('axe finds nothing in the dialogs, in light and in dark', async ({ t }) => {
   const email = emailAt(t, 'clerk');
   const page = await openPageAs('External API', t, 'ADMIN', { email });
   const expectAccessibleInBoth = async () => {

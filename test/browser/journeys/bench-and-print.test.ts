@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { newPerson } from '../../support/admin.ts';
 import { expectAccessible, goInside, openPageAs } from '../../support/browser.ts';
 import { journey } from '../../support/browser-journey.ts';
-import { expectFocus, newRepair, newTradeReturn } from '../../support/browser-pages.ts';
+import { expectFocus, type Made, newRepair, newTradeReturn } from '../../support/browser-pages.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { dataUrl, png } from '../../support/pictures.ts';
 
@@ -25,7 +25,7 @@ journey(
     const repairs = [];
     for (let i = 0; i < 20; i++) repairs.push(await newRepair(t, { externalRef: `POS-${i}` }));
     const other = await newPerson(t, { role: 'STAFF', name: 'Ana' });
-    const taken = repairs[7] as { id: string; rmaNumber: string };
+    const taken = repairs[7] as Made;
     await other.post(`/offline-repairs/${taken.id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
     const page = await openPageAs('Bench', t, 'STAFF');
     const scanned = page.getByRole('textbox', { name: 'Scan a return' });
@@ -127,18 +127,14 @@ journey(
     await goInside(page, `/admin/offline-repairs/${repair.id}`);
     await page.getByText('A$49.95').or(page.getByText('$49.95')).first().waitFor();
     await page.getByRole('link', { name: 'Print slip' }).click();
-    const slip = page.getByRole('article', { name: `Slip of ${repair.rmaNumber}` });
+    const slipOf = ({ rmaNumber }: Made) => page.getByRole('article', { name: `Slip of ${rmaNumber}` });
+    const slip = slipOf(repair);
     await slip.first().waitFor();
     await expect.poll(() => slip.count()).toBe(2);
     await slip.last().getByText('your copy').waitFor();
-    await slip
-      .first()
-      .getByRole('img', { name: `Bar code of ${repair.rmaNumber}` })
-      .waitFor();
-    await slip
-      .first()
-      .getByRole('img', { name: `QR code of ${repair.rmaNumber}` })
-      .waitFor();
+    const picture = slip.first().getByRole('img');
+    for (const code of ['Bar code', 'QR code'])
+      await picture.and(page.getByLabel(`${code} of ${repair.rmaNumber}`)).waitFor();
     await expectPrinted(page, ['210×297', '210×297']);
     expect(await codesInTheEdge(page)).toBeLessThan(1);
     await page.getByRole('button', { name: 'A5' }).click();
@@ -157,10 +153,7 @@ journey(
     await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
     await page.getByRole('link', { name: 'Print slips' }).click();
     await page.getByRole('heading', { name: '2 slips' }).waitFor();
-    await page
-      .getByRole('article', { name: `Slip of ${second.rmaNumber}` })
-      .first()
-      .waitFor();
+    await slipOf(second).first().waitFor();
     await page.getByRole('button', { name: 'Label' }).click();
     await expectPrinted(page, ['62×100', '62×100']);
     await goInside(page, `/admin/print?kind=trade-returns&ids=${trade.id},${repair.id}`);
