@@ -1,7 +1,5 @@
 import { describe, expect } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
-import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/audit/store.ts';
 import { pluck } from '../support/answers.ts';
 import { askAll, endpoints, ISO, newRepair, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -137,8 +135,7 @@ it('resolve takes every disposition, also when called again, and moving on keeps
   expect((await act(t, id, 'close')).body).toMatchObject(last);
 });
 
-it('the timeline names the client that acted', async ({ t }) => {
-  const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+it('the timeline names the client that acted', async ({ t, erp }) => {
   const { id } = await newRepair(t);
   await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
   expect(pluck(await timelineOf(t, id), 'actor')).toEqual([

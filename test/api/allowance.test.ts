@@ -147,25 +147,22 @@ describe('the month', () => {
 it.each([
   ['LIMIT_EXCEEDED', { plan: 'SCALE', allowance: 10 }],
   ['USAGE_CAP_EXCEEDED', { plan: 'ENTERPRISE', usageCap: 10 }],
-] as const)(
-  'creations at the same time share the places left exactly, the rest is %s',
-  async (code, options) => {
-    const t = await harness(options);
-    await setUsed(t, 3);
-    const answers = await atOnce(40, (index) => {
-      const kind = KINDS[index % 2] as Kind;
-      return t.post(`/${kind}`, bodyOf[kind]());
-    });
-    const created = answers.filter(({ status }) => status === 201);
-    for (const answer of answers) if (answer.status !== 201) expectError(answer, 403, code);
-    expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
-    expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
-    const { repairs, returns, timeline, used } = await rowCounts(t);
-    expect([repairs + returns, timeline, used]).toEqual([7, 7, 10]);
-    expect((await t.get('/offline-repairs')).body.total).toBe(repairs);
-    expect((await t.get('/trade-returns')).body.total).toBe(returns);
-  },
-);
+] as const)('creations at once share the places left exactly, the rest is %s', async (code, options) => {
+  const t = await harness(options);
+  await setUsed(t, 3);
+  const answers = await atOnce(40, (index) => {
+    const kind = KINDS[index % 2] as Kind;
+    return t.post(`/${kind}`, bodyOf[kind]());
+  });
+  const created = answers.filter(({ status }) => status === 201);
+  for (const answer of answers) if (answer.status !== 201) expectError(answer, 403, code);
+  expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
+  expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
+  const { repairs, returns, timeline, used } = await rowCounts(t);
+  expect([repairs + returns, timeline, used]).toEqual([7, 7, 10]);
+  expect((await t.get('/offline-repairs')).body.total).toBe(repairs);
+  expect((await t.get('/trade-returns')).body.total).toBe(returns);
+});
 
 describe('a creation that fails', () => {
   const NONE = { repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 };

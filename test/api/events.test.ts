@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
-import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { forgetOldEvents } from '../../src/events/feed.ts';
 import { changeShop } from '../../src/shops/actions.ts';
@@ -29,8 +29,6 @@ const page = async (t: Harness, query = '', options = {}) => {
 const create = async (t: Harness, more = {}): Promise<string> =>
   (await t.post('/offline-repairs', repairBody(more))).body.id;
 const idsIn = ({ items }: { items: { data: { id: string } }[] }) => items.map(({ data }) => data.id);
-const addClient = (t: Harness) =>
-  createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'Another', webhookUrl: null });
 const errorOf = async (t: Harness, query: string, status: number, code?: string) =>
   expectError(await t.get(`/events${query}`), status, code);
 
@@ -47,17 +45,19 @@ describe('the event feed', () => {
     expect(hasMore).toBe(false);
   });
 
-  it('has events that no client could receive, of all clients, but none of staff RMAs', async ({ t }) => {
-    const other = await addClient(t);
+  it('has events that no client could receive, of all clients, but none of staff RMAs', async ({
+    t,
+    erp,
+  }) => {
     const first = await create(t);
-    const { body } = await t.post('/trade-returns', tradeBody(), { key: other.apiKey });
+    const { body } = await t.post('/trade-returns', tradeBody(), { key: erp.apiKey });
     await newStaffRma(t, 'offline-repairs');
     const { items } = await page(t);
     expect(items.map(({ event, data }) => [event, data.id])).toEqual([
       ['offline_repair.created', first],
       ['trade_return.created', body.id],
     ]);
-    expect(await page(t, '', { key: other.apiKey })).toEqual(await page(t));
+    expect(await page(t, '', { key: erp.apiKey })).toEqual(await page(t));
   });
 
   it('is read page by page, each event once', async ({ t }) => {
@@ -245,11 +245,10 @@ describe('waiting for the next event', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(950);
   });
 
-  it('shows nothing to a key that was revoked meanwhile', async ({ t }) => {
-    const client = await addClient(t);
-    const waiting = t.get('/events?wait=25', { key: client.apiKey });
+  it('shows nothing to a key that was revoked meanwhile', async ({ t, erp }) => {
+    const waiting = t.get('/events?wait=25', { key: erp.apiKey });
     await waitersAre(t, 1);
-    await revokeClient(t.ctx, OPERATOR, client);
+    await revokeClient(t.ctx, OPERATOR, erp);
     await create(t);
     expectError(await waiting, 401);
   });

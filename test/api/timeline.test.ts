@@ -48,21 +48,18 @@ describe.each(KINDS)('changes at $path', (row) => {
     expect(await timelineOf(t, bystander.id)).toHaveLength(1);
   });
 
-  it.for([-60 * 60_000, 60_000])(
-    'have later times, with the clock set by %s ms, and leave createdAt',
-    async (ms, { t }) => {
-      const { id, createdAt } = await newRma(t, kind);
-      t.clock.advance(ms);
-      const times: string[] = [createdAt];
-      for (const { take } of walk) {
-        const after = await take(t, id);
-        expect(after.createdAt).toBe(createdAt);
-        times.push(after.updatedAt);
-      }
-      strictlyRising(times);
-      if (ms > 0) expect(Date.parse(times[1] ?? '') - Date.parse(createdAt)).toBeGreaterThanOrEqual(ms);
-    },
-  );
+  it.for([-60 * 60_000, 60_000])('rise, with the clock set by %s ms; createdAt stays', async (ms, { t }) => {
+    const { id, createdAt } = await newRma(t, kind);
+    t.clock.advance(ms);
+    const times: string[] = [createdAt];
+    for (const { take } of walk) {
+      const after = await take(t, id);
+      expect(after.createdAt).toBe(createdAt);
+      times.push(after.updatedAt);
+    }
+    strictlyRising(times);
+    if (ms > 0) expect(Date.parse(times[1] ?? '') - Date.parse(createdAt)).toBeGreaterThanOrEqual(ms);
+  });
 });
 
 describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) => {

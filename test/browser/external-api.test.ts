@@ -111,9 +111,7 @@ describe('API clients', () => {
 });
 
 describe('deliveries', () => {
-  it('tell what was sent, how often, and what came back, and that nothing was sent yet', async ({
-    sending: t,
-  }) => {
+  it('tell what was sent, how often and what came back, or that nothing was', async ({ sending: t }) => {
     const receiver = await startReceiver((n) => (n <= 4 ? 500 : 200));
     const client = await t.addReceiver(receiver.url);
     const refused = await t.create(client, { orderNumber: 'SO-REFUSED' });

@@ -64,20 +64,17 @@ describe('an attempt', () => {
     ['acknowledged', { statusCode: 204, error: null }, (CREATED_AGO_MS + TOOK_MS) / 1000],
     ['refused', { statusCode: 503, error: null }, 0],
     ['failed', { statusCode: null, error: 'connection refused' }, 0],
-  ])(
-    'that was %s is counted, and how long a delivery took when it has ended',
-    async (result, outcome, sum) => {
-      const { attempt, metrics, log } = setUp(outcome);
-      expect(await attempt(due({ before: 1, attempts: [EARLIER] }), receiver())).toMatchObject({
-        before: 1,
-        attempts: [EARLIER, { at: NOW, durationMs: TOOK_MS, ...outcome }],
-      });
-      const text = await metrics.registry.metrics();
-      expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
-      expect(text).toContain(`handback_webhook_delivery_duration_seconds_sum ${sum}`);
-      expect(log.warn).not.toHaveBeenCalled();
-    },
-  );
+  ])('that was %s is counted, and how long the delivery took', async (result, outcome, sum) => {
+    const { attempt, metrics, log } = setUp(outcome);
+    expect(await attempt(due({ before: 1, attempts: [EARLIER] }), receiver())).toMatchObject({
+      before: 1,
+      attempts: [EARLIER, { at: NOW, durationMs: TOOK_MS, ...outcome }],
+    });
+    const text = await metrics.registry.metrics();
+    expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
+    expect(text).toContain(`handback_webhook_delivery_duration_seconds_sum ${sum}`);
+    expect(log.warn).not.toHaveBeenCalled();
+  });
 
   it('that fails inside the service drops the delivery, and the error is logged without its words', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));

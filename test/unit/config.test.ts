@@ -245,18 +245,13 @@ describe('a secret in a file', () => {
     expect(message).toBe(`${name}_FILE and ${name} are both set: keep one of them`);
   });
 
-  it.each(SECRETS)(
-    '%s_FILE is refused where the file is missing, a folder or empty',
-    (name, _value, more) => {
-      const refusal = (file: string) => refusalOf({ ...more, [`${name}_FILE`]: file });
-      expect(refusal(join(temporaryFolder(), 'absent'))).toBe(
-        `${name}_FILE names a file that cannot be read`,
-      );
-      expect(refusal(temporaryFolder())).toBe(`${name}_FILE names a file that cannot be read`);
-      for (const content of ['', '\n', ' \r\n'])
-        expect(refusal(fileWith(content))).toBe(`${name}_FILE names a file that is empty`);
-    },
-  );
+  it.each(SECRETS)('%s_FILE is refused where it is missing, a folder or empty', (name, _value, more) => {
+    const refusal = (file: string) => refusalOf({ ...more, [`${name}_FILE`]: file });
+    expect(refusal(join(temporaryFolder(), 'absent'))).toBe(`${name}_FILE names a file that cannot be read`);
+    expect(refusal(temporaryFolder())).toBe(`${name}_FILE names a file that cannot be read`);
+    for (const content of ['', '\n', ' \r\n'])
+      expect(refusal(fileWith(content))).toBe(`${name}_FILE names a file that is empty`);
+  });
 
   it('may hold several keys, one on each line', () => {
     const SECRET_KEY_FILE = fileWith(`${OTHER_KEY}\n${KEY}\n`);

@@ -73,9 +73,7 @@ describe('a clock that jumps back an hour', () => {
   });
 });
 
-it('a receiver that is woken early is served when its time comes, not at the next scan', async ({
-  sending: t,
-}) => {
+it('a receiver woken early is served at its time, not at the next scan', async ({ sending: t }) => {
   const [receiver, first] = [await startReceiver(), await startReceiver()];
   // The look at the start is over once this has arrived; the next one comes five seconds later.
   await t.create(await t.addReceiver(first.url));

@@ -204,42 +204,39 @@ describe('while a client is being replaced', () => {
   });
 });
 
-it.for(['itself', 'nobody', 'another shop', 'a client that points back'])(
-  'a row that says a client was replaced by %s drops what waits for it, and nothing else',
-  async (by, { t }) => {
-    const receiver = await startReceiver();
-    const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
-    const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
-    await t.create(client);
-    await t.create(other);
-    const ids: Record<string, string> = {
-      itself: client.id,
-      'another shop': stranger.id,
-      'a client that points back': t.client.id,
-    };
-    const damage = (id: string, to: string) =>
-      sql`update api_clients set revoked_at = 1, replaced_by = ${to} where id = ${id}`.execute(t.ctx.db);
-    await damage(client.id, ids[by] ?? newId(1));
-    if (ids[by] === t.client.id) await damage(t.client.id, client.id);
-    await t.startSending();
-    await t.drained();
-    expect(receiver.received).toHaveLength(1);
-    const rows = await t.deliveries();
-    expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
-      status: 'DROPPED',
-      reason: 'the client was revoked',
-    });
-    expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
-  },
-);
+const DAMAGED = ['itself', 'nobody', 'another shop', 'a client that points back'];
+
+it.for(DAMAGED)('a client replaced by %s drops what waits for it, and nothing else', async (by, { t }) => {
+  const receiver = await startReceiver();
+  const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
+  const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
+  await t.create(client);
+  await t.create(other);
+  const ids: Record<string, string> = {
+    itself: client.id,
+    'another shop': stranger.id,
+    'a client that points back': t.client.id,
+  };
+  const damage = (id: string, to: string) =>
+    sql`update api_clients set revoked_at = 1, replaced_by = ${to} where id = ${id}`.execute(t.ctx.db);
+  await damage(client.id, ids[by] ?? newId(1));
+  if (ids[by] === t.client.id) await damage(t.client.id, client.id);
+  await t.startSending();
+  await t.drained();
+  expect(receiver.received).toHaveLength(1);
+  const rows = await t.deliveries();
+  expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
+    status: 'DROPPED',
+    reason: 'the client was revoked',
+  });
+  expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
+});
 
 const WRITERS = 8;
 const REPAIRS_EACH = 12;
 const REPLACEMENTS = 6;
 
-it('8 writers while both clients are replaced lose no event, and none has two ids', async ({
-  sending: t,
-}) => {
+it('8 writers lose no event while both clients are replaced; none has two ids', async ({ sending: t }) => {
   const receivers = [await startReceiver(), await startReceiver()];
   const current: NewApiClient[] = [];
   for (const { url } of receivers) current.push(await t.addReceiver(url));
