@@ -4,10 +4,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { offerSetUp } from '../../src/staff/links.ts';
 import { adminCaller } from '../support/admin.ts';
-import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
-import { emptyDatabase, startServer } from '../support/process.ts';
-import { until } from '../support/until.ts';
 
 const WISHES = {
   shopName: 'Harbour Road Electrics',
@@ -30,32 +27,7 @@ const rowsOf = async ({ ctx: { db } }: Harness) => ({
   tokens: (await db.selectFrom('installation').select('name').where('name', '=', 'set-up').execute()).length,
 });
 
-const linkIn = (text: string): string => /\/admin\/set-up#([0-9a-f]{48})/.exec(text)?.[1] ?? '';
-
-it('the link of a first start creates the first shop and its Admin, once', async () => {
-  const server = await startServer(await emptyDatabase());
-  const token = await until('the link is printed', () => linkIn(server.stderr));
-  const json = { headers: { 'content-type': 'application/json' } };
-  const setUp = (wishes: object) => server.post('/admin/api/set-up', wishes, json);
-
-  expectError(await setUp({ ...WISHES, token: '0'.repeat(48) }), 403, 'SETUP_LINK_INVALID');
-  expectError(await setUp({ ...WISHES, token, password: 'short' }), 400);
-  expect(await setUp({ ...WISHES, token })).toMatchObject({
-    status: 201,
-    body: { shop: { name: 'Harbour Road Electrics' }, user: { email: 'grace@example.com' } },
-  });
-  expectError(await setUp({ ...WISHES, token, email: 'other@example.com' }), 409, 'ALREADY_SET_UP');
-
-  const { email, password } = WISHES;
-  const session = await server.post('/admin/api/session', { email, password }, json);
-  expect(session.body).toMatchObject({
-    user: { role: 'ADMIN', name: 'Grace Muller' },
-    shop: { plan: 'SCALE', subscription: 'active' },
-  });
-  // Neither the token nor the password stands in a log.
-  expect(server.stdout).not.toContain(token);
-  expect(server.stdout).not.toContain(password);
-});
+// The link of a first start, and what its page does with it: test/browser/journeys/sign-in.test.ts.
 
 it('a link used several times at once creates one shop with one Admin', async () => {
   const t = await withoutShops();

@@ -20,17 +20,11 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
   it('echoes every field it was given, at once and later', async ({ t }) => {
     const created = await t.post(path, row.whole());
     expect(created.status).toBe(201);
+    expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(created.body).toEqual({ ...row.answers.whole, ...STAMPS });
     const read = await t.get(`${path}/${created.body.id}`);
     expect([read.status, read.body]).toEqual([200, created.body]);
     expect((await t.get(path)).body.items).toEqual([created.body]);
-  });
-
-  it('answers in JSON and UTF-8', async ({ t }) => {
-    const customerName = 'Zoë Ærø 日本 🙂 \u202e';
-    const created = await t.post(path, body({ customerName }));
-    expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect((await t.get(`${path}/${created.body.id}`)).body.customerName).toBe(customerName);
   });
 
   it('takes null as absent in every optional field', async ({ t }) => {

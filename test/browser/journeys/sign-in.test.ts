@@ -47,6 +47,8 @@ journey(['/set-up'], 'the link of the first start makes the shop and its Admin, 
   expect(await late.getByRole('textbox').count()).toBe(0);
   await late.getByRole('link', { name: 'Sign in' }).click();
   await signInTitle(late).waitFor();
+  for (const hidden of [link.split('#')[1] ?? link, 'correct horse battery'])
+    expect(server.stdout).not.toContain(hidden);
 });
 
 journey(['/set-up'], 'a set-up link beside a demo shop is refused; what was typed stays', async () => {
