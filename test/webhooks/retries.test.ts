@@ -1,14 +1,12 @@
 import { describe, expect } from 'vitest';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import type { Attempt } from '../../src/webhooks/queue.ts';
 import { pluck } from '../support/answers.ts';
 import { itWith } from '../support/fixtures.ts';
 import { scaled } from '../support/machine.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
-import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(webhookHarness);
@@ -115,29 +113,6 @@ it('an answer with 5,000 headers is none', async () => {
   const { status, attempt_log } = await answeringWith('x-a: b\r\n'.repeat(5_000));
   expect(status).toBe('PENDING');
   expect(attempt_log).toContain('longer than 64 KiB or 1,000 lines');
-});
-
-// It waits for real time limits, and no engine takes part in them.
-it('a receiver that hangs gets each of eight deliveries again one second after its attempt ended', async () => {
-  const t = await webhookHarness({ sending: false });
-  const client = await t.addReceiver(await rawServer(() => {}));
-  for (let i = 0; i < 8; i++) await t.create(client);
-  await t.startSending();
-  const rows = await until(
-    'all have been tried twice',
-    async () => {
-      const all = await t.deliveries();
-      return all.every(({ attempts }) => attempts >= 2) ? all : null;
-    },
-    40_000,
-  );
-  for (const { attempt_log } of rows) {
-    const [first, second] = JSON.parse(attempt_log) as [Attempt, Attempt];
-    const gapMs = second.at - (first.at + first.durationMs);
-    expect(gapMs).toBeGreaterThanOrEqual(950);
-    // 250 ms are promised; the rest is for a machine that runs other suites beside.
-    expect(gapMs).toBeLessThan(scaled(2_500));
-  }
 });
 
 // That a stop does not wait for receivers that hang is in test/faults/webhooks.test.ts.
