@@ -159,13 +159,6 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     }
     expect(isReplay(await send(t, 'x'.repeat(255)))).toBe(true);
   });
-
-  it('with different bodies at the same time creates one; the others are a 422 or a 409', async ({ t }) => {
-    const answers = await atOnce(10, (index) => send(t, 'receipt-1', body({ externalRef: `R ${index}` })));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    for (const { status } of answers) expect([201, 409, 422]).toContain(status);
-    expect((await rowCounts(t))[rows]).toBe(1);
-  });
 });
 
 describe('an Idempotency-Key', () => {

@@ -20,17 +20,11 @@ describe('the secret box', () => {
 
   it('refuses what was changed by one bit, cut, or sealed with another key', () => {
     const sealed = Buffer.from(box.seal('secret 123456', PLACE));
-    for (let i = 0; i < sealed.length; i++) {
+    // The last character before the padding has bits that stand for nothing.
+    const significant = sealed.toString().replace(/.=*$/, '').length;
+    for (let i = 0; i < significant; i++) {
       const changed = Buffer.from(sealed);
       changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
-      // The last character before the padding has bits that stand for nothing.
-      if (
-        sealed
-          .toString()
-          .slice(i + 1)
-          .replaceAll('=', '') === ''
-      )
-        continue;
       expect(() => box.open(changed.toString(), PLACE)).toThrow();
     }
     expect(() => box.open(sealed.subarray(0, -4).toString(), PLACE)).toThrow();
