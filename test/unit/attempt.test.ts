@@ -57,24 +57,49 @@ const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')):
   sealedSecret,
 });
 
+const ENDED = NOW + TOOK_MS;
 const EARLIER = { at: NOW - 1_000, durationMs: 1, ...REFUSED };
+/** What the log says of one that was dropped. */
+const ABOUT = {
+  deliveryId: 'delivery-1',
+  clientId: CLIENT,
+  shopId: 'shop-1',
+  event: 'offline_repair.created',
+  attempts: 4,
+};
 
 describe('an attempt', () => {
-  it.each([
-    ['acknowledged', { statusCode: 204, error: null }, (CREATED_AGO_MS + TOOK_MS) / 1000],
-    ['refused', { statusCode: 503, error: null }, 0],
-    ['failed', { statusCode: null, error: 'connection refused' }, 0],
-  ])('that was %s is counted, and how long the delivery took', async (result, outcome, sum) => {
-    const { attempt, metrics, log } = setUp(outcome);
-    expect(await attempt(due({ before: 1, attempts: [EARLIER] }), receiver())).toMatchObject({
-      before: 1,
-      attempts: [EARLIER, { at: NOW, durationMs: TOOK_MS, ...outcome }],
-    });
-    const text = await metrics.registry.metrics();
-    expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
-    expect(text).toContain(`handback_webhook_delivery_duration_seconds_sum ${sum}`);
-    expect(log.warn).not.toHaveBeenCalled();
-  });
+  const RETRIED = { status: 'PENDING', dueAt: ENDED + 1_000, finishedAt: null, reason: null };
+  const DELIVERED = { status: 'DELIVERED', dueAt: ENDED, finishedAt: ENDED, reason: null };
+  const LAST = { ...DELIVERED, status: 'DROPPED', reason: 'four attempts failed: status 503' };
+
+  it.each<[before: number, result: string, outcome: Outcome, expected: object]>([
+    [1, 'acknowledged', { statusCode: 204, error: null }, DELIVERED],
+    [0, 'refused', REFUSED, RETRIED],
+    [0, 'failed', { statusCode: null, error: 'connection refused' }, RETRIED],
+    [3, 'refused', REFUSED, LAST],
+  ])(
+    'after %i others that was %s is counted, and says what follows',
+    async (before, result, outcome, expected) => {
+      const { attempt, metrics, log } = setUp(outcome);
+      const attempts = Array(before).fill(EARLIER);
+      expect(await attempt(due({ before, attempts }), receiver())).toEqual({
+        id: 'delivery-1',
+        before,
+        attempts: [...attempts, { at: NOW, durationMs: TOOK_MS, ...outcome }],
+        ...expected,
+      });
+      const text = await metrics.registry.metrics();
+      expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
+      const tookSeconds = expected === DELIVERED ? (CREATED_AGO_MS + TOOK_MS) / 1000 : 0;
+      expect(text).toContain(`handback_webhook_delivery_duration_seconds_sum ${tookSeconds}`);
+      const dropped = expected === LAST ? 1 : 0;
+      expect(text).toMatch(new RegExp(`^handback_webhook_deliveries_dropped_total ${dropped}$`, 'm'));
+      expect(log.warn.mock.calls).toEqual(
+        dropped ? [[{ ...ABOUT, reason: LAST.reason }, 'webhook dropped']] : [],
+      );
+    },
+  );
 
   it('that fails inside the service drops the delivery, and the error is logged without its words', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
@@ -90,12 +115,13 @@ describe('an attempt', () => {
   });
 });
 
-// Other reasons: test/webhooks/dropping.test.ts.
-
 describe('nothing is sent', () => {
   it.each([
     [DROPPED_BECAUSE.gone, due(), undefined],
+    [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
+    [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
     [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
+    [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
   ])('where %s', async (reason, delivery, to) => {
     const { attempt, send, log } = setUp(REFUSED);
     expect(await attempt(delivery, to)).toEqual({

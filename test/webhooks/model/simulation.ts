@@ -111,7 +111,7 @@ export class Simulation {
   }
   #moveTo(ms: number): void {
     const passed = Math.max(0, ms - this.nowMs);
-    // First the time, then whoever looks at what has become too late by now.
+    // First the time, then the check of what has become too late by now.
     this.nowMs += passed;
     if (passed > 0) this.#onTimePassed(passed);
   }

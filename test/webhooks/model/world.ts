@@ -43,7 +43,7 @@ export class World {
     this.simulation = new Simulation(onTimePassed);
   }
 
-  /** What happened, for whoever has to understand a failing run. */
+  /** What happened, to be printed with a failing run. */
   tell(what: string): void {
     this.history.push(`${((this.nowMs - START_MS) / 1000).toFixed(3)} s  ${what}`);
   }
