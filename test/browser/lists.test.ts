@@ -6,6 +6,7 @@ import {
   age,
   chooseOrigin,
   chooseStatus,
+  closeBy,
   expectDisabled,
   expectValue,
   exported,
@@ -199,8 +200,7 @@ describe('the list of repairs', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('To whom').and(page.locator('input')).fill(person.slice(0, 5));
       await page.getByRole('option', { name: person }).click();
-      await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
-      await dialog.waitFor({ state: 'hidden' });
+      await closeBy(dialog, 'Assign');
     };
     await page.getByRole('button', { name: `Assign ${first.rmaNumber}, now Unassigned` }).click();
     await choose('Grace Muller');
@@ -238,8 +238,7 @@ describe('the list of repairs', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('West 🧭');
     await dialog.getByRole('checkbox', { name: 'Show it to everybody of the shop' }).check();
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.waitFor({ state: 'hidden' });
+    await closeBy(dialog, 'Save');
     // The focus stays where it was, on what the button has become.
     const focused = () => page.evaluate('document.activeElement.textContent');
     await expect.poll(focused).toBe('Edit view');
@@ -264,8 +263,7 @@ describe('the list of repairs', () => {
     // On a slow computer the dialog closes before the list shows the next view, and its button goes last.
     const computer = await page.context().newCDPSession(page);
     await computer.send('Emulation.setCPUThrottlingRate', { rate: 16 });
-    await dialog.getByRole('button', { name: 'Delete this view' }).click();
-    await dialog.waitFor({ state: 'hidden' });
+    await closeBy(dialog, 'Delete this view');
     await page.getByText('2 repairs', { exact: true }).waitFor();
     await tab(page, 'Western').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /(Save|Edit) view/ }).waitFor({ state: 'detached' });

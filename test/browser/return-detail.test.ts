@@ -5,6 +5,7 @@ import { newPerson, PASSWORD } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
 import { openAs, openMove, saidAt } from '../support/browser.ts';
 import {
+  closeBy,
   emailAt,
   expectFocus,
   expectValue,
@@ -45,16 +46,14 @@ it('a move that came too late tells who did what, and is made only on purpose', 
   const now = async () => (await t.get(`/offline-repairs/${repair.id}`)).body;
   expect(await now()).toMatchObject({ status: 'OFFLINE_CLOSED', repairNotes: null });
 
-  await dialog.getByRole('button', { name: 'Leave it' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Leave it');
   expect((await now()).status).toBe('OFFLINE_CLOSED');
   await openMove(page, 'Begin repair');
   await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   await ana.post(`/offline-repairs/${repair.id}/begin-diagnostics`, {});
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   await dialog.getByText('Ana Lopez changed the status to In diagnostics').waitFor();
-  await dialog.getByRole('button', { name: 'Do it anyway' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Do it anyway');
   expect(await now()).toMatchObject({ status: 'OFFLINE_REPAIR', repairNotes: 'New heating element' });
   await page.getByText('Left from before: this repair was opened again.').waitFor();
 });
@@ -91,11 +90,9 @@ it('keeps half-written notes and moves through Escape, a reload and the session‚
   await again.getByRole('alert').waitFor();
   await page.keyboard.press('Escape');
   await password.fill(PASSWORD);
-  await again.getByRole('button', { name: 'Sign in' }).click();
-  await again.waitFor({ state: 'hidden' });
+  await closeBy(again, 'Sign in');
   await expectValue(notes, 'New heating element');
-  await dialog.getByRole('button', { name: 'Begin repair' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Begin repair');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.repairNotes).toBe('New heating element');
   await expectValue(page.getByLabel('Add a note'), 'The customer was');
   await page.getByLabel('Add a note').fill('The customer was told');
@@ -106,8 +103,7 @@ it('keeps half-written notes and moves through Escape, a reload and the session‚
   const resolve = dialogOf(page, 'Resolve');
   await openMove(page, 'Resolve');
   await resolve.getByLabel('Notes').fill('Nonsense');
-  await resolve.getByRole('button', { name: 'Cancel' }).click();
-  await resolve.waitFor({ state: 'hidden' });
+  await closeBy(resolve, 'Cancel');
   await openMove(page, 'Resolve');
   await expectValue(resolve.getByLabel('Notes'), '');
 });
@@ -161,8 +157,7 @@ it('keeps half-typed corrections through a reload, and never undoes a colleague‚
   await expectValue(dialog.getByLabel('Customer'), 'Ada Pereira-Li');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Somebody else corrected this meanwhile').waitFor();
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Save');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body).toMatchObject({
     customerName: 'Ada Pereira-Li',
     faultyItem: { serialNumber: 'SN-NEW' },
@@ -177,8 +172,7 @@ it('keeps half-typed corrections through a reload, and never undoes a colleague‚
   await openMove(page, 'Correct details');
   await dialog.getByText('What you typed before is still here.').waitFor();
   await expectValue(dialog.getByLabel('Customer'), 'Ada P');
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Cancel');
   await page.reload();
   await title(page, repair.rmaNumber).waitFor();
   expect(await dialog.count()).toBe(0);
@@ -243,8 +237,7 @@ it('walks through a list by keys, corrects a typing error, and shows earlier ret
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Must be an e-mail address.').waitFor();
   await dialog.getByLabel('E-mail').fill('ada@example.com');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Save');
   await page.getByText('Customer: Ada Pereira (was: Ada Perera)').waitFor();
   await page.getByText('Serial number: none (was: SN-1)').waitFor();
   expect((await t.get(`/offline-repairs/${third.id}`)).body).toMatchObject({
@@ -344,8 +337,7 @@ it('a trade return that a colleague moved meanwhile is explained, and shown as i
   await dialog.getByText(`${other.email} changed the status to Rejected`).waitFor();
   await dialog.getByText('so ‚ÄúApprove‚Äù is not possible any more').waitFor();
   expect(await dialog.getByRole('button', { name: 'Do it anyway' }).count()).toBe(0);
-  await dialog.getByRole('button', { name: 'Leave it' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Leave it');
   await page.getByText('This trade return is finished').waitFor();
   await page.getByLabel('What happened, newest first').getByText(other.email).waitFor();
   expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_REJECTED');

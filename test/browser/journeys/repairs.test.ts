@@ -1,4 +1,3 @@
-import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
 import {
   expectAccessible,
@@ -9,6 +8,7 @@ import {
 } from '../../support/browser.ts';
 import { journey } from '../../support/browser-journey.ts';
 import {
+  closeBy,
   emailAt,
   expectValue,
   field,
@@ -51,8 +51,7 @@ journey(['/offline-repairs'], 'two selected repairs are moved at once, with a re
   await dialog.getByLabel('Technician').fill('tech-12');
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   await dialog.getByText('Repair begun: 2 of 2').waitFor();
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Done');
   await bar.waitFor({ state: 'hidden' });
   await rowOf(page, first.rmaNumber).getByText('In repair').waitFor();
   await rowOf(page, second.rmaNumber).getByText('In repair').waitFor();
@@ -97,16 +96,12 @@ journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline 
     await openMove(page, label);
     return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
   };
-  const send = async (dialog: Locator, label: string) => {
-    await dialog.getByRole('button', { name: label, exact: true }).click();
-    await dialog.waitFor({ state: 'hidden' });
-  };
   const told = (words: string) => expect.poll(() => story.innerText()).toContain(`${email} (staff) ${words}`);
 
   const repair = await begin('Begin repair');
   await repair.getByLabel('Technician').fill('tech-12');
   await repair.getByLabel('Repair notes').fill('New heating element');
-  await send(repair, 'Begin repair');
+  await closeBy(repair, 'Begin repair');
   await told('changed the status');
   await story.getByText('Technician tech-12').waitFor();
 
@@ -115,7 +110,7 @@ journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline 
   await expect.poll(() => tracking.getByLabel('Tracking number').getAttribute('aria-invalid')).toBe('true');
   await tracking.getByLabel('Tracking number').fill('JD0146000034');
   await tracking.getByLabel('Carrier').fill('DHL');
-  await send(tracking, 'Add tracking');
+  await closeBy(tracking, 'Add tracking');
   await told('added tracking');
   await story.getByText('Tracking JD0146000034 with DHL').waitFor();
 
@@ -123,11 +118,11 @@ journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline 
   await expectAccessibleDialog(page);
   await resolve.getByRole('radio', { name: 'Write off' }).check();
   await resolve.getByLabel('Notes').fill('Beyond repair');
-  await send(resolve, 'Resolve');
+  await closeBy(resolve, 'Resolve');
   await told('decided what becomes of the item');
   await story.getByText('Beyond repair').waitFor();
 
-  await send(await begin('Close'), 'Close');
+  await closeBy(await begin('Close'), 'Close');
   await told('closed it');
 
   await page.getByLabel('Add a note').fill('The customer was told');

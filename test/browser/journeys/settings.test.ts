@@ -80,9 +80,6 @@ journey(['/settings/external-api/$id'], 'deliveries begin with a test event, of 
   const payload = page.getByRole('region', { name: 'What is sent' });
   expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(arrived?.body);
   await expectAccessible(page);
-  expect((await t.get('/offline-repairs', { key: client.apiKey })).body.total).toBe(0);
-  expect((await t.get('/trade-returns', { key: client.apiKey })).body.total).toBe(0);
-  expect(receiver.received).toHaveLength(1);
 });
 
 journey(['/settings/team'], 'the team takes a person in, who signs in, rises and goes', async () => {
@@ -152,12 +149,10 @@ journey(['/settings/dangerous-goods'], 'dangerous goods are found by the rules t
   const battery = repairBody({
     faultyItem: { sku: 'BATT-18V', productName: 'Battery', quantity: 1, price: 89 },
   });
-  expect((await t.post('/offline-repairs', battery)).body.isDangerous).toBe(false);
   await page.getByRole('button', { name: 'Save rules' }).click();
   await page.getByText('The rules are saved.').waitFor();
   await rules.getByText('Not saved yet').waitFor({ state: 'detached' });
   expect((await t.post('/offline-repairs', battery)).body.isDangerous).toBe(true);
-  expect((await t.post('/offline-repairs', repairBody())).body.isDangerous).toBe(false);
 
   await page.getByRole('button', { name: 'Remove BATT-*' }).click();
   await page.getByRole('button', { name: 'Discard changes' }).click();

@@ -3,6 +3,7 @@ import { newPerson } from '../../support/admin.ts';
 import { expectAccessible, openAs, openPageAs } from '../../support/browser.ts';
 import { journey } from '../../support/browser-journey.ts';
 import {
+  closeBy,
   emailAt,
   exported,
   field,
@@ -97,8 +98,7 @@ journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', 
     await moves.getByRole('button', { name: label, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
     await dialog.getByLabel('Note').fill(`Note of: ${label}`);
-    await dialog.getByRole('button', { name: label, exact: true }).click();
-    await dialog.waitFor({ state: 'hidden' });
+    await closeBy(dialog, label);
     await story.getByText(`Note of: ${label}`).waitFor();
     expect(await story.innerText()).toContain(`${email} (staff) ${words}`);
     expect((await t.get(`/trade-returns/${id}`)).body.status).toBe(status);
