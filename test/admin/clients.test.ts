@@ -80,34 +80,32 @@ describe('API clients', () => {
   });
 });
 
-describe("a client's deliveries", () => {
-  it('show event, status, attempts and payload, and can be filtered', async ({ sending: t }) => {
-    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const admin = await newPerson(t);
-    const client = await t.addReceiver(receiver.url);
-    const repair = await t.create(client);
-    await receiver.got(1);
-    t.advance(1_000);
-    await t.drained();
-    await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
-    await t.drained();
+it('deliveries show event, status, attempts and payload, and can be filtered', async ({ sending: t }) => {
+  const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
+  const admin = await newPerson(t);
+  const client = await t.addReceiver(receiver.url);
+  const repair = await t.create(client);
+  await receiver.got(1);
+  t.advance(1_000);
+  await t.drained();
+  await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
+  await t.drained();
 
-    const read = (query = '') => admin.get(`/clients/${client.id}/deliveries${query}`);
-    const { body } = await read();
-    expect(body).toMatchObject({ total: 2, page: 1, totalPages: 1 });
-    expect(pluck(body.items, 'event')).toEqual(['offline_repair.closed', 'offline_repair.created']);
-    expect(body.items[1]).toMatchObject({
-      reason: null,
-      event: 'offline_repair.created',
-      status: 'DELIVERED',
-      rmaId: repair.id,
-      finishedAt: expect.stringMatching(ISO),
-      nextAttemptAt: null,
-      attempts: [500, 200].map((statusCode) => ({ statusCode, error: null })),
-      payload: receiver.received[0]?.body,
-    });
-    expect((await read('?event=offline_repair.closed&status=DELIVERED')).body.total).toBe(1);
+  const read = (query = '') => admin.get(`/clients/${client.id}/deliveries${query}`);
+  const { body } = await read();
+  expect(body).toMatchObject({ total: 2, page: 1, totalPages: 1 });
+  expect(pluck(body.items, 'event')).toEqual(['offline_repair.closed', 'offline_repair.created']);
+  expect(body.items[1]).toMatchObject({
+    reason: null,
+    event: 'offline_repair.created',
+    status: 'DELIVERED',
+    rmaId: repair.id,
+    finishedAt: expect.stringMatching(ISO),
+    nextAttemptAt: null,
+    attempts: [500, 200].map((statusCode) => ({ statusCode, error: null })),
+    payload: receiver.received[0]?.body,
   });
+  expect((await read('?event=offline_repair.closed&status=DELIVERED')).body.total).toBe(1);
 });
 
 describe('a test event', () => {

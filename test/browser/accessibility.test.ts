@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import {
   expectAccessible,
@@ -171,8 +171,9 @@ const VISITS: { who: UserRole | 'a visitor'; visits: Visit[] }[] = [
   { who: 'ADMIN', visits: ADMIN },
 ];
 
-describe('axe finds nothing, in light and wide, and in dark and narrow', () => {
-  it.each(VISITS)('on the pages of $who', async ({ who, visits }) => {
+it.each(VISITS)(
+  'axe finds nothing, in light and in dark, wide and narrow, on pages of $who',
+  async ({ who, visits }) => {
     const { t, ids } = await filledShop();
     const page = await (who === 'a visitor' ? openWindow(t) : openAs(t, who));
     for (const [i, { name, path, until, seen }] of visits.entries()) {
@@ -193,8 +194,8 @@ describe('axe finds nothing, in light and wide, and in dark and narrow', () => {
         expect(fits, where).toBe(true);
       }
     }
-  });
-});
+  },
+);
 
 /** Of what has such a label: the colour of its border, and of what is behind it. */
 const coloursOf = (label: string) => `(() => {

@@ -115,27 +115,25 @@ describe('an attempt', () => {
   });
 });
 
-describe('nothing is sent', () => {
-  it.each([
-    [DROPPED_BECAUSE.gone, due(), undefined],
-    [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
-    [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
-    [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
-    [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
-  ])('where %s', async (reason, delivery, to) => {
-    const { attempt, send, log } = setUp(REFUSED);
-    expect(await attempt(delivery, to)).toEqual({
-      id: 'delivery-1',
-      before: 0,
-      status: 'DROPPED',
-      attempts: [],
-      dueAt: NOW,
-      finishedAt: NOW,
-      reason,
-    });
-    expect(send).not.toHaveBeenCalled();
-    expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ shopId: to ? 'shop-1' : null, reason });
+it.each([
+  [DROPPED_BECAUSE.gone, due(), undefined],
+  [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
+  [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
+  [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
+  [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
+])('nothing is sent where %s', async (reason, delivery, to) => {
+  const { attempt, send, log } = setUp(REFUSED);
+  expect(await attempt(delivery, to)).toEqual({
+    id: 'delivery-1',
+    before: 0,
+    status: 'DROPPED',
+    attempts: [],
+    dueAt: NOW,
+    finishedAt: NOW,
+    reason,
   });
+  expect(send).not.toHaveBeenCalled();
+  expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ shopId: to ? 'shop-1' : null, reason });
 });
 
 describe('a secret', () => {

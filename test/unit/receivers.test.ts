@@ -154,21 +154,19 @@ describe('the two pools', () => {
   });
 });
 
-describe('a retry timer', () => {
-  it('wakes its receiver at the earliest of its times, not before', () => {
-    const { clock, receivers, names } = setUp();
-    receivers.wakeAfter('late', 5000);
-    receivers.wakeAfter('soon', 2000);
-    receivers.wakeAfter('soon', 9000);
-    expect(receivers.msToNextTimer()).toBe(2000);
-    clock.ms = 1999;
-    receivers.fireTimers();
-    expect(names()).toEqual([]);
-    clock.ms = 2000;
-    receivers.fireTimers();
-    expect(names()).toEqual(['soon']);
-    expect(receivers.msToNextTimer()).toBe(3000);
-  });
+it('a retry timer wakes its receiver at the earliest of its times, not before', () => {
+  const { clock, receivers, names } = setUp();
+  receivers.wakeAfter('late', 5000);
+  receivers.wakeAfter('soon', 2000);
+  receivers.wakeAfter('soon', 9000);
+  expect(receivers.msToNextTimer()).toBe(2000);
+  clock.ms = 1999;
+  receivers.fireTimers();
+  expect(names()).toEqual([]);
+  clock.ms = 2000;
+  receivers.fireTimers();
+  expect(names()).toEqual(['soon']);
+  expect(receivers.msToNextTimer()).toBe(3000);
 });
 
 describe('a receiver is forgotten', () => {

@@ -11,31 +11,29 @@ import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(webhookHarness);
 
-describe('a receiver that never acknowledges', () => {
-  it('gets exactly four requests of the same bytes, 1, 4 and 16 s apart, then the delivery is dropped', async () => {
-    const { t, receiver, client } = await sendingTo(() => 500);
-    await t.create(client);
-    for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
-      const before = await t.attempted(n + 1);
-      const ended = JSON.parse(before.attempt_log)[n];
-      // Time and duration are by two clocks.
-      expect(Math.abs(before.due_at - (ended.at + ended.durationMs + gapMs))).toBeLessThan(scaled(250));
-      expect(before.status).toBe('PENDING');
-      t.advance(Math.max(0, before.due_at - t.ctx.clock.now()));
-      await receiver.got(n + 2);
-    }
-    const dropped = await t.attempted(4);
-    expect(dropped).toMatchObject({ status: 'DROPPED', reason: 'four attempts failed: status 500' });
-    t.advance(24 * 3_600_000);
-    await t.create(await t.addReceiver((await startReceiver()).url));
-    await t.drained();
-    expect(new Set(receiver.received.map(({ bytes }) => bytes.toString('hex'))).size).toBe(1);
-    const headers = pluck(receiver.received, 'headers');
-    expect(new Set(pluck(headers, 'x-webhook-id')).size).toBe(1);
-    expect(pluck(headers, 'x-webhook-attempt')).toEqual(['1', '2', '3', '4']);
-    expect(pluck(JSON.parse(dropped.attempt_log), 'statusCode')).toEqual(Array(4).fill(500));
-    expect(t.logs.filter((line) => line.includes('webhook dropped'))).toHaveLength(1);
-  });
+it('a receiver that never acknowledges gets four requests of the same bytes, 1, 4 and 16 s apart', async () => {
+  const { t, receiver, client } = await sendingTo(() => 500);
+  await t.create(client);
+  for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
+    const before = await t.attempted(n + 1);
+    const ended = JSON.parse(before.attempt_log)[n];
+    // Time and duration are by two clocks.
+    expect(Math.abs(before.due_at - (ended.at + ended.durationMs + gapMs))).toBeLessThan(scaled(250));
+    expect(before.status).toBe('PENDING');
+    t.advance(Math.max(0, before.due_at - t.ctx.clock.now()));
+    await receiver.got(n + 2);
+  }
+  const dropped = await t.attempted(4);
+  expect(dropped).toMatchObject({ status: 'DROPPED', reason: 'four attempts failed: status 500' });
+  t.advance(24 * 3_600_000);
+  await t.create(await t.addReceiver((await startReceiver()).url));
+  await t.drained();
+  expect(new Set(receiver.received.map(({ bytes }) => bytes.toString('hex'))).size).toBe(1);
+  const headers = pluck(receiver.received, 'headers');
+  expect(new Set(pluck(headers, 'x-webhook-id')).size).toBe(1);
+  expect(pluck(headers, 'x-webhook-attempt')).toEqual(['1', '2', '3', '4']);
+  expect(pluck(JSON.parse(dropped.attempt_log), 'statusCode')).toEqual(Array(4).fill(500));
+  expect(t.logs.filter((line) => line.includes('webhook dropped'))).toHaveLength(1);
 });
 
 describe('an attempt', () => {
@@ -117,17 +115,15 @@ it('an answer with 5,000 headers is none', async () => {
 
 // That a stop does not wait for receivers that hang is in test/faults/webhooks.test.ts.
 
-describe('a stop', () => {
-  it('finishes exchanges that end soon, and writes down what came of them', async () => {
-    const receiver = await startReceiver((_n, response) => {
-      setTimeout(() => response.writeHead(200).end(), 1_000);
-      return undefined;
-    });
-    const t = await webhookHarness({ sending: false });
-    await t.create(await t.addReceiver(receiver.url));
-    const stop = await t.startSending();
-    await receiver.got(1);
-    await stop();
-    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
+it('a stop finishes exchanges that end soon, and writes down what came of them', async () => {
+  const receiver = await startReceiver((_n, response) => {
+    setTimeout(() => response.writeHead(200).end(), 1_000);
+    return undefined;
   });
+  const t = await webhookHarness({ sending: false });
+  await t.create(await t.addReceiver(receiver.url));
+  const stop = await t.startSending();
+  await receiver.got(1);
+  await stop();
+  expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
 });
