@@ -101,10 +101,8 @@ describe('the audit log', () => {
       const wrong = await staff.post('/exports', { kind: 'OTHER', count: -1 });
       expect(rulesOf(wrong)).toMatchObject({ kind: 'oneOf', count: 'min' });
     });
-    const [subject, data] = [
-      { type: 'SHOP', id: t.shop.id },
-      { kind: 'TRADE_RETURN', count: 17 },
-    ];
+    const subject = { type: 'SHOP', id: t.shop.id };
+    const data = { kind: 'TRADE_RETURN', count: 17 };
     expect(entries).toMatchObject([
       { action: 'EXPORTED', actor: as(staff), subject, data, address: FROM_HERE },
     ]);

@@ -125,21 +125,6 @@ describe('the table of moves', () => {
       expect(creditAmount).toBe(action === 'request-credit' ? 482 : undefined);
     }
   });
-
-  it('keeps its note in the timeline, under the name of the person', async ({ t }) => {
-    const { id } = await newTradeReturn(t);
-    const moves = [
-      ['approve', { id: null, name: 'Sam' }, 'Looked at it:\n"two broken", \\ 🙂'],
-      ['receive', { id: UNKNOWN_ID, name: 'Zoë Ærø 🙂' }, null],
-      ['resolve', { id: null, name: 'Grace' }, 'x'.repeat(5000)],
-    ] as const;
-    for (const [action, actor, note] of moves)
-      await tradeReturns.move(t.ctx, staffOf(t, actor), id, action, { note });
-    const [, ...entries] = await timelineOf(t, id);
-    expect(entries.map(({ actor, note }) => [actor, note])).toEqual(
-      moves.map(([, actor, note]) => [{ type: 'USER', ...actor }, note]),
-    );
-  });
 });
 
 /** Holds a timeline against the table: every entry a move that was open then, or a note, and each later than the last. */

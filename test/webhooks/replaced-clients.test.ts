@@ -8,7 +8,6 @@ import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
-import { lockCounter } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -130,31 +129,6 @@ describe('while a client is being replaced', () => {
     expect(await t.deliveries()).toMatchObject([
       { client_id: replacement.id, status: 'DELIVERED', attempts: 1 },
     ]);
-  });
-
-  it('creations and moves that wait for the same lock lose no event', async ({ sending: t }) => {
-    const [old, next] = [await startReceiver(), await startReceiver()];
-    const client = await t.addReceiver(old.url);
-    const repair = await t.create(client);
-    await t.drained();
-    const caller = await keyHolder(t, client);
-    const waiting = await t.ctx.db.transaction().execute(async (trx) => {
-      await lockCounter(t.ctx, trx, t.shop.id);
-      const creating = [createWith(t, caller), createWith(t, caller)];
-      return { all: [replace(t, client, next.url), close(t, repair.id, t.client), ...creating] as const };
-    });
-    const [replacement, closed, ...created] = await Promise.all(waiting.all);
-    expect(closed.status).toBe(200);
-    await t.drained();
-    const got = [...old.received, ...next.received].map(({ body }) => `${body.event} ${body.data.id}`);
-    // One that was on its way to the old URL at that moment may also come to the new one.
-    expect(new Set(got)).toEqual(
-      new Set([
-        ...[repair, ...created].map(({ id }) => `offline_repair.created ${id}`),
-        `offline_repair.closed ${repair.id}`,
-      ]),
-    );
-    expectSignedBy(next, replacement);
   });
 
   it.each([
