@@ -82,7 +82,7 @@ describe('what has waited for a day', () => {
     await enqueue(t, client.id, 3, now - GIVE_UP_AFTER_MS + 600_000);
     await t.startSending();
     await t.create(await t.addReceiver(receiver.url));
-    await receiver.got(1, 5_000);
+    await receiver.got(1);
     await until('the old ones are dropped', async () => {
       const dropped = (await t.deliveries()).filter(({ reason }) => reason === 'waited longer than 24 hours');
       return dropped.length === 6_000;

@@ -8,7 +8,6 @@ import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
-import type { Caller } from '../../src/shops/plans.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
@@ -34,11 +33,6 @@ const expectSignedBy = ({ received }: TestReceiver, { webhookSecret }: NewApiCli
       createHmac('sha256', webhookSecret).update(bytes).digest('hex'),
     );
 };
-/** Whose key was looked at: what follows may happen after the key was revoked. */
-const keyHolder = (t: WebhookHarness, { apiKey }: NewApiClient): Promise<Caller> =>
-  createAuthenticate(t.ctx)({ 'x-api-key': apiKey });
-const createWith = async (t: WebhookHarness, caller: Caller) =>
-  (await offlineRepairs.create(t.ctx, caller, CreateOfflineRepair.parse(repairBody()))).answer;
 /** A receiver whose answers wait for the test. */
 const hangingReceiver = async () => {
   const open: ServerResponse[] = [];
@@ -118,9 +112,10 @@ describe('while a client is being replaced', () => {
   it('a creation that began with the old key and commits later is handed over', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(), await startReceiver()];
     const client = await t.addReceiver(old.url);
-    const caller = await keyHolder(t, client);
+    const caller = await createAuthenticate(t.ctx)({ 'x-api-key': client.apiKey });
     const replacement = await replace(t, client, next.url);
-    const repair = await createWith(t, caller);
+    const body = CreateOfflineRepair.parse(repairBody());
+    const { answer: repair } = await offlineRepairs.create(t.ctx, caller, body);
     await next.got(1);
     await t.drained();
     expect(next.received[0]?.body.data.id).toBe(repair.id);
@@ -235,9 +230,7 @@ it('8 writers lose no event while both clients are replaced; none has two ids', 
   const replaceAll = async () => {
     for (let i = 0; i < REPLACEMENTS; i++) {
       const progress = ((i + 1) * WRITERS * REPAIRS_EACH * 2) / (REPLACEMENTS + 1);
-      await expect
-        .poll(() => changed.size, { timeout: 30_000, interval: 2 })
-        .toBeGreaterThanOrEqual(progress);
+      await until('the writers have come so far', () => changed.size >= progress);
       current[i % 2] = await replaceClient(t.ctx, OPERATOR, current[i % 2] as NewApiClient, {});
     }
   };
