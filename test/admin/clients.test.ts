@@ -9,8 +9,7 @@ import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 describe('API clients', () => {
   it('are created with a key and a secret that are shown this once, and work', async ({ t, admin }) => {

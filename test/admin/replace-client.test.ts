@@ -8,8 +8,7 @@ import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {

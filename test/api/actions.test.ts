@@ -6,8 +6,7 @@ import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS } from '../support/kinds.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 /** What an action takes, where it leads and what it changes; type, note and data of its timeline entry. */
 type Case = [

@@ -6,8 +6,7 @@ import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS, STAMPS } from '../support/kinds.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...row }) => {
   it('answers 201 with every field, null where it is absent or null', async ({ t }) => {

@@ -6,8 +6,7 @@ import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 /** What staff see beyond what programs do. */
 const FOR_STAFF = { assignee: null, dueAt: null };

@@ -16,8 +16,7 @@ import { type Harness, sharedHarness } from '../support/harness.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 import { tradeReturnIn } from '../support/trade-moves.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const ACTIONS = Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[];
 

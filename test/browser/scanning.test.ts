@@ -17,8 +17,7 @@ import { type Harness, sharedHarness } from '../support/harness.ts';
 
 // By keys alone: a person's, and those that a scanner types.
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const focused = (page: Page) =>
   page.evaluate(
@@ -52,8 +51,7 @@ it('the first row is a few keys away, and the focus returns when a dialog closes
   await expect.poll(() => focused(page)).toBe('Invite person');
 });
 
-it("a scanner's Enter goes on to the next field, and a scan replaces an old tracking number", async () => {
-  const t = await harness();
+it("a scanner's Enter goes on to the next field, and a scan replaces old tracking", async ({ t }) => {
   const tracking = { trackingNumber: 'OLD-1', carrierName: 'DHL' };
   const repair = await newRepair(t, { tracking });
   const page = await openAs(t, 'STAFF');

@@ -17,8 +17,7 @@ import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { moveThrough } from '../support/trade-moves.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const eventsOf = async (t: Harness) =>
   (await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event]);
