@@ -93,18 +93,6 @@ describe('what has waited for a day', () => {
     // One line for many, and none for each.
     expect(t.logs.filter((line) => line.includes('webhooks dropped')).length).toBeLessThan(10);
   });
-
-  it('is dropped also between two attempts', async () => {
-    const { t, receiver, client } = await sendingTo(() => 500);
-    await t.create(client);
-    await t.attempted(1);
-    t.advance(GIVE_UP_AFTER_MS + 1_000);
-    await t.drained();
-    expect(await shownTo(t, client.id)).toMatchObject([
-      { status: 'DROPPED', reason: 'waited longer than 24 hours', attempts: [{ statusCode: 500 }] },
-    ]);
-    expect(receiver.received).toHaveLength(1);
-  });
 });
 
 // One bad row is one failed row: the others are sent, the process lives, and a stop works.
