@@ -214,7 +214,6 @@ type TypeOf<C> = C extends Column<infer Type> ? Type : never;
 
 export type Tables = { [T in keyof Schema]: { [C in keyof Schema[T]]: TypeOf<Schema[T][C]> } };
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
-export type ShopTable = Tables['shops'];
 export type ApiClientTable = Tables['api_clients'];
 export type UserTable = Tables['users'];
 

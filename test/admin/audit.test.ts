@@ -12,6 +12,8 @@ import { cli, lookInto, migratedDatabase } from '../support/process.ts';
 
 const it = itWith(sharedHarness());
 
+// That no password, key or secret stands in it is in test/faults/rows/17-private-values.test.ts.
+
 interface Entry {
   action: string;
   actor: object;
@@ -35,7 +37,7 @@ const writtenBy = async (...parts: Parameters<typeof written>) =>
   (await written(...parts)).map(({ action, actor, subject, data }) => ({ action, actor, subject, data }));
 
 describe('the audit log', () => {
-  it('has every change of a user, with the actor and without passwords', async ({ t, admin }) => {
+  it('has every change of a user, with the actor', async ({ t, admin }) => {
     const actor = as(admin);
     const [email, next] = ['grace@example.com', 'hopper@example.com'];
     let id = '';
@@ -46,13 +48,12 @@ describe('the audit log', () => {
     const subject = { type: 'USER', id, name: email };
     expect(created).toEqual([{ action: 'USER_CREATED', actor, subject, data: { role: 'STAFF' } }]);
 
-    const passwords = ['set by the admin', 'one more password'];
     const renamed = { ...subject, name: next };
     for (const [body, data, name] of [
       [{ role: 'ADMIN' }, { role: { from: 'STAFF', to: 'ADMIN' } }, subject],
-      [{ password: passwords[0] }, { passwordChanged: true }, subject],
+      [{ password: 'set by the admin' }, { passwordChanged: true }, subject],
       [
-        { email: 'Hopper@example.com', role: 'STAFF', password: passwords[1] },
+        { email: 'Hopper@example.com', role: 'STAFF', password: 'one more password' },
         { email: { from: email, to: next }, role: { from: 'ADMIN', to: 'STAFF' }, passwordChanged: true },
         renamed,
       ],
@@ -65,8 +66,6 @@ describe('the audit log', () => {
     expect(await writtenBy(t, admin, () => admin.delete(`/users/${id}`))).toEqual([
       { action: 'USER_REMOVED', actor, subject: renamed, data: { role: 'STAFF' } },
     ]);
-    const all = JSON.stringify(await t.ctx.db.selectFrom('audit_log').selectAll().execute());
-    for (const secret of [PASSWORD, ...passwords, 'argon2']) expect(all).not.toContain(secret);
   });
 
   it('has changes of the own password, and failed ones', async ({ t, admin, staff }) => {
@@ -102,10 +101,8 @@ describe('the audit log', () => {
       const wrong = await staff.post('/exports', { kind: 'OTHER', count: -1 });
       expect(rulesOf(wrong)).toMatchObject({ kind: 'oneOf', count: 'min' });
     });
-    const [subject, data] = [
-      { type: 'SHOP', id: t.shop.id },
-      { kind: 'TRADE_RETURN', count: 17 },
-    ];
+    const subject = { type: 'SHOP', id: t.shop.id };
+    const data = { kind: 'TRADE_RETURN', count: 17 };
     expect(entries).toMatchObject([
       { action: 'EXPORTED', actor: as(staff), subject, data, address: FROM_HERE },
     ]);
@@ -125,7 +122,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('has changes of clients, without their secrets', async ({ t, admin }) => {
+  it('has changes of clients', async ({ t, admin }) => {
     const { client } = t;
     const log = (change: () => Promise<unknown>) => writtenBy(t, admin, change);
     const subject = { type: 'CLIENT', id: client.id, name: 'Till' };
@@ -147,8 +144,6 @@ describe('the audit log', () => {
       { action: 'CLIENT_REVOKED', actor: operator, subject, data: {} },
     ]);
     expect(await log(() => revokeClient(t.ctx, OPERATOR, client))).toEqual([]);
-    const all = JSON.stringify(await t.ctx.db.selectFrom('audit_log').selectAll().execute());
-    for (const secret of [client.apiKey, client.webhookSecret]) expect(all).not.toContain(secret);
   });
 
   it('has changes of the shop, and none where nothing changes', async ({ t, admin }) => {
@@ -224,5 +219,4 @@ it('the command line leaves its changes in the log, as the operator', async () =
   ]);
   const actor = { actor_type: 'SYSTEM', actor_id: null, actor_name: 'operator' };
   for (const row of rows) expect(row).toMatchObject({ shop_id: shop, ...actor });
-  expect(JSON.stringify(rows)).not.toContain(PASSWORD);
 });

@@ -8,8 +8,7 @@ import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
-const harness = sharedHarness();
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
@@ -37,8 +36,6 @@ describe('replacing a client', () => {
       { id: t.client.id, replacedBy: id, revokedAt: expect.stringMatching(ISO) },
       { id, replacedBy: null, revokedAt: null },
     ]);
-    const everything = JSON.stringify([body, (await admin.get('/audit-log')).body, t.logs]);
-    for (const secret of [apiKey, webhookSecret]) expect(everything).not.toContain(secret);
   });
 
   it('takes over the name and the URL that are not given', async ({ admin }) => {

@@ -242,11 +242,7 @@ describe('saved views', () => {
   });
 });
 
-type Counted = { status: string; count: number }[];
-const counts = (list: Counted) =>
-  Object.fromEntries(list.filter(({ count }) => count > 0).map(({ status, count }) => [status, count]));
-
-it('counts what there is by status, age and day, and nothing of another shop', async () => {
+it('counts what there is by age and day, and nothing of another shop', async () => {
   const t = await harness({ allowance: 100 });
   const other = await t.addShop();
   await t.post('/offline-repairs', repairBody(), { key: other.client.apiKey });
@@ -260,12 +256,9 @@ it('counts what there is by status, age and day, and nothing of another shop', a
 
   const { status, body } = await staff.get('/overview');
   expect(status).toBe(200);
-  expect(counts(body.offlineRepairs.byStatus)).toEqual({ OFFLINE_DIAGNOSTICS: 2, OFFLINE_CLOSED: 1 });
-  expect(body.offlineRepairs.open).toBe(2);
   const { openByAge } = body.offlineRepairs;
   expect(pluck(openByAge, 'upToDays')).toEqual([1, 3, 7, 30, null]);
   expect(pluck(openByAge, 'count')).toEqual([1, 0, 1, 0, 0]);
-  expect(counts(body.tradeReturns.byStatus)).toEqual({ TRADE_SUBMITTED: 1 });
   expect(body.createdPerDay).toHaveLength(30);
   const day = new Date(t.ctx.clock.now()).toISOString().slice(0, 10);
   expect(body.createdPerDay.at(-1)).toMatchObject({ day, offlineRepairs: 2, tradeReturns: 1 });

@@ -17,6 +17,7 @@ const it = itWith(harness);
 const LIST = `${BASE_PATH}/offline-repairs`;
 const post = (...head: string[]) => [`POST ${LIST} HTTP/1.1`, 'host: test', ...head, '', ''].join('\r\n');
 const JSON_BODY = 'content-type: application/json';
+const ASK = 'GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n';
 
 /** The limits are those of Node's server; here they are shorter, so that no test waits half a minute. */
 const impatient = async (): Promise<Harness> => {
@@ -58,10 +59,10 @@ describe('a connection is closed', () => {
     ['sends its body too slowly', post('x-api-key: KEY', 'content-length: 9999'), ' '],
   ])('with a 408 when the caller %s', async (_what, head, then) => {
     const t = await impatient();
-    const closed = overSocket(t.url, head.replace('KEY', t.client.apiKey));
-    expectError(await closed, 408);
+    const sent = head.replace('KEY', t.client.apiKey);
+    expectError(await overSocket(t.url, sent), 408);
     // The caller keeps its side open, and goes on.
-    const stubborn = await open(t, head.replace('KEY', t.client.apiKey));
+    const stubborn = await open(t, sent);
     if (then) void drip(stubborn, then);
     await noneLeft(t);
     expect((await t.get('/offline-repairs')).status).toBe(200);
@@ -78,18 +79,16 @@ describe('a connection is closed', () => {
 
   it('not while it is kept alive between requests', async () => {
     const t = await impatient();
-    const ask = `GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n`;
-    const socket = await open(t, ask);
+    const socket = await open(t, ASK);
     await once(socket, 'data');
     // Longer than the limits for requests: a caller who came later is cut off by them.
     expectError(await overSocket(t.url, ''), 408);
-    socket.write(ask);
+    socket.write(ASK);
     await once(socket, 'data');
   });
 });
 
 describe('connections of one address where no proxy is trusted', () => {
-  const ASK = 'GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n';
   const LIMIT = 5;
   const limited = () => harness({ env: { TRUST_PROXY: 'off', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
 
@@ -203,12 +202,6 @@ it('a body that stalls is answered before its connection is cut off', () => {
   expect(CONNECTION_LIMITS.requestTimeout).toBeLessThan(
     CONNECTION_LIMITS.connectionTimeout - CONNECTION_LIMITS.http.connectionsCheckingInterval,
   );
-});
-
-it('what is no HTTP gets an answer that is not cached', async ({ t }) => {
-  const answer = await overSocket(t.url, 'GET / HTTP/1.1\r\nhost: test\r\ncontent-length: -1\r\n\r\n');
-  expectError(answer, 400);
-  expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
 const DEADLINE_MS = scaled(300);

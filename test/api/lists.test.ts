@@ -111,14 +111,6 @@ describe.each(KINDS)('the list at $path', (row) => {
       expect(await list(t, { rmaNumber })).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  it('by what is no number is refused', async ({ t }) => {
-    const wrong = ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'];
-    for (const rmaNumber of [...wrong, '1000000000000000'])
-      expect(await rules(t, { rmaNumber })).toEqual({ rmaNumber: 'format' });
-    const { body } = await t.get(`${path}?rmaNumber=2`);
-    expect(body.message).toEqual(['rmaNumber must be an RMA number: #RMA-000123, RMA-000123 or 000123']);
-  });
-
   it('by status finds what is in that status now', async ({ t }) => {
     for (const status of statuses) await row.reach(t, status);
     const byStatus = await Promise.all(statuses.map((status) => list(t, { status })));
@@ -145,13 +137,6 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const none of ['%', 'x'.repeat(128)]) expect(await found(t, { [name]: none })).toEqual([]);
   });
 
-  it('by a text that no field can hold is refused', async ({ t }) => {
-    for (const wrong of ['x'.repeat(129), 'a\0b', '']) {
-      const query = Object.fromEntries(row.filters.map((name) => [name, wrong]));
-      expect(Object.keys(await rules(t, query)).sort()).toEqual([...row.filters].sort());
-    }
-  });
-
   it('by updatedSince finds what changed at that time or after it', async ({ t }) => {
     const one = await newRma(t, kind);
     t.clock.advance(60_000);
@@ -169,7 +154,16 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await since(later(updatedAt, 2 * 60 * 60_000).replace('Z', '+02:00'))).toEqual([1]);
   });
 
-  it('by an updatedSince that is no ISO time is a 400', async ({ t }) => {
+  it('by a number, a text or a time that is none is refused', async ({ t }) => {
+    const wrong = ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'];
+    for (const rmaNumber of [...wrong, '1000000000000000'])
+      expect(await rules(t, { rmaNumber })).toEqual({ rmaNumber: 'format' });
+    const { body } = await t.get(`${path}?rmaNumber=2`);
+    expect(body.message).toEqual(['rmaNumber must be an RMA number: #RMA-000123, RMA-000123 or 000123']);
+    for (const wrong of ['x'.repeat(129), 'a\0b', '']) {
+      const query = Object.fromEntries(row.filters.map((name) => [name, wrong]));
+      expect(Object.keys(await rules(t, query)).sort()).toEqual([...row.filters].sort());
+    }
     const noSuchDay = ['2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z'];
     const incomplete = ['2026-11-15', '2026-11-15T09:30:00', '1763199000', ''];
     for (const updatedSince of ['yesterday', ...noSuchDay, ...incomplete])

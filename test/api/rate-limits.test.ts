@@ -55,17 +55,11 @@ describe('creations of both kinds together', () => {
     clock.advance(SECOND - 1);
     expectError(await create(t), 429);
     clock.advance(1);
-    await expectAll(5, 201, (i) => createNth(t, i));
-    expectError(await create(t), 429);
-  });
-
-  it('are exactly five when more arrive at the same moment', async ({ t }) => {
-    stopClock();
+    // Exactly five also when more arrive at the same moment.
     const answers = await statuses(25, (i) => createNth(t, i));
-    expect(answers.filter((status) => status === 201)).toHaveLength(5);
-    expect(answers.filter((status) => status === 429)).toHaveLength(20);
+    expect(answers.sort()).toEqual([...Array(5).fill(201), ...Array(20).fill(429)]);
     const { repairs, returns } = await rowCounts(t);
-    expect(repairs + returns).toBe(5);
+    expect(repairs + returns).toBe(10);
   });
 
   it('are taken sixty a minute from one address, whatever the second allows', async ({ t }) => {
@@ -180,19 +174,12 @@ it('the headers are on every answer and count down', async ({ t }) => {
 });
 
 describe('the address a request counts for', () => {
-  it('turns away before the key is looked at: good and bad keys alike', async ({ t }) => {
-    stopClock();
-    await expectAll(200, 401, () => read(t, { key: null }));
-    expectError(await read(t, { key: null }), 429);
-    expectError(await read(t), 429);
-    expect((await read(t, { ip: '198.51.100.8' })).status).toBe(200);
-  });
-
-  it('is one for all keys and shops behind it', async ({ t }) => {
+  it('turns away before the key is looked at: good and bad keys of all shops alike', async ({ t }) => {
     const other = await t.addShop();
     stopClock();
-    await useUpReads(t);
-    expectError(await read(t, { key: other.client.apiKey }), 429);
+    await expectAll(200, 401, () => read(t, { key: null }));
+    for (const key of [null, t.client.apiKey, other.client.apiKey]) expectError(await read(t, { key }), 429);
+    expect((await read(t, { ip: '198.51.100.8' })).status).toBe(200);
   });
 
   interface Case {

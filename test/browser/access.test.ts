@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import {
   expectAccessible,
@@ -24,13 +24,13 @@ import {
   toPage,
   turnFactorOn,
 } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { appCode } from '../support/second-factor.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
-it('an invitation shows a link, in which the person chooses a password; it works once', async () => {
-  const t = await harness();
+it('an invitation shows a link, in which the person chooses a password; it works once', async ({ t }) => {
   const email = emailAt(t, 'grace');
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
@@ -55,9 +55,6 @@ it('an invitation shows a link, in which the person chooses a password; it works
   await theirs.getByRole('heading', { name: 'Welcome, Grace Muller' }).waitFor();
   await theirs.getByText(`sign in to Test shop as ${email}`).waitFor();
   await accessibleEverywhere(theirs);
-  await passwordField(theirs, 'Password').fill('short');
-  await theirs.keyboard.press('Enter');
-  await expect.poll(() => saidAt(passwordField(theirs, 'Password'))).toContain('at least 8 characters');
   await passwordField(theirs, 'Password').fill('quite another password');
   await theirs.keyboard.press('Enter');
   await title(theirs, 'Overview').waitFor();
@@ -75,15 +72,9 @@ it('an invitation shows a link, in which the person chooses a password; it works
   await late.goto('/admin/forgot-password');
   await late.getByText('Ask an Admin of your shop for a link with which').waitFor();
   expect(await late.getByLabel('E-mail').count()).toBe(0);
-
-  await page.reload();
-  await rowWith(page, 'Grace Muller').getByText('just now').waitFor();
-  await pick(page, 'Grace Muller', 'New link to choose a password');
-  await page.getByText('within an hour').waitFor();
 });
 
-it('what matters asks for the password first, then goes on by itself with what was typed', async () => {
-  const t = await harness();
+it('what matters asks for the password first, then goes on by itself with what was typed', async ({ t }) => {
   const page = await openPageAs('Team', t, 'ADMIN');
   t.clock.advance(10 * 60_000);
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
@@ -134,8 +125,7 @@ it('what matters asks for the password first, then goes on by itself with what w
   await page.getByLabel('Key for the authenticator app').waitFor();
 });
 
-it('a session that ends while the password is asked for leads to the sign-in, and the form stays', async () => {
-  const t = await harness();
+it('a session that ends while the password is asked for leads to sign-in; the form stays', async ({ t }) => {
   const page = await openPageAs('External API', t, 'ADMIN');
   t.clock.advance(10 * 60_000);
   await page.getByRole('button', { name: 'New client' }).first().click();
@@ -155,8 +145,7 @@ it('a session that ends while the password is asked for leads to the sign-in, an
   expect(await field(form, 'Name').inputValue()).toBe('Till 7');
 });
 
-it('people change their own e-mail and see and end their own sessions', async () => {
-  const t = await harness();
+it('people change their own e-mail and see and end their own sessions', async ({ t }) => {
   const person = await newPerson(t, { role: 'STAFF' });
   const page = await openWindow(t);
   await signInWith(page, person.email);
@@ -167,11 +156,8 @@ it('people change their own e-mail and see and end their own sessions', async ()
   await expect.poll(() => rows.count()).toBe(4);
   await rows.filter({ hasText: 'This one' }).getByText('Chrome on Linux').waitFor();
   await accessibleEverywhere(page);
-  await rows
-    .filter({ hasNotText: 'This one' })
-    .nth(1)
-    .getByRole('button', { name: /^Sign out/ })
-    .click();
+  const other = rows.filter({ hasNotText: 'This one' }).nth(1);
+  await other.getByRole('button', { name: /^Sign out/ }).click();
   await expect.poll(() => rows.count()).toBe(3);
   expect((await elsewhere.get('/session')).status).toBe(401);
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
@@ -192,8 +178,7 @@ it('people change their own e-mail and see and end their own sessions', async ()
   await page.getByRole('main').getByText(emailAt(t, 'new')).waitFor();
 });
 
-it('a second factor is turned on, asked for at sign-in, renewed and reset by an Admin', async () => {
-  const t = await harness();
+it('a second factor is turned on, asked for at sign-in, renewed and reset by an Admin', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
   const theirs = await openWindow(t);
   const signIn = async () => {
@@ -254,8 +239,7 @@ it('a second factor is turned on, asked for at sign-in, renewed and reset by an 
   await title(theirs, 'Overview').waitFor();
 });
 
-it('signing in follows no link to another site', async () => {
-  const t = await harness();
+it('signing in follows no link to another site', async ({ t }) => {
   const { email } = await newUser(t);
   const page = await openWindow(t);
   await page.goto('/admin/sign-in?to=//evil.example/');
@@ -266,8 +250,7 @@ it('signing in follows no link to another site', async () => {
   expect(new URL(page.url()).origin).toBe(new URL(t.url).origin);
 });
 
-it('the address of the service leads a person to the app, and tells a program what it told before', async () => {
-  const t = await harness();
+it('the address of the service leads a person to the app, and a program to the docs', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.goto('/');
   await title(page, 'Overview').waitFor();
@@ -284,8 +267,7 @@ const OWN = ['Account and password'];
 
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
 
-it('an Admin is led to every page, by the menu', async () => {
-  const t = await harness();
+it('an Admin is led to every page, by the menu', async ({ t }) => {
   const page = await openPageAs('Overview', t, 'ADMIN');
   expect(await pages(page).allTextContents()).toEqual([...WORK, ...SETTINGS, ...OWN]);
   for (const name of [...WORK, ...SETTINGS, ...OWN]) {
@@ -295,8 +277,7 @@ it('an Admin is led to every page, by the menu', async () => {
   }
 });
 
-it('Staff see the work and their own account, and read that the settings are for Admins', async () => {
-  const t = await harness();
+it('Staff see the work and their own account, and read that the settings are for Admins', async ({ t }) => {
   const page = await openPageAs('Overview', t, 'STAFF');
   expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
   for (const path of ['shop', `external-api/${t.client.id}`, 'audit-log']) {
@@ -308,8 +289,7 @@ it('Staff see the work and their own account, and read that the settings are for
   await title(page, 'Overview').waitFor();
 });
 
-it('Staff of a shared computer leave nothing behind when they sign out', async () => {
-  const t = await harness();
+it('Staff of a shared computer leave nothing behind when they sign out', async ({ t }) => {
   await newRepair(t, { customerName: 'Grace Okafor' });
   const page = await openPageAs('New repair', t, 'STAFF');
   await field(page, 'Name').fill('Ada Pereira');
@@ -317,10 +297,7 @@ it('Staff of a shared computer leave nothing behind when they sign out', async (
   await page.getByText('What you typed before is still here.').waitFor();
   // A search, and a return found by it: the way back and the walk through the list remember it.
   await page.goto('/admin/offline-repairs?q=Okafor');
-  await page
-    .getByRole('link', { name: /^#RMA-/ })
-    .first()
-    .click();
+  await page.getByRole('rowheader').getByRole('link').click();
   await page.getByRole('heading', { name: /^#RMA-/ }).waitFor();
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain('Okafor');
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import {
   expectAccessible,
@@ -63,6 +63,9 @@ const moveDialog = (move: string) => async (page: Page) => {
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
 };
 
+const repair = (ids: Ids) => `/offline-repairs/${ids.repair}`;
+const tradeReturn = (ids: Ids) => `/trade-returns/${ids.tradeReturn}`;
+
 const openMenu = async (page: Page) => {
   await page.getByText('created this return').waitFor();
   await button(page, 'More').click();
@@ -98,21 +101,11 @@ const STAFF: Visit[] = [
     },
   },
   { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No repairs like that') },
-  {
-    name: 'a repair',
-    seen: true,
-    path: (ids) => `/offline-repairs/${ids.repair}`,
-    until: text('created this return'),
-  },
-  {
-    name: 'a move',
-    seen: true,
-    path: (ids) => `/offline-repairs/${ids.repair}`,
-    until: moveDialog('Resolve'),
-  },
-  { name: 'the menu of moves', path: (ids) => `/offline-repairs/${ids.repair}`, until: openMenu },
-  { name: 'a correction', path: (ids) => `/offline-repairs/${ids.repair}`, until: correctDialog },
-  { name: 'the keys', path: (ids) => `/offline-repairs/${ids.repair}`, until: keysDialog },
+  { name: 'a repair', seen: true, path: repair, until: text('created this return') },
+  { name: 'a move', seen: true, path: repair, until: moveDialog('Resolve') },
+  { name: 'the menu of moves', path: repair, until: openMenu },
+  { name: 'a correction', path: repair, until: correctDialog },
+  { name: 'the keys', path: repair, until: keysDialog },
   {
     name: 'slips',
     seen: true,
@@ -121,12 +114,7 @@ const STAFF: Visit[] = [
   },
   { name: 'new repair', seen: true, path: '/offline-repairs/new', until: refusedForm('Create repair') },
   { name: 'trade returns', seen: true, path: '/trade-returns', until: listed },
-  {
-    name: 'a trade return',
-    seen: true,
-    path: (ids) => `/trade-returns/${ids.tradeReturn}`,
-    until: text('created this return'),
-  },
+  { name: 'a trade return', seen: true, path: tradeReturn, until: text('created this return') },
   {
     name: 'new trade return',
     seen: true,
@@ -183,8 +171,9 @@ const VISITS: { who: UserRole | 'a visitor'; visits: Visit[] }[] = [
   { who: 'ADMIN', visits: ADMIN },
 ];
 
-describe('axe finds nothing, in light and wide, and in dark and narrow', () => {
-  it.each(VISITS)('on the pages of $who', async ({ who, visits }) => {
+it.each(VISITS)(
+  'axe finds nothing, in light and in dark, wide and narrow, on pages of $who',
+  async ({ who, visits }) => {
     const { t, ids } = await filledShop();
     const page = await (who === 'a visitor' ? openWindow(t) : openAs(t, who));
     for (const [i, { name, path, until, seen }] of visits.entries()) {
@@ -205,8 +194,8 @@ describe('axe finds nothing, in light and wide, and in dark and narrow', () => {
         expect(fits, where).toBe(true);
       }
     }
-  });
-});
+  },
+);
 
 /** Of what has such a label: the colour of its border, and of what is behind it. */
 const coloursOf = (label: string) => `(() => {

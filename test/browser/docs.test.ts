@@ -1,11 +1,12 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { expectAccessible, look, openWindow } from '../support/browser.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
 // A reader with a base URL and a key. What the console complains of and what is asked of another host fails each test.
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const title = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
@@ -26,27 +27,8 @@ const articlesIn = async (page: Page): Promise<string[]> => {
   return links.filter((address) => !address.endsWith('/reference'));
 };
 
-it('leads from the first page to every other by its links, with nothing from another host', async () => {
-  const t = await harness();
-  const page = await openWindow(t);
-  await page.goto('/docs');
-  expect(new URL(page.url()).pathname).toBe('/docs/');
-  const labels = await page.locator('nav.pages a').allTextContents();
-  expect(labels.length).toBeGreaterThan(8);
-  for (const label of labels.filter((each) => each !== 'API reference')) {
-    await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: label }).click();
-    const current = page.locator('nav.pages [aria-current="page"]');
-    await expect.poll(() => current.textContent()).toBe(label);
-    await expect.poll(() => title(page)).toMatch(/\S/);
-  }
-  await page.goto('/docs/');
-  for (let at = 0; at < labels.length - 3; at++) await page.locator('.way-on .next').click();
-  await expect.poll(() => page.url()).toContain('/docs/versions');
-});
-
 describe('the search', () => {
-  it('finds a call, with a slip of the finger, and leads into the reference', async () => {
-    const t = await harness();
+  it('finds a call, with a slip of the finger, and leads into the reference', async ({ t }) => {
     const page = await openWindow(t);
     await page.goto('/docs/webhooks');
     await page.getByRole('button', { name: 'Search' }).click();
@@ -58,8 +40,7 @@ describe('the search', () => {
     expect(page.url()).toContain('/docs/reference#tag/offline-repairs/');
   });
 
-  it('says so when nothing is found, and closes with Escape', async () => {
-    const t = await harness();
+  it('says so when nothing is found, and closes with Escape', async ({ t }) => {
     const page = await openWindow(t);
     await page.goto('/docs/');
     await page.keyboard.press('Control+k');
@@ -77,12 +58,12 @@ const LOOKS = [
   { width: 390, scheme: 'dark', isAskedAxe: true },
 ] as const;
 
-it('every page fits its window and is accessible, in light and in dark', async () => {
-  const t = await harness();
+it('every page fits its window and is accessible, in light and in dark', async ({ t }) => {
   const page = await openWindow(t);
   await page.goto('/docs/');
   for (const address of await articlesIn(page)) {
     await page.goto(address);
+    expect(await page.locator('nav.pages [aria-current="page"]').count(), address).toBe(1);
     for (const { width, scheme, ...more } of LOOKS) {
       await look(page, { width, scheme });
       expect(await overflow(page), `${address} ${width}`).toBeLessThanOrEqual(0);
@@ -92,8 +73,7 @@ it('every page fits its window and is accessible, in light and in dark', async (
   }
 });
 
-it('has a menu on a phone, which Escape closes', async () => {
-  const t = await harness();
+it('has a menu on a phone, which Escape closes', async ({ t }) => {
   const page = await openWindow(t, { width: 390 });
   await page.goto('/docs/limits');
   const menu = page.getByRole('button', { name: 'Menu' });
@@ -109,8 +89,7 @@ it('has a menu on a phone, which Escape closes', async () => {
   await expect.poll(() => title(page)).toBe('Webhooks');
 });
 
-it('leads with the keyboard past the navigation', async () => {
-  const t = await harness();
+it('leads with the keyboard past the navigation', async ({ t }) => {
   const page = await openWindow(t);
   await page.goto('/docs/errors');
   await page.keyboard.press('Tab');
@@ -119,8 +98,7 @@ it('leads with the keyboard past the navigation', async () => {
   await expect.poll(() => page.locator('main:focus').count()).toBe(1);
 });
 
-it('the address in an error leads to its explanation', async () => {
-  const t = await harness();
+it('the address in an error leads to its explanation', async ({ t }) => {
   const refused = await t.get('/offline-repairs', { key: 'wrong' });
   const page = await openWindow(t);
   await page.goto(refused.body.docs);

@@ -1,24 +1,16 @@
-import { expect, it } from 'vitest';
-import { newUser, PASSWORD } from '../support/admin.ts';
+import { expect } from 'vitest';
+import { newUser } from '../support/admin.ts';
 import { expectAccessible, openAs, openPageAs } from '../support/browser.ts';
-import {
-  emailAt,
-  expectValue,
-  menu,
-  newRepair,
-  passwordField,
-  signInTitle,
-  title,
-} from '../support/browser-pages.ts';
+import { menu, newRepair, passwordField, signInTitle, title } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 // What comes in between: a lost connection, a session that ends, a change of mind.
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 const endSessions = (t: Harness) => t.ctx.db.deleteFrom('sessions').execute();
 
-it('offline, a page that is not loaded yet is told of inside the app, and opens when the network is back', async () => {
-  const t = await harness();
+it('offline, a page not loaded yet is told of in the app, and opens with the network back', async ({ t }) => {
   const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
   await page.waitForLoadState('networkidle');
   await page.evaluate('window.sameDocument = true');
@@ -31,14 +23,7 @@ it('offline, a page that is not loaded yet is told of inside the app, and opens 
   await page.getByRole('alert').getByText('You are offline').waitFor();
   await page.context().setOffline(false);
   await title(page, 'Offline repairs').waitFor();
-  expect(await page.evaluate('window.sameDocument')).toBe(true);
-});
-
-it('a service that is away while the network is there does not lead out of the app either', async () => {
-  const t = await harness();
-  const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
-  await page.waitForLoadState('networkidle');
-  await page.evaluate('window.sameDocument = true');
+  // The network is there, and the service is away.
   await page.route('**/*', (route) => route.abort('internetdisconnected'));
   await menu(page, 'Trade returns').click();
   await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
@@ -48,35 +33,7 @@ it('a service that is away while the network is there does not lead out of the a
   expect(await page.evaluate('window.sameDocument')).toBe(true);
 });
 
-it('a session that ends inside a dialog is begun again above it, and what was typed is sent', async () => {
-  const t = await harness();
-  const repair = await newRepair(t);
-  const email = emailAt(t, 'clerk');
-  const page = await openAs(t, 'STAFF', { email });
-  await page.goto(`/admin/offline-repairs/${repair.id}`);
-  await page.getByRole('button', { name: 'Begin repair' }).click();
-  const move = page.getByRole('dialog', { name: /^Begin repair/ });
-  await move.getByLabel('Repair notes').fill('A long note about the heating element');
-  await endSessions(t);
-  await move.getByRole('button', { name: 'Begin repair' }).click();
-  const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.getByText(email).waitFor();
-  const password = again.getByLabel('Password').and(page.locator('input'));
-  await password.fill('not the password');
-  await page.keyboard.press('Enter');
-  await again.getByRole('alert').waitFor();
-  await page.keyboard.press('Escape');
-  await password.fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await again.waitFor({ state: 'hidden' });
-  await expectValue(move.getByLabel('Repair notes'), 'A long note about the heating element');
-  await move.getByRole('button', { name: 'Begin repair' }).click();
-  await page.getByText('A long note about the heating element').first().waitFor();
-  expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_REPAIR');
-});
-
-it('another person who signs in after a session ended sees nothing of what was there', async () => {
-  const t = await harness();
+it('another person who signs in after a session ended sees nothing of what was there', async ({ t }) => {
   await newRepair(t, { customerName: 'Grace Okafor' });
   const { shop } = await t.addShop();
   const stranger = await newUser(t, { role: 'STAFF', shop });
@@ -96,8 +53,7 @@ it('another person who signs in after a session ended sees nothing of what was t
   expect(await page.content()).not.toContain('Grace Okafor');
 });
 
-it('signing out shows no error on the way, and asks for no other sign-in', async () => {
-  const t = await harness();
+it('signing out shows no error on the way, and asks for no other sign-in', async ({ t }) => {
   const page = await openPageAs('Overview', t, 'STAFF');
   await page.evaluate(`
     window.seen = [];
@@ -109,8 +65,7 @@ it('signing out shows no error on the way, and asks for no other sign-in', async
   expect(await page.evaluate('window.seen')).toEqual([]);
 });
 
-it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async () => {
-  const t = await harness();
+it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async ({ t }) => {
   const page = await openPageAs('Overview', t, 'STAFF');
   // Gone until the page itself is asked for again, which knows the parts by their new names.
   let fetched = 0;
@@ -126,8 +81,7 @@ it('a tab left open across an upgrade fetches the page anew where a part of it i
   expect(fetched).toBeGreaterThan(0);
 });
 
-it('the page works without a component that is optional and cannot be loaded', async () => {
-  const t = await harness();
+it('the page works without a component that is optional and cannot be loaded', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.route(/\/assets\/notification-area-.*\.js$/, (route) => route.fulfill({ status: 404 }));
   await page.route(/\/assets\/exact-time-.*\.js$/, (route) => route.fulfill({ status: 404 }));
@@ -140,8 +94,7 @@ it('the page works without a component that is optional and cannot be loaded', a
   await page.getByRole('heading', { name: '#RMA-000001' }).waitFor();
 });
 
-it('a service that cannot answer at the beginning is told of, and tried again', async () => {
-  const t = await harness();
+it('a service that cannot answer at the beginning is told of, and tried again', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.route('**/admin/api/session', (route) => route.abort('internetdisconnected'));
   await page.goto('/admin/trade-returns');

@@ -1,11 +1,12 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { expectAccessible, goInside, look, openAs, openMove, openPageAs } from '../support/browser.ts';
 import {
   age,
   chooseOrigin,
   chooseStatus,
+  closeBy,
   expectDisabled,
   expectValue,
   exported,
@@ -19,9 +20,10 @@ import {
   searchOf,
   title,
 } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 const DAY_MS = 86_400_000;
 const SEARCH = 'Number, reference, customer, phone, serial …';
 
@@ -30,8 +32,7 @@ const expectNumbers = (page: Page, numbers: string[]): Promise<void> =>
 const expectSearch = (page: Page, search: Record<string, string>): Promise<void> =>
   expect.poll(() => searchOf(page)).toEqual(search);
 
-it('lists are empty at first, and lead to their forms', async () => {
-  const t = await harness();
+it('lists are empty at first, and lead to their forms', async ({ t }) => {
   const page = await openPageAs('Offline repairs', t, 'STAFF');
   await page.getByText('No repairs yet').waitFor();
   await expectDisabled(page.getByRole('button', { name: 'Export CSV' }));
@@ -44,8 +45,7 @@ it('lists are empty at first, and lead to their forms', async () => {
 });
 
 describe('the list of repairs', () => {
-  it('shows what programs and people made, filtered by words, status and origin, all in the address', async () => {
-    const t = await harness();
+  it('shows what programs and people made, filtered by words, status and origin', async ({ t }) => {
     const staff = await newPerson(t, { role: 'STAFF' });
     const swapped = { orderNumber: 'SO-777', startStatus: 'COUNTER_SWAPPED' };
     const wanted = await newRepair(staff, { ...swapped, customerName: 'Grace Okafor' });
@@ -91,8 +91,7 @@ describe('the list of repairs', () => {
     await page.getByText('4 repairs', { exact: true }).waitFor();
   });
 
-  it('has pages', async () => {
-    const t = await harness();
+  it('has pages', async ({ t }) => {
     const oldest = await newRepair(t);
     for (let i = 0; i < 20; i++) await newRepair(t);
     const newest = await newRepair(t);
@@ -129,8 +128,7 @@ describe('the list of repairs', () => {
     expect(covered).toBe(true);
   });
 
-  it('is exported as it is filtered', async () => {
-    const t = await harness();
+  it('is exported as it is filtered', async ({ t }) => {
     const wanted = await newRepair(t, { customerName: 'Pereira, Ada', storeId: 'store-9' });
     const other = await newRepair(t);
     const admin = await newPerson(t);
@@ -149,8 +147,7 @@ describe('the list of repairs', () => {
     await page.getByText('1 repair exported').waitFor();
   });
 
-  it('is narrowed to a part of the store, which is offered by its name', async () => {
-    const t = await harness();
+  it('is narrowed to a part of the store, which is offered by its name', async ({ t }) => {
     const wanted = await newRepair(t, { storeId: 'Harbour Road 7' });
     await newRepair(t);
     const page = await openPageAs('Offline repairs', t, 'STAFF');
@@ -166,8 +163,7 @@ describe('the list of repairs', () => {
     await page.getByText('2 repairs', { exact: true }).waitFor();
   });
 
-  it('says "yesterday" of yesterday, whatever the hour', async () => {
-    const t = await harness();
+  it('says "yesterday" of yesterday, whatever the hour', async ({ t }) => {
     const made = await newRepair(t);
     const [now, then] = [new Date(), new Date()];
     now.setHours(23, 0, 0, 0);
@@ -180,8 +176,7 @@ describe('the list of repairs', () => {
     await rowOf(page, made.rmaNumber).getByText('yesterday').last().waitFor();
   });
 
-  it('is the open work, oldest first; rows are assigned one by one and together', async () => {
-    const t = await harness();
+  it('is the open work, oldest first; rows are assigned one by one and together', async ({ t }) => {
     const colleague = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     const made = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first, second, third, closed] = made as [Made, Made, Made, Made];
@@ -205,8 +200,7 @@ describe('the list of repairs', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('To whom').and(page.locator('input')).fill(person.slice(0, 5));
       await page.getByRole('option', { name: person }).click();
-      await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
-      await dialog.waitFor({ state: 'hidden' });
+      await closeBy(dialog, 'Assign');
     };
     await page.getByRole('button', { name: `Assign ${first.rmaNumber}, now Unassigned` }).click();
     await choose('Grace Muller');
@@ -234,8 +228,7 @@ describe('the list of repairs', () => {
     await title(page, closed.rmaNumber).waitFor();
   });
 
-  it('keeps filters under a name, for oneself and, by an Admin, for all', async () => {
-    const t = await harness();
+  it('keeps filters under a name, for oneself and, by an Admin, for all', async ({ t }) => {
     const made = await newRepair(t, { storeId: 'west' });
     await newRepair(t);
     const page = await openAs(t, 'ADMIN');
@@ -245,8 +238,7 @@ describe('the list of repairs', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('West 🧭');
     await dialog.getByRole('checkbox', { name: 'Show it to everybody of the shop' }).check();
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.waitFor({ state: 'hidden' });
+    await closeBy(dialog, 'Save');
     // The focus stays where it was, on what the button has become.
     const focused = () => page.evaluate('document.activeElement.textContent');
     await expect.poll(focused).toBe('Edit view');
@@ -271,8 +263,7 @@ describe('the list of repairs', () => {
     // On a slow computer the dialog closes before the list shows the next view, and its button goes last.
     const computer = await page.context().newCDPSession(page);
     await computer.send('Emulation.setCPUThrottlingRate', { rate: 16 });
-    await dialog.getByRole('button', { name: 'Delete this view' }).click();
-    await dialog.waitFor({ state: 'hidden' });
+    await closeBy(dialog, 'Delete this view');
     await page.getByText('2 repairs', { exact: true }).waitFor();
     await tab(page, 'Western').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /(Save|Edit) view/ }).waitFor({ state: 'detached' });
@@ -301,8 +292,7 @@ const COVERED = `(() => {
     .map(({ textContent }) => textContent);
 })()`;
 
-it('clearing the filters is offered where they were refused, not to people who are signed out', async () => {
-  const t = await harness();
+it('clearing the filters is offered where they were refused, not to people signed out', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   const clear = page.getByRole('alert').getByText('Clear all filters');
   await page.goto('/admin/offline-repairs?status=NOWHERE');
@@ -314,8 +304,7 @@ it('clearing the filters is offered where they were refused, not to people who a
   expect(await clear.count()).toBe(0);
 });
 
-it('a notification covers nothing that people use next', async () => {
-  const t = await harness();
+it('a notification covers nothing that people use next', async ({ t }) => {
   const { id } = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   const expectUncovered = async (words: string) => {
@@ -343,8 +332,7 @@ describe('the order of a list', () => {
   const expectSorted = (page: Page, name: string, order: string | null): Promise<void> =>
     expect.poll(() => head(page, name).getAttribute('aria-sort')).toBe(order);
 
-  it('is chosen by a click or a key on a head; the address and the export have it, and filters keep it', async () => {
-    const t = await harness();
+  it('is chosen by a click or a key; the address and the export have it, filters keep it', async ({ t }) => {
     const made = [await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first = '', second = '', third = ''] = made.map(({ rmaNumber }) => rmaNumber);
     await t.post(`/offline-repairs/${made[0]?.id}/begin-repair`);
@@ -384,8 +372,7 @@ describe('the order of a list', () => {
     await expectSearch(page, { sort: 'status' });
   });
 
-  it('is a choice where there is no room for columns', async () => {
-    const t = await harness();
+  it('is a choice where there is no room for columns', async ({ t }) => {
     const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
     const page = await openAs(t, 'STAFF', { width: 390 });
     await page.goto('/admin/trade-returns');

@@ -1,22 +1,82 @@
-import { expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { goInside, openAs } from '../support/browser.ts';
+import { expectAccessible, goInside, openAs, openPageAs } from '../support/browser.ts';
 import {
   age,
   emailAt,
+  expectDisabled,
   type Made,
   newRepair,
   newTradeReturn,
   numbersOf,
   title,
 } from '../support/browser-pages.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
+
+const setShop = ({ ctx, shop }: Harness, values: { plan?: 'GROWTH'; subscription: 'inactive' }) =>
+  ctx.db.updateTable('shops').set(values).where('id', '=', shop.id).execute();
+
+it('the overview warns of a plan without the API, a read-only shop and an allowance nearly used', async () => {
+  const t = await harness({ allowance: 5 });
+  for (let i = 0; i < 4; i++) await newRepair(t);
+  await setShop(t, { plan: 'GROWTH', subscription: 'inactive' });
+  const page = await openPageAs('Overview', t, 'STAFF');
+  await page.getByText('The subscription is inactive').waitFor();
+  await page.getByText('does not include the External API').waitFor();
+  await page.getByText("4 of this month's 5 returns are used").waitFor();
+});
+
+describe('a shop that cannot write', () => {
+  it('has no live buttons, and says why and what to do', async ({ t }) => {
+    const repair = await newRepair(t);
+    await setShop(t, { subscription: 'inactive' });
+    const admin = await openAs(t, 'ADMIN');
+    await admin.goto(`/admin/offline-repairs/${repair.id}`);
+    await admin.getByText('The subscription is inactive').waitFor();
+    for (const name of ['Begin repair', 'Add note'])
+      await expectDisabled(admin.getByRole('button', { name, exact: true }));
+    await expectAccessible(admin);
+    await admin.getByRole('button', { name: 'Begin repair' }).click({ force: true });
+    expect(await admin.getByRole('dialog').count()).toBe(0);
+    await admin.getByRole('link', { name: 'To Plan and usage' }).click();
+    await title(admin, 'Plan and usage').waitFor();
+
+    const staff = await openPageAs('Trade returns', t, 'STAFF');
+    await staff.getByText('Ask an Admin of your shop').waitFor();
+    await expectDisabled(staff.getByRole('button', { name: 'New trade return' }));
+  });
+
+  it('whose month is full makes no more, but moves what it has', async () => {
+    const t = await harness({ allowance: 1 });
+    const repair = await newRepair(t);
+    const page = await openPageAs('Offline repairs', t, 'STAFF');
+    await page.getByText('All 1 returns of this month are used').waitFor();
+    await expectDisabled(page.getByRole('button', { name: 'New repair' }));
+    await goInside(page, '/admin/offline-repairs/new');
+    await expectDisabled(page.getByRole('button', { name: 'Create repair' }));
+    await goInside(page, `/admin/offline-repairs/${repair.id}`);
+    await expect.poll(() => page.getByRole('button', { name: 'Begin repair' }).isEnabled()).toBe(true);
+  });
+});
+
+it('the plan shows use that is billed up to a cap, and a plan without the API', async () => {
+  const t = await harness({ usageCap: 50 });
+  await newRepair(t);
+  await setShop(t, { plan: 'GROWTH', subscription: 'inactive' });
+  const page = await openPageAs('Plan and usage', t, 'ADMIN');
+  await page.getByRole('region', { name: 'Plan' }).getByText('Without the External API').waitFor();
+  await page.getByRole('region', { name: 'Subscription' }).getByText('Inactive', { exact: true }).waitFor();
+  await page.getByText('1 return', { exact: true }).waitFor();
+  await page.getByText('up to a cap of 50 a calendar month').waitFor();
+});
+
 const DAY_MS = 86_400_000;
 
-it('figures of the overview lead to as many rows as they say, of both kinds, by age, status and day', async () => {
-  const t = await harness();
+it('figures of the overview lead to as many rows as they say, by age, status and day', async ({ t }) => {
   const admin = await newPerson(t);
   await admin.put('/target-days', {
     targets: [
@@ -33,10 +93,9 @@ it('figures of the overview lead to as many rows as they say, of both kinds, by 
     await age(t, 'trade_returns', returns[i] as Made, days * DAY_MS);
   const email = emailAt(t, 'grace');
   const page = await openAs(t, 'STAFF', { email });
-  const me = (await admin.get('/people')).body.items.find(
-    (person: { email: string }) => person.email === email,
-  );
-  await admin.post(`/offline-repairs/${repairs[2]?.id}/assign`, { assigneeId: me.id });
+  const people: { id: string; email: string }[] = (await admin.get('/people')).body.items;
+  const assigneeId = people.find((person) => person.email === email)?.id;
+  await admin.post(`/offline-repairs/${repairs[2]?.id}/assign`, { assigneeId });
   await admin.post(`/trade-returns/${returns[1]?.id}/reject`);
 
   await page.goto('/admin/');
@@ -49,50 +108,36 @@ it('figures of the overview lead to as many rows as they say, of both kinds, by 
     .getByRole('main')
     .locator('a[href*="-repairs"], a[href*="-returns"]')
     .evaluateAll((found) =>
-      found.map((link) => ({
-        href: link.getAttribute('href') ?? '',
-        count: Number(
-          (/\d+$/.exec(link.textContent ?? '') ?? /^\d+/.exec(link.textContent ?? ''))?.[0] ?? -1,
-        ),
-        text: link.textContent ?? '',
-      })),
+      found.map((link) => ({ href: link.getAttribute('href') ?? '', text: link.textContent ?? '' })),
     );
   const figures = links
-    .filter(({ href, text }) => href.includes('?') && text !== '')
-    .concat(links.filter(({ href }) => /(repairs|returns)$/.test(href)));
+    .filter(({ href, text }) => /\?|(repairs|returns)$/.test(href) && /\d/.test(text))
+    .map(({ href, text }) => ({ href, text, count: Number((/\d+$/.exec(text) ?? /^\d+/.exec(text))?.[0]) }));
   // Eight tiles, ten ages, eleven statuses, sixty days.
   expect(figures.length).toBeGreaterThan(80);
   const worth = figures.filter(({ count }, i) => count > 0 || i % 9 === 0);
   expect(worth.length).toBeGreaterThan(15);
   for (const { href, count, text } of worth) {
     await goInside(page, href);
-    const noun = href.includes('repairs')
-      ? count === 1
-        ? 'repair'
-        : 'repairs'
-      : count === 1
-        ? 'trade return'
-        : 'trade returns';
-    await page.getByText(`${count} ${noun}`, { exact: true }).waitFor();
+    const noun = href.includes('repairs') ? 'repair' : 'trade return';
+    await page.getByText(`${count} ${noun}${count === 1 ? '' : 's'}`, { exact: true }).waitFor();
     await expect.poll(async () => (await numbersOf(page)).length, { message: text }).toBe(count);
   }
 });
 
 // It is never the same day in both, so one of them has another day than UTC.
-it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
-  'figures of a day are those of the reader in %s',
-  async (timeZone) => {
-    const t = await harness();
-    await newRepair(t);
-    const page = await openAs(t, 'STAFF', { timeZone });
-    await page.goto('/admin/');
-    await page.getByText('As a table').click();
-    const today = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone }).format();
-    const row = page
-      .getByRole('row')
-      .filter({ has: page.getByRole('rowheader', { name: today, exact: true }) });
-    await row.getByRole('link', { name: '1', exact: true }).click();
-    await title(page, 'Offline repairs').waitFor();
-    await page.getByText('1 repair', { exact: true }).waitFor();
-  },
-);
+const ZONES = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'];
+
+it.for(ZONES)('figures of a day are those of the reader in %s', async (timeZone, { t }) => {
+  await newRepair(t);
+  const page = await openAs(t, 'STAFF', { timeZone });
+  await page.goto('/admin/');
+  await page.getByText('As a table').click();
+  const today = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone }).format();
+  const row = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader', { name: today, exact: true }) });
+  await row.getByRole('link', { name: '1', exact: true }).click();
+  await title(page, 'Offline repairs').waitFor();
+  await page.getByText('1 repair', { exact: true }).waitFor();
+});

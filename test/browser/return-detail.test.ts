@@ -1,10 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson, PASSWORD } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
 import { openAs, openMove, saidAt } from '../support/browser.ts';
 import {
+  closeBy,
   emailAt,
   expectFocus,
   expectValue,
@@ -14,9 +15,10 @@ import {
   title,
   typeFast,
 } from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const openRepair = async (page: Page, { id, rmaNumber }: Made) => {
   await page.goto(`/admin/offline-repairs/${id}`);
@@ -25,8 +27,7 @@ const openRepair = async (page: Page, { id, rmaNumber }: Made) => {
 
 const dialogOf = (page: Page, label: string): Locator => page.getByRole('dialog', { name: label });
 
-it('a move that came too late tells who did what, keeps what was typed, and is made only on purpose', async () => {
-  const t = await harness();
+it('a move that came too late tells who did what, and is made only on purpose', async ({ t }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
@@ -45,22 +46,19 @@ it('a move that came too late tells who did what, keeps what was typed, and is m
   const now = async () => (await t.get(`/offline-repairs/${repair.id}`)).body;
   expect(await now()).toMatchObject({ status: 'OFFLINE_CLOSED', repairNotes: null });
 
-  await dialog.getByRole('button', { name: 'Leave it' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Leave it');
   expect((await now()).status).toBe('OFFLINE_CLOSED');
   await openMove(page, 'Begin repair');
   await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   await ana.post(`/offline-repairs/${repair.id}/begin-diagnostics`, {});
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   await dialog.getByText('Ana Lopez changed the status to In diagnostics').waitFor();
-  await dialog.getByRole('button', { name: 'Do it anyway' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Do it anyway');
   expect(await now()).toMatchObject({ status: 'OFFLINE_REPAIR', repairNotes: 'New heating element' });
   await page.getByText('Left from before: this repair was opened again.').waitFor();
 });
 
-it('keeps half-written notes and moves through clicks outside, Escape, a reload and the end of the session', async () => {
-  const t = await harness();
+it('keeps half-written notes and moves through Escape, a reload and the session’s end', async ({ t }) => {
   const repair = await newRepair(t);
   const email = emailAt(t, 'clerk');
   const page = await openAs(t, 'STAFF', { email });
@@ -85,12 +83,16 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   await t.ctx.db.deleteFrom('sessions').execute();
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.getByLabel('Password').and(page.locator('input')).fill(PASSWORD);
-  await again.getByRole('button', { name: 'Sign in' }).click();
-  await again.waitFor({ state: 'hidden' });
+  await again.getByText(email).waitFor();
+  const password = again.getByLabel('Password').and(page.locator('input'));
+  await password.fill('not the password');
+  await page.keyboard.press('Enter');
+  await again.getByRole('alert').waitFor();
+  await page.keyboard.press('Escape');
+  await password.fill(PASSWORD);
+  await closeBy(again, 'Sign in');
   await expectValue(notes, 'New heating element');
-  await dialog.getByRole('button', { name: 'Begin repair' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Begin repair');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.repairNotes).toBe('New heating element');
   await expectValue(page.getByLabel('Add a note'), 'The customer was');
   await page.getByLabel('Add a note').fill('The customer was told');
@@ -98,17 +100,16 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   await expectValue(page.getByLabel('Add a note'), '');
 
   // Cancel means it: nothing of it comes back.
+  const resolve = dialogOf(page, 'Resolve');
   await openMove(page, 'Resolve');
-  await dialogOf(page, 'Resolve').getByLabel('Notes').fill('Nonsense');
-  await dialogOf(page, 'Resolve').getByRole('button', { name: 'Cancel' }).click();
-  await dialogOf(page, 'Resolve').waitFor({ state: 'hidden' });
+  await resolve.getByLabel('Notes').fill('Nonsense');
+  await closeBy(resolve, 'Cancel');
   await openMove(page, 'Resolve');
-  await expectValue(dialogOf(page, 'Resolve').getByLabel('Notes'), '');
+  await expectValue(resolve.getByLabel('Notes'), '');
 });
 
 // The error of an empty field comes half a second after the last key: by then the form has emptied itself.
-it('a form that was emptied shows no error until something is typed again', async () => {
-  const t = await harness();
+it('a form that was emptied shows no error until something is typed again', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF', { ownProfile: true });
   await page.clock.install();
@@ -140,8 +141,7 @@ it('a form that was emptied shows no error until something is typed again', asyn
   await expectError(name, 'true');
 });
 
-it('keeps half-typed corrections through a reload, and never puts back what a colleague corrected', async () => {
-  const t = await harness();
+it('keeps half-typed corrections through a reload, and never undoes a colleague’s', async ({ t }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
@@ -157,8 +157,7 @@ it('keeps half-typed corrections through a reload, and never puts back what a co
   await expectValue(dialog.getByLabel('Customer'), 'Ada Pereira-Li');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Somebody else corrected this meanwhile').waitFor();
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Save');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body).toMatchObject({
     customerName: 'Ada Pereira-Li',
     faultyItem: { serialNumber: 'SN-NEW' },
@@ -173,15 +172,13 @@ it('keeps half-typed corrections through a reload, and never puts back what a co
   await openMove(page, 'Correct details');
   await dialog.getByText('What you typed before is still here.').waitFor();
   await expectValue(dialog.getByLabel('Customer'), 'Ada P');
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Cancel');
   await page.reload();
   await title(page, repair.rmaNumber).waitFor();
   expect(await dialog.count()).toBe(0);
 });
 
-it('walks through the list one came from by keys, corrects a typing error, and shows earlier returns', async () => {
-  const t = await harness();
+it('walks through a list by keys, corrects a typing error, and shows earlier returns', async ({ t }) => {
   const serial = { ...repairBody().faultyItem, serialNumber: 'SN-1' };
   const repairs = [
     await newRepair(t, { faultyItem: serial }),
@@ -240,8 +237,7 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Must be an e-mail address.').waitFor();
   await dialog.getByLabel('E-mail').fill('ada@example.com');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Save');
   await page.getByText('Customer: Ada Pereira (was: Ada Perera)').waitFor();
   await page.getByText('Serial number: none (was: SN-1)').waitFor();
   expect((await t.get(`/offline-repairs/${third.id}`)).body).toMatchObject({
@@ -252,8 +248,7 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   await page.getByText('3 repairs', { exact: true }).waitFor();
 });
 
-it('a move that changed nothing is told as what it was', async () => {
-  const t = await harness();
+it('a move that changed nothing is told as what it was', async ({ t }) => {
   const { id } = await newRepair(t);
   for (const move of ['begin-diagnostics', 'begin-repair', 'close', 'close'])
     expect((await t.post(`/offline-repairs/${id}/${move}`, {})).status).toBe(200);
@@ -270,8 +265,7 @@ it('a move that changed nothing is told as what it was', async () => {
     expect(await story.getByText(words).count(), words).toBe(1);
 });
 
-it('a repair shows all of a timeline that has more than a page', async () => {
-  const t = await harness();
+it('a repair shows all of a timeline that has more than a page', async ({ t }) => {
   const repair = await newRepair(t);
   const start = Date.now() + 1000;
   const rows = Array.from({ length: 505 }, (_, i) => ({
@@ -295,8 +289,7 @@ it('a repair shows all of a timeline that has more than a page', async () => {
     await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
 });
 
-it('a repair tells its exact times to the keyboard, the pointer and a finger', async () => {
-  const t = await harness();
+it('a repair tells its exact times to the keyboard, the pointer and a finger', async ({ t }) => {
   const { id } = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/offline-repairs/${id}`);
@@ -321,8 +314,7 @@ it('a repair tells its exact times to the keyboard, the pointer and a finger', a
   await exact.waitFor({ state: 'detached' });
 });
 
-it('a repair that is not of this shop is not found', async () => {
-  const t = await harness();
+it('a repair that is not of this shop is not found', async ({ t }) => {
   const { client } = await t.addShop();
   const { body } = await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
   const page = await openAs(t, 'ADMIN');
@@ -332,8 +324,7 @@ it('a repair that is not of this shop is not found', async () => {
   expect(await page.getByText(body.rmaNumber).count()).toBe(0);
 });
 
-it('a trade return that a colleague moved meanwhile is explained, and shown as it stands', async () => {
-  const t = await harness();
+it('a trade return that a colleague moved meanwhile is explained, and shown as it stands', async ({ t }) => {
   const { id, rmaNumber } = await newTradeReturn(t);
   const other = await newPerson(t, { role: 'ADMIN' });
   const page = await openAs(t, 'STAFF');
@@ -346,15 +337,13 @@ it('a trade return that a colleague moved meanwhile is explained, and shown as i
   await dialog.getByText(`${other.email} changed the status to Rejected`).waitFor();
   await dialog.getByText('so “Approve” is not possible any more').waitFor();
   expect(await dialog.getByRole('button', { name: 'Do it anyway' }).count()).toBe(0);
-  await dialog.getByRole('button', { name: 'Leave it' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closeBy(dialog, 'Leave it');
   await page.getByText('This trade return is finished').waitFor();
   await page.getByLabel('What happened, newest first').getByText(other.email).waitFor();
   expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_REJECTED');
 });
 
-it('people who were too quick read so in their own words, and keep what they typed', async () => {
-  const t = await harness();
+it('people who were too quick read so in their own words, and keep what they typed', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await openRepair(page, repair);

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { goInside, openAs, openMove, openPageAs } from '../support/browser.ts';
 import {
@@ -12,19 +12,19 @@ import {
   scan,
   title,
 } from '../support/browser-pages.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 // By keys alone: a person's, and those that a scanner types.
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const focused = (page: Page) =>
   page.evaluate(
     `document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()`,
   );
 
-it('the first row is a few keys away, and the focus returns when a dialog closes', async () => {
-  const t = await harness();
+it('the first row is a few keys away, and the focus returns when a dialog closes', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openPageAs('Offline repairs', t, 'ADMIN');
   await page.getByRole('link', { name: repair.rmaNumber }).waitFor();
@@ -51,8 +51,7 @@ it('the first row is a few keys away, and the focus returns when a dialog closes
   await expect.poll(() => focused(page)).toBe('Invite person');
 });
 
-it("a scanner's Enter goes on to the next field, and a scan replaces an old tracking number", async () => {
-  const t = await harness();
+it("a scanner's Enter goes on to the next field, and a scan replaces old tracking", async ({ t }) => {
   const tracking = { trackingNumber: 'OLD-1', carrierName: 'DHL' };
   const repair = await newRepair(t, { tracking });
   const page = await openAs(t, 'STAFF');
@@ -79,8 +78,7 @@ it("a scanner's Enter goes on to the next field, and a scan replaces an old trac
   expect(await page.getByText('another look').count()).toBe(0);
 });
 
-it('the keys of the search are named as on the keyboard in front of the person', async () => {
-  const t = await harness();
+it('the keys of the search are named as on the keyboard in front of the person', async ({ t }) => {
   for (const [platform, name] of [
     ['MacIntel', '⌘K'],
     ['Linux x86_64', 'Ctrl K'],
@@ -90,17 +88,12 @@ it('the keys of the search are named as on the keyboard in front of the person',
     await page.goto('/admin/account');
     await page.getByRole('banner').getByText(name, { exact: true }).waitFor();
     await page.keyboard.press('?');
-    await page
-      .getByRole('dialog')
-      .getByRole('listitem')
-      .filter({ hasText: 'Search' })
-      .getByText(name)
-      .waitFor();
+    const keys = page.getByRole('dialog').getByRole('listitem');
+    await keys.filter({ hasText: 'Search' }).getByText(name).waitFor();
   }
 });
 
-it('the search in the header is opened by keys, walked with arrows, and finds both kinds', async () => {
-  const t = await harness();
+it('the search in the header is opened by keys, walked with arrows, and finds both kinds', async ({ t }) => {
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448013' };
   const repair = await newRepair(t, { faultyItem, customerName: 'Nora Wind' });
   const trade = await newTradeReturn(t);
@@ -141,18 +134,24 @@ it('the search in the header is opened by keys, walked with arrows, and finds bo
   await title(page, repair.rmaNumber).waitFor();
 });
 
-it('the search keeps what is typed while the search loads for the first time', async () => {
-  const t = await harness();
+/** A page on which the search is loaded ahead, and comes only when the test lets it. */
+const withLateSearch = async (t: Harness, path: string) => {
   const page = await openAs(t, 'STAFF', { ownProfile: true });
-  const { promise: typed, resolve: onTyped } = Promise.withResolvers<void>();
+  const { promise: isDue, resolve: letCome } = Promise.withResolvers<void>();
   await page.route('**/search-dialog*.js', async (route) => {
-    await typed;
+    await isDue;
     await route.continue();
   });
   const asked = page.waitForRequest('**/search-dialog*.js');
-  await page.goto('/admin/account');
-  await title(page, 'Account and password').waitFor();
+  await page.goto(path);
   await asked;
+  const field = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');
+  return { page, letCome, field };
+};
+
+it('the search keeps what is typed while the search loads for the first time', async ({ t }) => {
+  const { page, letCome, field } = await withLateSearch(t, '/admin/account');
+  await title(page, 'Account and password').waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('ket', { delay: 50 });
   // And one more in the moment in which the dialog is there and its field has no focus yet.
@@ -161,31 +160,19 @@ it('the search keeps what is typed while the search loads for the first time', a
     observer.disconnect();
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 't', bubbles: true, cancelable: true }));
   }).observe(document.body, { childList: true, subtree: true })`);
-  onTyped();
-  const field = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');
+  letCome();
   await expectFocus(field);
   await page.keyboard.type('le');
   await expectValue(field, 'kettle');
 });
 
-it('Ctrl-K in the search field of a list opens the search, and what follows goes there', async () => {
-  const t = await harness();
-  const page = await openAs(t, 'STAFF', { ownProfile: true });
-  const { promise: typed, resolve: onTyped } = Promise.withResolvers<void>();
-  await page.route('**/search-dialog*.js', async (route) => {
-    await typed;
-    await route.continue();
-  });
-  // It is loaded ahead, and is not there yet.
-  const asked = page.waitForRequest('**/search-dialog*.js');
-  await page.goto('/admin/offline-repairs');
+it('Ctrl-K in the search field of a list opens the search, and what follows goes there', async ({ t }) => {
+  const { page, letCome, field } = await withLateSearch(t, '/admin/offline-repairs');
   const ofList = page.getByRole('search').getByRole('textbox').first();
   await ofList.fill('SO-');
-  await asked;
   await page.keyboard.press('Control+k');
   await page.keyboard.type('mak');
-  onTyped();
-  const field = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');
+  letCome();
   await expectFocus(field);
   await page.keyboard.type('ita');
   await expectValue(field, 'makita');
@@ -193,8 +180,7 @@ it('Ctrl-K in the search field of a list opens the search, and what follows goes
   await expectValue(ofList, 'SO-');
 });
 
-it('a scan on any page opens the return it names, or says that nothing was found', async () => {
-  const t = await harness();
+it('a scan on any page opens the return it names, or says that nothing was found', async ({ t }) => {
   const repair = await newRepair(t);
   await newRepair(t, { orderNumber: 'SO-2' });
   const page = await openPageAs('Account and password', t, 'STAFF');
@@ -219,8 +205,7 @@ it('a scan on any page opens the return it names, or says that nothing was found
   await page.getByRole('dialog', { name: 'Search returns' }).getByText('2 were found.').waitFor();
 });
 
-it('the bench says what stands in the way, in words, and takes scans beside its field', async () => {
-  const t = await harness();
+it('the bench says what stands in the way, in words, and takes scans beside its field', async ({ t }) => {
   const repair = await newRepair(t);
   const rejected = await newTradeReturn(t);
   const stale = await newTradeReturn(t, { tradeOrderNumber: 'TO-9' });

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
 import { newUser } from '../support/admin.ts';
 import {
   expectAccessibleDialog,
+  goInside,
   look,
   openAs,
   openPageAs,
@@ -9,26 +11,25 @@ import {
   saidAt,
   signIn,
 } from '../support/browser.ts';
-import { emailAt, menu, passwordField, pick, rowWith, title, toPage } from '../support/browser-pages.ts';
+import {
+  emailAt,
+  expectDisabled,
+  expectValue,
+  menu,
+  passwordField,
+  pick,
+  rowWith,
+  searchOf,
+  title,
+  toPage,
+} from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
-it('the team keeps its last Admin', async () => {
-  const t = await harness();
-  const email = emailAt(t, 'clerk');
-  const page = await openPageAs('Team', t, 'ADMIN', { email });
-  await page.getByRole('button', { name: `Change ${email}` }).click();
-  const change = page.getByRole('dialog', { name: `Change ${email}` });
-  await change.getByRole('radio', { name: 'Staff' }).check();
-  await change.getByText('This is you').waitFor();
-  await change.getByRole('button', { name: 'Save' }).click();
-  const refusal = 'The shop needs an Admin: make another person an Admin first.';
-  await change.getByRole('alert').filter({ hasText: refusal }).waitFor();
-});
-
-it('the team says at the input that an address is taken, and sets a new password', async () => {
-  const t = await harness();
+it('the team says at the input that an address is taken, and sets a new password', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
@@ -48,18 +49,7 @@ it('the team says at the input that an address is taken, and sets a new password
   await signIn(theirs, email, 'quite another password');
 });
 
-it('the page of the team stands in the address', async () => {
-  const t = await harness();
-  const page = await openAs(t, 'ADMIN');
-  await page.goto('/admin/settings/team?page=3');
-  await page.getByText('This page is empty').waitFor();
-  await page.getByRole('button', { name: 'To the first page' }).click();
-  await rowWith(page, 'You').waitFor();
-  expect(new URL(page.url()).search).toBe('');
-});
-
-it('changed rules of dangerous goods are not left unsaved without a question', async () => {
-  const t = await harness();
+it('changed rules of dangerous goods are not left unsaved without a question', async ({ t }) => {
   const page = await openPageAs('Dangerous goods', t, 'ADMIN');
   await page.getByRole('textbox', { name: 'Add a SKU' }).fill('AERO-1');
   await page.keyboard.press('Enter');
@@ -78,8 +68,7 @@ it('changed rules of dangerous goods are not left unsaved without a question', a
   await title(page, 'Team').waitFor();
 });
 
-it('axe finds nothing in the dialogs, in light and in dark', async () => {
-  const t = await harness();
+it('axe finds nothing in the dialogs, in light and in dark', async ({ t }) => {
   const email = emailAt(t, 'clerk');
   const page = await openPageAs('External API', t, 'ADMIN', { email });
   const expectAccessibleInBoth = async () => {
@@ -110,4 +99,179 @@ it('axe finds nothing in the dialogs, in light and in dark', async () => {
   await inDialog('Invite person', 'Invite a person');
   await inDialog(`Change ${email}`, `Change ${email}`);
   await inDialog(email, `Remove ${email}?`, 'Remove from the team');
+});
+
+// An address by number, so that no name has to be looked up.
+const HOOK = 'https://93.184.216.34/hooks/handback';
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+
+describe('API clients', () => {
+  it('are not left by mistake while their key is shown', async ({ t }) => {
+    const page = await openPageAs('Team', t, 'ADMIN');
+    await toPage(page, 'External API');
+    await page.getByRole('button', { name: 'New client' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
+    await page.keyboard.press('Control+Enter');
+    const once = page.getByRole('dialog', { name: 'Kiosk is ready' });
+    await once.waitFor();
+    const asked: string[] = [];
+    page.once('dialog', (question) => {
+      asked.push(question.message());
+      void question.dismiss();
+    });
+    await page.evaluate('history.back()');
+    await expect.poll(() => asked).toEqual(['Leave this page? The API key cannot be shown again.']);
+    await once.getByRole('textbox', { name: 'API key' }).waitFor();
+    await once.getByLabel('I have stored the key and the secret').check();
+    await once.getByRole('button', { name: 'Done' }).click();
+    await rowOf(page, 'Kiosk').getByText('None').waitFor();
+  });
+
+  it('are revoked only by their name, then their key fails; they can still be replaced', async ({ t }) => {
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await pick(page, 'Till', 'Revoke');
+    const form = page.getByRole('dialog', { name: 'Revoke Till?' });
+    const revoke = form.getByRole('button', { name: 'Revoke for good' });
+    const typed = form.getByRole('textbox', { name: 'Type Till to confirm' });
+    await expectDisabled(revoke);
+    await typed.fill('till');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
+    expect(await revoke.isDisabled()).toBe(true);
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+
+    await typed.fill('Till');
+    await revoke.click();
+    await page.getByText('Till is revoked.').waitFor();
+    await rowOf(page, 'Till').getByText('Revoked').waitFor();
+    expect((await t.get('/offline-repairs')).status).toBe(401);
+    await page.getByRole('button', { name: 'More for Till' }).click();
+    const actions = page.getByRole('menuitem');
+    await actions.first().waitFor();
+    expect(await actions.allTextContents()).toEqual(['Replace']);
+    await actions.click();
+    await page.getByRole('button', { name: 'Replace client' }).click();
+    await page.getByRole('dialog', { name: 'Till is ready' }).waitFor();
+  });
+
+  it('are replaced with the rest taken over; the new key works, the old one fails', async ({ t }) => {
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await pick(page, 'Till', 'Replace');
+    const form = page.getByRole('dialog', { name: 'Replace Till?' });
+    await form.getByText('If the program is no longer used, revoke the client instead.').waitFor();
+    const name = form.getByRole('textbox', { name: 'Name' });
+    expect(await name.inputValue()).toBe('Till');
+    await name.fill('');
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    await expect.poll(() => saidAt(name)).toContain('Please fill this in.');
+    await name.fill('Till 2');
+    const hook = form.getByRole('textbox', { name: 'Webhook URL (optional)' });
+    await hook.fill('https://10.0.0.8/hooks');
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    await expect.poll(() => saidAt(hook)).toContain('Must not lead into a private network.');
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+    await hook.fill(HOOK);
+    await form.getByRole('button', { name: 'Replace client' }).click();
+
+    const once = page.getByRole('dialog', { name: 'Till 2 is ready' });
+    await once.getByText('The old key has stopped working.').waitFor();
+    const key = await once.getByRole('textbox', { name: 'API key' }).inputValue();
+    expect((await t.get('/offline-repairs', { key })).status).toBe(200);
+    expect((await t.get('/offline-repairs')).status).toBe(401);
+    await once.getByLabel('I have stored the key and the secret').check();
+    await once.getByRole('button', { name: 'Done' }).click();
+
+    await rowOf(page, 'Till 2').getByText(HOOK).waitFor();
+    const old = rowOf(page, 'Till');
+    await old.getByText('Replaced', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'More for Till', exact: true }).waitFor({ state: 'detached' });
+    await old.getByRole('link', { name: 'Till 2', exact: true }).click();
+    await title(page, 'Deliveries to Till 2').waitFor();
+    await menu(page, 'Audit log').click();
+    await page.getByRole('rowheader', { name: 'Replaced an API client' }).waitFor();
+  });
+});
+
+describe('deliveries', () => {
+  it('tell what was sent, how often and what came back, or that nothing was', async ({ sending: t }) => {
+    const receiver = await startReceiver((n) => (n <= 4 ? 500 : 200));
+    const client = await t.addReceiver(receiver.url);
+    const refused = await t.create(client, { orderNumber: 'SO-REFUSED' });
+    for (let count = 1; count < 4; count++) {
+      await t.attempted(count);
+      t.advance(16_000);
+    }
+    await t.drained();
+    const delivered = await t.create(client, { orderNumber: 'SO-DELIVERED' });
+    await t.drained();
+
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await page.getByRole('link', { name: 'Deliveries to Receiver' }).click();
+    await title(page, 'Deliveries to Receiver').waitFor();
+    await page.getByText(`Events go to ${receiver.url}.`).waitFor();
+    const dropped = rowWith(page, 'Dropped');
+    const there = rowWith(page, 'Delivered');
+    await dropped.getByText('The receiver failed (500)').waitFor();
+    expect(await dropped.count()).toBe(1);
+    expect(await there.count()).toBe(1);
+    expect(await dropped.getByRole('link').getAttribute('href')).toBe(`/admin/offline-repairs/${refused.id}`);
+    expect(await there.getByRole('link').getAttribute('href')).toBe(`/admin/offline-repairs/${delivered.id}`);
+
+    await dropped.getByRole('button', { name: 'Details of offline_repair.created' }).click();
+    const attempts = page.getByRole('region', { name: 'Attempts' });
+    await page.getByText('Dropped: four attempts failed').waitFor();
+    await expect.poll(() => attempts.getByRole('row').count()).toBe(1 + 4);
+    expect(await attempts.getByRole('cell', { name: '500', exact: true }).count()).toBe(4);
+    expect(await attempts.getByRole('cell', { name: 'The receiver failed' }).count()).toBe(4);
+    const payload = page.getByRole('region', { name: 'What is sent' });
+    expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(receiver.received[0]?.body);
+    await dropped.getByRole('button', { name: 'Details of offline_repair.created' }).click();
+    await attempts.waitFor({ state: 'hidden' });
+
+    await there.getByRole('button', { name: 'Details of offline_repair.created' }).click();
+    await attempts.getByRole('cell', { name: 'Acknowledged' }).waitFor();
+    expect(await attempts.getByRole('row').count()).toBe(1 + 1);
+    expect(await attempts.getByRole('cell', { name: '200', exact: true }).count()).toBe(1);
+    expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(receiver.received[4]?.body);
+
+    // Of a client to which nothing was sent.
+    await goInside(page, `/admin/settings/external-api/${t.client.id}`);
+    await page.getByText('Nothing has been sent yet').waitFor();
+    await page.getByText('This client has no webhook URL').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'External API' }).click();
+    await title(page, 'External API').waitFor();
+  });
+
+  it('can be filtered, and the filter is in the address', async ({ sending: t }) => {
+    const receiver = await startReceiver();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await t.drained();
+    const page = await openAs(t, 'ADMIN');
+    await page.goto(`/admin/settings/external-api/${client.id}`);
+    const delivered = page.getByRole('rowheader', { name: 'offline_repair.created' });
+    await delivered.waitFor();
+
+    const status = page.getByRole('combobox', { name: 'Status' });
+    await status.selectOption('Dropped');
+    await page.getByText('Nothing fits these filters').waitFor();
+    await expect.poll(() => searchOf(page)).toEqual({ status: 'DROPPED' });
+    await page.reload();
+    await page.getByText('Nothing fits these filters').waitFor();
+    await expectValue(status, 'DROPPED');
+
+    await status.selectOption('Delivered');
+    await delivered.waitFor();
+    await expect.poll(() => searchOf(page)).toEqual({ status: 'DELIVERED' });
+    await page.getByRole('combobox', { name: 'Event' }).selectOption('offline_repair.closed');
+    await page.getByText('Nothing fits these filters').waitFor();
+    await page.goBack();
+    await delivered.waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+    await expectValue(status, '');
+    await delivered.waitFor();
+  });
 });

@@ -1,9 +1,12 @@
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { goInside, look, openAs, openPageAs } from '../support/browser.ts';
 import { rowWith } from '../support/browser-pages.ts';
-import { harness } from '../support/harness.ts';
+import { itWith } from '../support/fixtures.ts';
+import { sharedHarness } from '../support/harness.ts';
+
+const it = itWith(sharedHarness());
 
 // Names as they are in a shop: long, in other scripts, and with characters that turn text around.
 
@@ -57,8 +60,7 @@ const expectWhole = async (page: Page, where: string) => {
   }
 };
 
-it('long names, other scripts and characters that turn text around leave tables whole', async () => {
-  const t = await harness();
+it('long names, other scripts and characters that turn text around leave tables whole', async ({ t }) => {
   const items = Array.from({ length: 12 }, (_, i) => ({
     sku: `DHP484Z-${i}-WITH-A-VERY-LONG-SKU-THAT-NO-BROWSER-EVER-BREAKS`,
     productName: i % 2 ? DRILL : 'מקדחה נטענת 18V 🔧',
@@ -130,8 +132,7 @@ it('long names, other scripts and characters that turn text around leave tables 
 /** As a workflow service makes them: nothing in it that a browser would break a line at. */
 const HOOK = `https://93.184.216.34:443/workflows/${'c2f9b1e07d5a4f38'.repeat(12)}`.slice(0, 219);
 
-it('a long webhook URL leaves every action of the External API on the page', async () => {
-  const t = await harness();
+it('a long webhook URL leaves every action of the External API on the page', async ({ t }) => {
   const page = await openPageAs('External API', t, 'ADMIN');
   for (const [name, webhookUrl] of [
     [UNBROKEN, HOOK],

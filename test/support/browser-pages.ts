@@ -91,6 +91,12 @@ export const exported = async (page: Page): Promise<{ name: string; text: string
   return { name: download.suggestedFilename(), text, rows: text.trimEnd().split('\r\n').slice(1) };
 };
 
+/** Presses a button of a dialog, which closes then. */
+export const closeBy = async (dialog: Locator, name: string): Promise<void> => {
+  await dialog.getByRole('button', { name, exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+};
+
 const hasFocus = (element: Locator): Promise<boolean> =>
   element.and(element.page().locator(':focus')).isVisible();
 export const expectFocus = (element: Locator): Promise<void> =>

@@ -35,20 +35,21 @@ describe('saving a webhook URL', () => {
     expect(await guardWith().errorOf(`https://${host}/hook`)).toBeNull();
   });
 
-  it.each(['127.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254', 'fd00::1'])(
-    'refuses a name that leads to %s',
-    async (address) => {
-      expect(await guardWith({ 'evil.example': [address] }).errorOf('https://evil.example/')).toBe(PRIVATE);
-    },
-  );
-  it('refuses a name with one forbidden address among public ones', async () => {
-    const guard = guardWith({ 'mixed.example': ['93.184.216.34', '10.0.0.1'] });
-    expect(await guard.errorOf('https://mixed.example/')).toBe(PRIVATE);
+  it.each<[addresses: string[], fault: string | null]>([
+    [['127.0.0.1'], PRIVATE],
+    [['::1'], PRIVATE],
+    [['::ffff:10.0.0.1'], PRIVATE],
+    [['169.254.169.254'], PRIVATE],
+    [['fd00::1'], PRIVATE],
+    [['93.184.216.34', '10.0.0.1'], PRIVATE],
+    [['93.184.216.34', '2606:4700:4700::1111'], null],
+  ])('looks at where a name leads: %j', async (addresses, fault) => {
+    // It only begins like a private name.
+    const guard = guardWith({ 'localhost.example.com': addresses });
+    expect(await guard.errorOf('https://localhost.example.com:8443/hook?x=1')).toBe(fault);
   });
-  it('takes a name that leads to public addresses, and one that is not known yet', async () => {
-    const guard = guardWith({ 'good.example': ['93.184.216.34', '2606:4700:4700::1111'] });
-    expect(await guard.errorOf('https://good.example:8443/hook?x=1')).toBeNull();
-    expect(await guard.errorOf('https://not-yet.example/')).toBeNull();
+  it('takes a name that is not known yet', async () => {
+    expect(await guardWith().errorOf('https://not-yet.example/')).toBeNull();
   });
 
   it.each<[fault: string, ...urls: string[]]>([
@@ -60,10 +61,6 @@ describe('saving a webhook URL', () => {
   ])('%s: %j', async (fault, ...urls) => {
     for (const url of urls)
       expect([url, await guardWith().errorOf(url)]).toEqual([url, expect.stringContaining(fault)]);
-  });
-  it('takes a public name that only begins like a private one', async () => {
-    const name = 'localhost.example.com';
-    expect(await guardWith({ [name]: ['93.184.216.34'] }).errorOf(`https://${name}/`)).toBeNull();
   });
   it('takes private addresses and http with the switch, but still no credentials', async () => {
     const guard = addressGuard({ allowPrivate: true });
@@ -77,14 +74,17 @@ describe('connecting', () => {
   it.each(FORBIDDEN_HOSTS)('refuses %s', async (host) => {
     expect(await connecting(guardWith(), host)).toBeInstanceOf(ForbiddenAddress);
   });
-  it.each([['127.0.0.1'], ['93.184.216.34', '192.168.0.1'], ['::1'], ['::ffff:169.254.169.254']])(
-    'refuses a name that leads to %s by now, whatever it led to when it was saved',
-    async (...addresses) => {
-      expect(await connecting(guardWith({ 'rebound.example': addresses }), 'rebound.example')).toBeInstanceOf(
-        ForbiddenAddress,
-      );
-    },
-  );
+  it.each([
+    ['127.0.0.1'],
+    ['93.184.216.34', '192.168.0.1'],
+    ['::1'],
+    ['::ffff:169.254.169.254'],
+    ['93.184.216.34', 'no address'],
+  ])('refuses a name that leads to %s by now, whatever it led to when it was saved', async (...addresses) => {
+    expect(await connecting(guardWith({ 'rebound.example': addresses }), 'rebound.example')).toBeInstanceOf(
+      ForbiddenAddress,
+    );
+  });
   it('tells the shop that the address is not allowed', async () => {
     const sender = createSender(guardWith({ 'rebound.example': ['10.0.0.1'] }));
     const message = { secret: 's', id: 'i', event: 'e', attempt: 1, body: Buffer.from('{}') };
@@ -94,20 +94,6 @@ describe('connecting', () => {
         error: 'address not allowed: it leads into a private network',
       });
     await sender.close();
-  });
-  it('looks a name up once, and connects to what was looked at', async () => {
-    let asked = 0;
-    const guard = addressGuard({
-      allowPrivate: true,
-      resolve: async () => {
-        asked += 1;
-        return ['127.0.0.1'];
-      },
-    });
-    const error = await connecting(guard, 'anything.example');
-    // Nothing listens on that port of this machine: the connection was really tried, there.
-    expect((error as NodeJS.ErrnoException).code).toBe('ECONNREFUSED');
-    expect(asked).toBe(1);
   });
 });
 
@@ -151,15 +137,10 @@ describe('looking names up', () => {
     expect((await connecting(guard, 'nobody.example'))?.message).toBe('no address for nobody.example');
   });
 
-  it('connects to nothing that is no address', async () => {
-    const odd = guardWith({ 'odd.example': ['93.184.216.34', 'not an address'] });
-    expect(await connecting(odd, 'odd.example')).toBeInstanceOf(ForbiddenAddress);
-  });
-
   describe('where private networks are allowed', () => {
     const own = addressGuard({ allowPrivate: true });
 
-    it('by the name servers too, without a thread that a silent one would hold', async () => {
+    it('by the name servers too, once, without a thread that a silent one would hold', async () => {
       const asked = nameServers(['127.0.0.1'], 'ENODATA');
       expect(await connecting(own, 'erp.example')).toMatchObject({ code: 'ECONNREFUSED' });
       expect(asked).toEqual(['erp.example', 'erp.example']);

@@ -19,7 +19,6 @@ const secrets = secretBox(['k'.repeat(32)]);
 
 type Outcome = Awaited<ReturnType<Sender['send']>>;
 const REFUSED = { statusCode: 503, error: null };
-const FAILED = { statusCode: null, error: 'connection refused' };
 
 /** Attempts whose exchanges end as given, 250 ms after they began. */
 const setUp = (outcome: Outcome | Error) => {
@@ -58,75 +57,49 @@ const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')):
   sealedSecret,
 });
 
-const MADE = { at: NOW, durationMs: TOOK_MS };
-const EARLIER = { at: NOW - 1_000, durationMs: 1, ...REFUSED };
 const ENDED = NOW + TOOK_MS;
+const EARLIER = { at: NOW - 1_000, durationMs: 1, ...REFUSED };
+/** What the log says of one that was dropped. */
+const ABOUT = {
+  deliveryId: 'delivery-1',
+  clientId: CLIENT,
+  shopId: 'shop-1',
+  event: 'offline_repair.created',
+  attempts: 4,
+};
 
 describe('an attempt', () => {
-  it('that is acknowledged ends the delivery', async () => {
-    const { attempt, metrics } = setUp({ statusCode: 204, error: null });
-    expect(await attempt(due({ before: 1, attempts: [EARLIER] }), receiver())).toEqual({
-      id: 'delivery-1',
-      before: 1,
-      status: 'DELIVERED',
-      attempts: [EARLIER, { ...MADE, statusCode: 204, error: null }],
-      dueAt: ENDED,
-      finishedAt: ENDED,
-      reason: null,
-    });
-    const text = await metrics.registry.metrics();
-    expect(text).toContain('handback_webhook_attempts_total{result="acknowledged"} 1');
-    expect(text).toContain(
-      `handback_webhook_delivery_duration_seconds_sum ${(CREATED_AGO_MS + TOOK_MS) / 1000}`,
-    );
-  });
+  const RETRIED = { status: 'PENDING', dueAt: ENDED + 1_000, finishedAt: null, reason: null };
+  const DELIVERED = { status: 'DELIVERED', dueAt: ENDED, finishedAt: ENDED, reason: null };
+  const LAST = { ...DELIVERED, status: 'DROPPED', reason: 'four attempts failed: status 503' };
 
-  it.each([
-    ['refused', REFUSED],
-    ['failed', FAILED],
-  ])('that was %s is followed by another', async (result, outcome) => {
-    const { attempt, metrics, log } = setUp(outcome);
-    expect(await attempt(due(), receiver())).toEqual({
-      id: 'delivery-1',
-      before: 0,
-      status: 'PENDING',
-      attempts: [{ ...MADE, ...outcome }],
-      dueAt: ENDED + 1_000,
-      finishedAt: null,
-      reason: null,
-    });
-    const text = await metrics.registry.metrics();
-    expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
-    expect(text).toContain('handback_webhook_delivery_duration_seconds_count 0');
-    expect(log.warn).not.toHaveBeenCalled();
-  });
-
-  it('that was the fourth to fail is the last, and that is logged and counted', async () => {
-    const { attempt, metrics, log } = setUp(REFUSED);
-    const attempts = [EARLIER, EARLIER, EARLIER];
-    expect(await attempt(due({ before: 3, attempts }), receiver())).toEqual({
-      id: 'delivery-1',
-      before: 3,
-      status: 'DROPPED',
-      attempts: [...attempts, { ...MADE, ...REFUSED }],
-      dueAt: ENDED,
-      finishedAt: ENDED,
-      reason: 'four attempts failed: status 503',
-    });
-    const about = { deliveryId: 'delivery-1', clientId: CLIENT, shopId: 'shop-1' };
-    expect(log.warn.mock.calls).toEqual([
-      [
-        {
-          ...about,
-          event: 'offline_repair.created',
-          attempts: 4,
-          reason: 'four attempts failed: status 503',
-        },
-        'webhook dropped',
-      ],
-    ]);
-    expect(await metrics.registry.metrics()).toMatch(/^handback_webhook_deliveries_dropped_total 1$/m);
-  });
+  it.each<[before: number, result: string, outcome: Outcome, expected: object]>([
+    [1, 'acknowledged', { statusCode: 204, error: null }, DELIVERED],
+    [0, 'refused', REFUSED, RETRIED],
+    [0, 'failed', { statusCode: null, error: 'connection refused' }, RETRIED],
+    [3, 'refused', REFUSED, LAST],
+  ])(
+    'after %i others that was %s is counted, and says what follows',
+    async (before, result, outcome, expected) => {
+      const { attempt, metrics, log } = setUp(outcome);
+      const attempts = Array(before).fill(EARLIER);
+      expect(await attempt(due({ before, attempts }), receiver())).toEqual({
+        id: 'delivery-1',
+        before,
+        attempts: [...attempts, { at: NOW, durationMs: TOOK_MS, ...outcome }],
+        ...expected,
+      });
+      const text = await metrics.registry.metrics();
+      expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
+      const tookSeconds = expected === DELIVERED ? (CREATED_AGO_MS + TOOK_MS) / 1000 : 0;
+      expect(text).toContain(`handback_webhook_delivery_duration_seconds_sum ${tookSeconds}`);
+      const dropped = expected === LAST ? 1 : 0;
+      expect(text).toMatch(new RegExp(`^handback_webhook_deliveries_dropped_total ${dropped}$`, 'm'));
+      expect(log.warn.mock.calls).toEqual(
+        dropped ? [[{ ...ABOUT, reason: LAST.reason }, 'webhook dropped']] : [],
+      );
+    },
+  );
 
   it('that fails inside the service drops the delivery, and the error is logged without its words', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
@@ -142,27 +115,25 @@ describe('an attempt', () => {
   });
 });
 
-describe('nothing is sent', () => {
-  it.each([
-    [DROPPED_BECAUSE.gone, due(), undefined],
-    [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
-    [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
-    [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
-    [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
-  ])('where %s', async (reason, delivery, to) => {
-    const { attempt, send, log } = setUp(REFUSED);
-    expect(await attempt(delivery, to)).toEqual({
-      id: 'delivery-1',
-      before: 0,
-      status: 'DROPPED',
-      attempts: [],
-      dueAt: NOW,
-      finishedAt: NOW,
-      reason,
-    });
-    expect(send).not.toHaveBeenCalled();
-    expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ shopId: to ? 'shop-1' : null, reason });
+it.each([
+  [DROPPED_BECAUSE.gone, due(), undefined],
+  [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
+  [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
+  [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
+  [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
+])('nothing is sent where %s', async (reason, delivery, to) => {
+  const { attempt, send, log } = setUp(REFUSED);
+  expect(await attempt(delivery, to)).toEqual({
+    id: 'delivery-1',
+    before: 0,
+    status: 'DROPPED',
+    attempts: [],
+    dueAt: NOW,
+    finishedAt: NOW,
+    reason,
   });
+  expect(send).not.toHaveBeenCalled();
+  expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ shopId: to ? 'shop-1' : null, reason });
 });
 
 describe('a secret', () => {

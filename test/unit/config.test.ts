@@ -120,16 +120,8 @@ describe('a wrong value', () => {
     SECRET_KEY: ['k'.repeat(31), `${KEY},short`, ',', `${KEY},`, `,${KEY}`, `${OTHER_KEY}, ,${KEY}`],
     DATABASE_POOLS: ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6', 'lists=8,lists=9'],
     TRUST_PROXY: [
-      ...[
-        'true',
-        'yes',
-        '-1',
-        '1.5',
-        '999',
-        '192.0.2.1;192.0.2.2',
-        '192.0.2.1,proxy.example',
-        '192.0.2.0/33',
-      ],
+      ...['true', 'yes', '-1', '1.5', '999'],
+      ...['192.0.2.1;192.0.2.2', '192.0.2.1,proxy.example', '192.0.2.0/33'],
     ],
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: ['yes', '1', 'TRUE'],
     ROLE: ['both', 'api', 'worker'],
@@ -165,6 +157,7 @@ describe('the process', () => {
     ['PORT', { PORT: 'http' }],
     ['DATABASE_URL', { DATABASE_URL: `mysql://user:${SECRET}@127.0.0.1/x`, SECRET_KEY: KEY }],
     ['SECRET_KEY', { SECRET_KEY: SECRET }],
+    ['SECRET_KEY_FILE', { SECRET_KEY_FILE: `/nowhere/${SECRET}` }],
   ])('ends with status 1 and one line that names %s (%j)', async (name, env) => {
     const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });
     expect(stderr).toMatch(new RegExp(`^handback: ${name} [^\\n]+\\n$`));
@@ -252,18 +245,13 @@ describe('a secret in a file', () => {
     expect(message).toBe(`${name}_FILE and ${name} are both set: keep one of them`);
   });
 
-  it.each(SECRETS)(
-    '%s_FILE is refused where the file is missing, a folder or empty',
-    (name, _value, more) => {
-      const refusal = (file: string) => refusalOf({ ...more, [`${name}_FILE`]: file });
-      expect(refusal(join(temporaryFolder(), 'absent'))).toBe(
-        `${name}_FILE names a file that cannot be read`,
-      );
-      expect(refusal(temporaryFolder())).toBe(`${name}_FILE names a file that cannot be read`);
-      for (const content of ['', '\n', ' \r\n'])
-        expect(refusal(fileWith(content))).toBe(`${name}_FILE names a file that is empty`);
-    },
-  );
+  it.each(SECRETS)('%s_FILE is refused where it is missing, a folder or empty', (name, _value, more) => {
+    const refusal = (file: string) => refusalOf({ ...more, [`${name}_FILE`]: file });
+    expect(refusal(join(temporaryFolder(), 'absent'))).toBe(`${name}_FILE names a file that cannot be read`);
+    expect(refusal(temporaryFolder())).toBe(`${name}_FILE names a file that cannot be read`);
+    for (const content of ['', '\n', ' \r\n'])
+      expect(refusal(fileWith(content))).toBe(`${name}_FILE names a file that is empty`);
+  });
 
   it('may hold several keys, one on each line', () => {
     const SECRET_KEY_FILE = fileWith(`${OTHER_KEY}\n${KEY}\n`);
@@ -278,16 +266,5 @@ describe('a secret in a file', () => {
 
   it('with a blank name is none', () => {
     expect(readConfig({ SECRET_KEY_FILE: ' ', SECRET_KEY: KEY }).secretKeys).toEqual([KEY]);
-  });
-
-  it('stops the process with one line that names it', async () => {
-    const { status, stderr } = await run(['serve'], {
-      DATA_DIR: temporaryFolder(),
-      SECRET_KEY_FILE: '/nowhere/at/all',
-    });
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: 'handback: SECRET_KEY_FILE names a file that cannot be read\n',
-    });
   });
 });

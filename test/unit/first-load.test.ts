@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 
 // What a browser loads before a page of the admin app can be used: the app as it is built for people, weighed.
 
@@ -50,26 +50,24 @@ const weightOf = (name: string): number => {
   return gzipSync(file?.type === 'chunk' ? file.code : (file?.source ?? '')).length;
 };
 
-describe('the first load', () => {
-  it.each([
-    ['sign-in', ['src/session/sign-in-page.tsx']],
-    ['set-up', ['src/session/set-up-page.tsx']],
-    ['the overview, without its chart', ['src/shell/shell.tsx', 'src/overview/overview-page.tsx']],
-    ['the list of repairs', ['src/shell/shell.tsx', 'src/returns/list/repairs-page.tsx']],
-    ['the list of trade returns', ['src/shell/shell.tsx', 'src/returns/list/trade-returns-page.tsx']],
-    ['a repair', ['src/shell/shell.tsx', 'src/returns/detail/repair-page.tsx']],
-    ['a trade return', ['src/shell/shell.tsx', 'src/returns/detail/trade-return-page.tsx']],
-  ])('of %s is a few files below 200 kB', (_page, parts) => {
-    const loaded = new Set<string>();
-    for (const part of ['index.html', ...parts]) loadedFor(chunkOf(part), loaded);
-    const weights = [...loaded].map((name) => ({ name, bytes: weightOf(name) }));
-    expect(weights.some(({ name }) => name.endsWith('.css'))).toBe(true);
-    const total = weights.reduce((sum, { bytes }) => sum + bytes, 0);
-    // React and the router alone are more than this; less means that something was not counted.
-    expect(total).toBeGreaterThan(100_000);
-    expect(total).toBeLessThan(MOST_BYTES);
-    expect(loaded.size).toBeLessThanOrEqual(MOST_FILES);
-  });
+it.each([
+  ['sign-in', ['src/session/sign-in-page.tsx']],
+  ['set-up', ['src/session/set-up-page.tsx']],
+  ['the overview, without its chart', ['src/shell/shell.tsx', 'src/overview/overview-page.tsx']],
+  ['the list of repairs', ['src/shell/shell.tsx', 'src/returns/list/repairs-page.tsx']],
+  ['the list of trade returns', ['src/shell/shell.tsx', 'src/returns/list/trade-returns-page.tsx']],
+  ['a repair', ['src/shell/shell.tsx', 'src/returns/detail/repair-page.tsx']],
+  ['a trade return', ['src/shell/shell.tsx', 'src/returns/detail/trade-return-page.tsx']],
+])('the first load of %s is a few files below 200 kB', (_page, parts) => {
+  const loaded = new Set<string>();
+  for (const part of ['index.html', ...parts]) loadedFor(chunkOf(part), loaded);
+  const weights = [...loaded].map((name) => ({ name, bytes: weightOf(name) }));
+  expect(weights.some(({ name }) => name.endsWith('.css'))).toBe(true);
+  const total = weights.reduce((sum, { bytes }) => sum + bytes, 0);
+  // React and the router alone are more than this; less means that something was not counted.
+  expect(total).toBeGreaterThan(100_000);
+  expect(total).toBeLessThan(MOST_BYTES);
+  expect(loaded.size).toBeLessThanOrEqual(MOST_FILES);
 });
 
 /** What comes along with others and is never shown. */

@@ -90,16 +90,6 @@ describe('receivers with something due', () => {
     wake('a', false);
     expect(names()).toEqual(['c', 'a', 'b']);
   });
-
-  it('that are woken while they are read are read again', () => {
-    const { receivers, wake, names } = setUp();
-    wake('a');
-    const [chosen] = receivers.choose('healthy', MANY) as [Chosen];
-    wake('a');
-    expect(names()).toEqual([]);
-    receivers.wasRead(chosen.receiver, { isOurs: true });
-    expect(names()).toEqual(['a']);
-  });
 });
 
 describe('the two pools', () => {
@@ -154,50 +144,30 @@ describe('the two pools', () => {
   });
 });
 
-describe('a retry timer', () => {
-  it('wakes its receiver at the earliest of its times, not before', () => {
-    const { clock, receivers, names } = setUp();
-    receivers.wakeAfter('late', 5000);
-    receivers.wakeAfter('soon', 2000);
-    receivers.wakeAfter('soon', 9000);
-    expect(receivers.msToNextTimer()).toBe(2000);
-    clock.ms = 1999;
-    receivers.fireTimers();
-    expect(names()).toEqual([]);
-    clock.ms = 2000;
-    receivers.fireTimers();
-    expect(names()).toEqual(['soon']);
-    expect(receivers.msToNextTimer()).toBe(3000);
-  });
+it('a retry timer wakes its receiver at the earliest of its times, not before', () => {
+  const { clock, receivers, names } = setUp();
+  receivers.wakeAfter('late', 5000);
+  receivers.wakeAfter('soon', 2000);
+  receivers.wakeAfter('soon', 9000);
+  expect(receivers.msToNextTimer()).toBe(2000);
+  clock.ms = 1999;
+  receivers.fireTimers();
+  expect(names()).toEqual([]);
+  clock.ms = 2000;
+  receivers.fireTimers();
+  expect(names()).toEqual(['soon']);
+  expect(receivers.msToNextTimer()).toBe(3000);
 });
 
-describe('a receiver is forgotten', () => {
-  it.each([
-    ['healthy', true],
-    ['unhealthy, as a revoked client is', false],
-  ])('when nothing is being sent and nothing waits: %s', (_how, isAcknowledged) => {
-    const { receivers, wake, next, start, end } = setUp();
-    for (let i = 0; i < MANY; i++) end(start(`r${i}`, 1), isAcknowledged);
-    expect(receivers.size).toBe(0);
-    receivers.wakeAfter('a', 1000);
-    wake('a');
-    next();
-    expect(receivers.size).toBe(1);
-    vi.advanceTimersByTime(1000);
-    receivers.fireTimers();
-    next();
-    expect(receivers.size).toBe(0);
-  });
-
-  it('not while a result is unwritten or set aside', () => {
-    const { receivers, start } = setUp();
-    const [exchange] = start('a', 1) as [Exchange];
-    receivers.finish(exchange, true);
-    expect(receivers.size).toBe(1);
-    receivers.end(exchange, 'set aside');
-    expect(receivers.unsettledOf('a')).toEqual([exchange.deliveryId]);
-    expect(receivers.unsettled()).toEqual([]);
-  });
+// That it is forgotten afterwards is in test/webhooks/model.test.ts.
+it('a receiver is not forgotten while a result is unwritten or set aside', () => {
+  const { receivers, start } = setUp();
+  const [exchange] = start('a', 1) as [Exchange];
+  receivers.finish(exchange, true);
+  expect(receivers.size).toBe(1);
+  receivers.end(exchange, 'set aside');
+  expect(receivers.unsettledOf('a')).toEqual([exchange.deliveryId]);
+  expect(receivers.unsettled()).toEqual([]);
 });
 
 it('an exchange that ends twice is a mistake that is noticed', () => {

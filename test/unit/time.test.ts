@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { toIso, withTimeout } from '../../src/lib/time.ts';
 
@@ -15,18 +15,18 @@ it('fails where the work takes too long', async () => {
 });
 
 it('takes a result that arrived while the process was busy', async () => {
-  const reading = withTimeout(stat(import.meta.filename), 5, late);
-  const busyUntil = performance.now() + 100;
+  const { port1, port2 } = new MessageChannel();
+  const reading = withTimeout(once(port2, 'message'), 5, late);
+  // It is there at once, and is read when the event loop turns.
+  port1.postMessage('sent');
+  const busyUntil = performance.now() + 20;
   while (performance.now() < busyUntil);
-  expect((await reading).isFile()).toBe(true);
+  expect(await reading).toEqual(['sent']);
+  port1.close();
 });
 
-it.each([0, 999, 86_399_999, 86_400_000, -1, 1_709_164_800_000, 1_798_761_599_999, 4_102_444_800_000])(
-  'writes %i as Date does',
-  (ms) => expect(toIso(ms)).toBe(new Date(ms).toISOString()),
-);
-
 it('writes any time as Date does', () => {
+  const edges = [0, 999, 86_399_999, 86_400_000, -1, 1_709_164_800_000, 1_798_761_599_999, 4_102_444_800_000];
   const times = Array.from({ length: 5_000 }, () => Math.floor(Math.random() * 4_102_444_800_000));
-  for (const ms of times) expect(toIso(ms)).toBe(new Date(ms).toISOString());
+  for (const ms of [...edges, ...times]) expect(toIso(ms)).toBe(new Date(ms).toISOString());
 });

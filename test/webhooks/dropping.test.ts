@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { changeClient, type NewApiClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -6,6 +7,7 @@ import { GIVE_UP_AFTER_MS } from '../../src/webhooks/policy.ts';
 import { newPerson } from '../support/admin.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
+import { ENGINE } from '../support/harness.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
@@ -80,7 +82,7 @@ describe('what has waited for a day', () => {
     await enqueue(t, client.id, 3, now - GIVE_UP_AFTER_MS + 600_000);
     await t.startSending();
     await t.create(await t.addReceiver(receiver.url));
-    await receiver.got(1, 5_000);
+    await receiver.got(1);
     await until('the old ones are dropped, and the new one is settled', async () => {
       const rows = await t.deliveries();
       const dropped = rows.filter(({ reason }) => reason === 'waited longer than 24 hours');
@@ -92,16 +94,109 @@ describe('what has waited for a day', () => {
     // One line for many, and none for each.
     expect(t.logs.filter((line) => line.includes('webhooks dropped')).length).toBeLessThan(10);
   });
+});
 
-  it('is dropped also between two attempts', async () => {
-    const { t, receiver, client } = await sendingTo(() => 500);
-    await t.create(client);
-    await t.attempted(1);
-    t.advance(GIVE_UP_AFTER_MS + 1_000);
-    await t.drained();
-    expect(await shownTo(t, client.id)).toMatchObject([
-      { status: 'DROPPED', reason: 'waited longer than 24 hours', attempts: [{ statusCode: 500 }] },
-    ]);
-    expect(receiver.received).toHaveLength(1);
+// One bad row is one failed row: the others are sent, the process lives, and a stop works.
+
+const droppedLines = (t: WebhookHarness) =>
+  t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'webhook dropped');
+
+it.each([
+  ['sealed with another key', Buffer.alloc(64, 7).toString('base64')],
+  ['cut short', 'AAAA'],
+  ['empty', ''],
+])('a webhook secret that is %s fails its own deliveries alone', async (_how, sealed) => {
+  const [healthy, other] = [await startReceiver(), await startReceiver()];
+  const t = await webhookHarness({ sending: false });
+  const broken = await t.addReceiver(other.url);
+  const sound = await t.addReceiver(healthy.url);
+  await sql`update api_clients set webhook_secret = ${sealed} where id = ${broken.id}`.execute(t.ctx.db);
+  for (let i = 0; i < 3; i++) await t.create(broken);
+  await t.create(sound);
+  const stop = await t.startSending();
+  await healthy.got(1);
+  await t.drained();
+  const rows = (await t.deliveries()).filter(({ client_id }) => client_id === broken.id);
+  expect(rows).toMatchObject(
+    Array(3).fill({ status: 'DROPPED', attempts: 0, reason: 'the webhook secret cannot be opened' }),
+  );
+  expect(other.received).toEqual([]);
+  expect(droppedLines(t)).toHaveLength(3);
+  expect(t.logs.join('')).not.toContain(broken.webhookSecret);
+  await stop();
+});
+
+it('a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at', async () => {
+  const { t, receiver, client } = await sendingTo((n) => (n <= 2 ? 500 : 200));
+  await t.create(client);
+  await t.create(client);
+  await receiver.got(2);
+  await t.attempted(1);
+  const [bad] = await t.deliveries();
+  await t.ctx.db
+    .updateTable('webhook_deliveries')
+    .set({ attempt_log: '[{"at":', body: '{"event":' } as never)
+    .where('id', '=', bad?.id as string)
+    .execute();
+  t.advance(2_000);
+  await t.drained();
+  const rows = new Map((await t.deliveries()).map((row) => [row.id, row]));
+  expect(rows.get(bad?.id as string)).toMatchObject({
+    status: 'DROPPED',
+    reason: 'its earlier attempts cannot be read',
   });
+  expect([...rows.values()].filter(({ status }) => status === 'DELIVERED')).toHaveLength(1);
+  const shown = await (await newPerson(t)).get(`/clients/${client.id}/deliveries`);
+  expect([shown.status, shown.body.items.length]).toEqual([200, 2]);
+});
+
+it('a webhook URL that is none fails its attempts, not the process', async ({ t }) => {
+  const receiver = await startReceiver();
+  const client = await t.addReceiver('http://127.0.0.1:9/');
+  await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
+  await t.create(client);
+  const tried = await t.attempted(1);
+  expect(JSON.parse(tried.attempt_log)).toMatchObject([{ statusCode: null, error: expect.any(String) }]);
+  await t.create(await t.addReceiver(receiver.url));
+  await receiver.got(1);
+});
+
+/** From now on the database refuses every change of this delivery. */
+const refuseChangesOf = async ({ ctx: { db } }: WebhookHarness, deliveryId: string): Promise<void> => {
+  const id = sql.lit(deliveryId);
+  if (ENGINE === 'sqlite') {
+    await sql`create trigger refused before update on webhook_deliveries when old.id = ${id}
+      begin select raise(abort, 'refused'); end`.execute(db);
+    return;
+  }
+  await sql`create function refuse() returns trigger language plpgsql as
+    'begin raise exception ''refused''; end'`.execute(db);
+  await sql`create trigger refused before update on webhook_deliveries for each row
+    when (old.id = ${id}) execute function refuse()`.execute(db);
+};
+
+it('a result that the database refuses is given up alone, logged and counted; its receiver and all others go on', async () => {
+  const [refused, other] = [await startReceiver(), await startReceiver()];
+  const t = await webhookHarness({ sending: false });
+  const [client, healthy] = [await t.addReceiver(refused.url), await t.addReceiver(other.url)];
+  await t.create(client);
+  const id = (await t.deliveries())[0]?.id as string;
+  await refuseChangesOf(t, id);
+  for (let i = 0; i < 5; i++) await t.create(healthy);
+  const stop = await t.startSending();
+  const waiting = async () => (await t.deliveries()).filter(({ status }) => status === 'PENDING');
+  await until('all others are written down', async () => (await waiting()).length === 1);
+
+  for (const each of [client, healthy]) for (let i = 0; i < 10; i++) await t.create(each);
+  await until('those after it too', async () => (await waiting()).length === 1);
+  expect(await waiting()).toMatchObject([{ id, attempts: 0 }]);
+  // Sent once: what cannot be written down is not sent again and again.
+  const sentIds = refused.received.map(({ headers }) => headers['x-webhook-id']);
+  expect(sentIds.filter((each) => each === id)).toHaveLength(1);
+  expect(sentIds).toHaveLength(11);
+  const lines = t.logs.map((line) => JSON.parse(line)).filter(({ deliveryId }) => deliveryId === id);
+  expect(lines).toMatchObject([{ level: 50, status: 'DELIVERED' }]);
+  expect(await t.ctx.metrics.registry.metrics()).toMatch(/^handback_webhook_results_refused_total 1$/m);
+  await stop();
+  expect(await t.ctx.db.selectFrom('webhook_leases').select('client_id').execute()).toEqual([]);
 });

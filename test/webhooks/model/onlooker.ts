@@ -193,7 +193,7 @@ export class Onlooker {
     holds(!isSettled || !other, () => `${name}: ${other?.process.name} sends to it too`);
   }
 
-  /** Nobody waits longer than the bounds, while a process is awake. */
+  /** No delivery waits longer than the bounds, while a process is awake. */
   #checkLateness(): void {
     const { world } = this;
     if (world.awake.length === 0) return;

@@ -111,19 +111,8 @@ export class Simulation {
   }
   #moveTo(ms: number): void {
     const passed = Math.max(0, ms - this.nowMs);
-    // First the time, then whoever looks at what has become too late by now.
+    // First the time, then the check of what has become too late by now.
     this.nowMs += passed;
     if (passed > 0) this.#onTimePassed(passed);
   }
 }
-
-/** Numbers that look random and are the same for the same seed. */
-export const numbersFrom = (seed: number): (() => number) => {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};

@@ -8,7 +8,8 @@ import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
 import { pause } from '../../../src/webhooks/worker/own-time.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
 import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';
-import { numbersFrom, type ProcessTime, Simulation, START_MS } from './simulation.ts';
+import { type Random, randomOf } from '../../support/random.ts';
+import { type ProcessTime, Simulation, START_MS } from './simulation.ts';
 
 // Receivers, processes and the database, as the dispatcher sees them; and what an onlooker notes down of it all.
 
@@ -32,17 +33,17 @@ export class World {
   onSettled: () => Promise<void> = async () => {};
   /** When a process last died, slept, returned or stopped. */
   disturbedAt = 0;
-  readonly #random: () => number;
+  readonly #random: Random;
 
   constructor(ground: Ground, limits: PoolLimits, seed: number, onTimePassed: (ms: number) => void) {
     this.ground = ground;
     this.limits = limits;
-    this.#random = numbersFrom(seed);
+    this.#random = randomOf(seed);
     this.behaviours = ground.receivers.map(() => 'acknowledges');
     this.simulation = new Simulation(onTimePassed);
   }
 
-  /** What happened, for whoever has to understand a failing run. */
+  /** What happened, to be printed with a failing run. */
   tell(what: string): void {
     this.history.push(`${((this.nowMs - START_MS) / 1000).toFixed(3)} s  ${what}`);
   }
@@ -51,7 +52,7 @@ export class World {
   }
   /** A whole number from 0 on, the same for the same seed. */
   upTo(most: number): number {
-    return Math.floor(this.#random() * (most + 1));
+    return this.#random.below(most + 1);
   }
 
   async enqueue(receiver: number): Promise<void> {
