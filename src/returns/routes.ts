@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
+import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import {
   AdminOfflineRepair,
   AdminOfflineRepairList,
@@ -32,6 +32,7 @@ import {
   CreateTradeReturn,
   TradeReturn,
   TradeReturnList,
+  TradeReturnMoveBody,
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
@@ -153,7 +154,7 @@ const TRADE_RETURNS: KindApi = {
     operationId: TRADE_MOVE_IDS[action],
     summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
     description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.`,
-    body: TradeMove,
+    body: TradeReturnMoveBody[action],
   })),
   hasProgramMoves: false,
   describe: {
