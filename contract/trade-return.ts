@@ -138,9 +138,9 @@ const ReceiveTradeReturn = z
     }),
   })
   .refine(({ lines, complete }) => lines !== null || complete === null, {
-    path: ['complete'],
-    error: 'is taken only together with lines',
-    params: { rule: 'needsLines' },
+    path: ['lines'],
+    error: 'is required with complete',
+    params: { rule: 'required' },
   })
   .meta({
     id: 'ReceiveTradeReturn',

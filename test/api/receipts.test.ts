@@ -150,7 +150,7 @@ describe('receive with lines', () => {
       { lines: [{ line: 1, received: 2, accepted: 3 }] },
       { 'lines.0.accepted': 'max' },
     ],
-    ['a line that is not there', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'line' }],
+    ['a line that is not there', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'max' }],
     ['a line below 1', { lines: [{ line: 0, received: 0 }] }, { 'lines.0.line': 'min' }],
     [
       'a line twice',
@@ -166,8 +166,8 @@ describe('receive with lines', () => {
     ['five decimals', { lines: [{ line: 2, received: 0.00001 }] }, { 'lines.0.received': 'decimals' }],
     ['no figure', { lines: [{ line: 1 }] }, { 'lines.0.received': 'required' }],
     ['no lines', { lines: [] }, { lines: 'minItems' }],
-    ['complete without lines', { complete: true }, { complete: 'needsLines' }],
-    ['not complete without lines', { complete: false, lines: null }, { complete: 'needsLines' }],
+    ['complete without lines', { complete: true }, { lines: 'required' }],
+    ['not complete without lines', { complete: false, lines: null }, { lines: 'required' }],
   ])('refuses %s, and changes nothing', async ([, body, errors], { t, staff }) => {
     const path = await approved(t, staff);
     const before = await traceOf(t, path);

@@ -40,15 +40,21 @@ export const linesOf = (row: Return): TradeReturn['items'] => {
 const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
   const errors = lines.flatMap(({ line, received }, i): FieldError[] => {
     const item = items[line - 1];
-    const error = (name: string, rule: string, says: string): FieldError[] => {
-      const field = `lines.${i}.${name}`;
-      return [{ field, rule, message: `${field} ${says}` }];
-    };
-    if (!item) return error('line', 'line', `must be a line of the return, 1 to ${items.length}`);
+    if (!item) return [aboveMax(`lines.${i}.line`, `${items.length}, the last line of the return`)];
     return received > item.quantity
-      ? error('received', 'max', `must be at most ${item.quantity}, the quantity of line ${line}`)
+      ? [aboveMax(`lines.${i}.received`, `${item.quantity}, the quantity of line ${line}`)]
       : [];
   });
+  refuse(errors);
+};
+
+const aboveMax = (field: string, most: string): FieldError => ({
+  field,
+  rule: 'max',
+  message: `${field} must be at most ${most}`,
+});
+
+const refuse = (errors: FieldError[]): void => {
   if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
@@ -119,17 +125,13 @@ export const otherAmount = (
   if (units === sumOf(items, 'accepted')) return null;
   const errors: FieldError[] = [];
   if (units > sumOf(items, 'quantity'))
-    errors.push({
-      field: 'creditAmount',
-      rule: 'max',
-      message: `creditAmount must be at most ${amountOf(items, 'quantity')}, the declared amount`,
-    });
+    errors.push(aboveMax('creditAmount', `${amountOf(items, 'quantity')}, the declared amount`));
   if (note === null)
     errors.push({
       field: 'note',
       rule: 'required',
       message: 'note is required with another creditAmount than the computed one',
     });
-  if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
+  refuse(errors);
   return digitsOf(units);
 };
