@@ -18,7 +18,7 @@ const inFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted:
 
 const itemsOf = ({ items }: Return): Item[] => parseJsonColumn('items', items);
 
-export const isCredited = ({ status }: Pick<Return, 'status'>): boolean => CREDIT_STATUSES.includes(status);
+export const hasCredit = ({ status }: Pick<Return, 'status'>): boolean => CREDIT_STATUSES.includes(status);
 
 /**
  * By line; null: none yet. A return that was received has figures for all of its lines: where they are missing, a release that
@@ -26,7 +26,7 @@ export const isCredited = ({ status }: Pick<Return, 'status'>): boolean => CREDI
  */
 const figuresOf = (row: Return, items: Item[]): (Figures | null)[] => {
   const counted = row.receipts === null ? [] : parseJsonColumn('receipts', row.receipts);
-  return items.map((item, i) => counted[i] ?? (isCredited(row) ? inFull(item) : null));
+  return items.map((item, i) => counted[i] ?? (hasCredit(row) ? inFull(item) : null));
 };
 
 /** The items as they are shown. */

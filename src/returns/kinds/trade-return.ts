@@ -21,7 +21,7 @@ import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
 import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
-import { amountOf, isCredited, linesOf, otherAmount, receiptOf } from './receipts.ts';
+import { amountOf, hasCredit, linesOf, otherAmount, receiptOf } from './receipts.ts';
 
 type Return = ReturnRow<'trade_returns'>;
 
@@ -58,7 +58,7 @@ const view = (row: Return): TradeReturn => {
     reason: row.reason,
     items,
     declaredAmount: exactNumber(amountOf(items, 'quantity')),
-    creditAmount: isCredited(row) ? exactNumber(row.credit_amount ?? amountOf(items, 'accepted')) : null,
+    creditAmount: hasCredit(row) ? exactNumber(row.credit_amount ?? amountOf(items, 'accepted')) : null,
     shippingAddress: parseJsonColumn('shipping_address', row.shipping_address),
     orderDate: row.order_date,
     customerNotes: row.customer_notes,
