@@ -26,7 +26,7 @@ const ONLY_POSTGRES = tests(
 /** Where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up. All else runs on SQLite. */
 const BOTH_ENGINES = tests(
   'store/*',
-  'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,timeline,trade-moves}',
+  'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,receipts,timeline,trade-moves}',
   'admin/{corrections,dangerous-goods,links,lock-out,proof,replace-client,returns,search,second-factor,session,set-up,users,workbench}',
   'webhooks/{bad-rows,clocks,dropping,own-deliveries,queue,recipients,replaced-clients,statements}',
   'cli/{backup,beside-the-server,restore,secrets}',
