@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { sql } from 'kysely';
+import type { Right } from '../../contract/common.ts';
 import { afterFailure } from '../db/database-errors.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
-import { statement } from '../db/statements.ts';
+import { type Statement, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
+import { toIso } from '../lib/time.ts';
 import type { Base } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
+import type { Reachable } from '../webhooks/outbox.ts';
 
 const KEY_PREFIX = 'handback_ext_';
 const SECRET_PREFIX = 'whsec_';
@@ -37,6 +40,10 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    // The key of a client that was replaced may still work.
+    .leftJoin('api_clients as next', (join) =>
+      join.onRef('next.id', '=', 'client.replaced_by').on('next.revoked_at', 'is', null),
+    )
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select([
       'client.id as client_id',
@@ -44,10 +51,18 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
       'client.name as client_name',
       'client.webhook_url',
       'client.last_used_at',
+      'client.rights',
+      'client.expires_at',
+      'client.events',
+      'client.replaced_by',
+      'next.webhook_url as next_url',
+      'next.events as next_events',
     ])
     .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
     .where('client.revoked_at', 'is', null),
 );
+
+type KeyRow = typeof activeByKeyHash extends Statement<never, infer Found> ? Found : never;
 
 /** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
 const findByKeyHashes = async ({ reads, fill }: Base, hashes: string[]) => {
@@ -97,6 +112,21 @@ const lastUseWriter = (base: Base) => {
   };
 };
 
+/** The client itself, or the one that replaced it; null: it has no URL. */
+const receiverFor = (row: KeyRow): Reachable | null => {
+  const { id: shop_id, client_id, replaced_by, events } = row;
+  if ((replaced_by === null ? row.webhook_url : row.next_url) === null) return null;
+  return replaced_by === null
+    ? { id: client_id, shop_id, replaces: null, events }
+    : { id: replaced_by, shop_id, replaces: client_id, events: row.next_events };
+};
+
+const unauthenticated = (message?: string): ServiceError =>
+  new ServiceError('UNAUTHENTICATED', {
+    ...(message && { message }),
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
 export const createAuthenticate = (base: Base): Authenticate => {
@@ -110,13 +140,16 @@ export const createAuthenticate = (base: Base): Authenticate => {
   return async (headers) => {
     const key = keyIn(headers);
     const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
-    if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
-    const { client_id: id, client_name: name, last_used_at: lastUsedAt, webhook_url } = found;
+    if (!found) throw unauthenticated();
+    const { client_id: id, client_name: name, last_used_at: lastUsedAt, expires_at: expiresAt } = found;
+    if (expiresAt !== null && expiresAt <= base.clock.now())
+      throw unauthenticated(`The API key expired at ${toIso(expiresAt)}: an Admin can replace the client.`);
     if (lastUsedAt === null || lastUsedAt < base.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
     return {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },
-      hasWebhook: webhook_url !== null,
+      rights: found.rights.split(',') as Right[],
+      receiver: receiverFor(found),
     };
   };
 };

@@ -1,3 +1,4 @@
+import type { ChangeApiClient, ReplaceApiClient } from '../../contract/admin.ts';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
 import {
@@ -123,34 +124,34 @@ const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApi
   webhookSecret,
 });
 
-interface ClientOptions {
-  name?: string;
-  webhookUrl?: string | null;
-}
+type ClientOptions = Omit<ChangeApiClient, 'expiresAt'> & { expires?: number | null };
 type NewClientOptions = ClientOptions & { shop: string; name: string };
 
-export const clientCreate = async (ctx: Context, { shop, name, webhookUrl = null }: NewClientOptions) => {
+export const clientCreate = async (ctx: Context, { shop, expires, ...options }: NewClientOptions) => {
+  const { webhookUrl = null } = options;
   await checkWebhookUrl(ctx, webhookUrl);
   const { id: shopId } = await shopById(ctx, shop);
-  return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
+  const given = { ...options, shopId, webhookUrl, expiresAt: expires };
+  return newClientFields(await createClient(ctx, OPERATOR, given));
 };
 
-export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
+export const clientUpdate = async (ctx: Context, id: string, { expires, ...options }: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  return viewClient(await found('client', id, () => changeClient(ctx, OPERATOR, id, options)));
+  const change = { ...options, expiresAt: expires };
+  return viewClient(ctx, await found('client', id, () => changeClient(ctx, OPERATOR, id, change)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
-  viewClient(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
+  viewClient(ctx, await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
-export const clientReplace = async (ctx: Context, id: string, options: ClientOptions) => {
+export const clientReplace = async (ctx: Context, id: string, options: Partial<ReplaceApiClient>) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   const old = await clientById(ctx, id);
   return newClientFields(await replaceClient(ctx, OPERATOR, old, options));
 };
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
-  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(viewClient);
+  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map((client) => viewClient(ctx, client));
 
 /** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {
