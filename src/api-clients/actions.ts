@@ -54,21 +54,10 @@ const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
   ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
 });
 
-const auditedFields = ({ name, webhookUrl, rights, events, expiresAt }: ApiClient) => ({
-  name,
-  webhookUrl,
-  rights,
-  events,
-  expiresAt: isoOrNull(expiresAt),
-});
+const AUDITED = ['name', 'webhookUrl', 'rights', 'events', 'expiresAt'] as const;
+const auditable = (client: ApiClient) => ({ ...client, expiresAt: isoOrNull(client.expiresAt) });
 const auditedChanges = (before: ApiClient, after: ApiClient) =>
-  changesBetween(auditedFields(before), auditedFields(after), [
-    'name',
-    'webhookUrl',
-    'rights',
-    'events',
-    'expiresAt',
-  ]);
+  changesBetween(auditable(before), auditable(after), AUDITED);
 
 /** Active ones of a shop; those that were replaced do not count (docs/contract.md). */
 const MOST_CLIENTS = 100;
@@ -99,7 +88,8 @@ export const createClient = async (
   const client = await ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId);
     const created = await insertClient(trx, row);
-    const { name: _, ...data } = auditedFields(created);
+    const { expires_at, ...chosen } = settingsRow(given);
+    const data = { webhookUrl, ...chosen, ...(expires_at && { expiresAt: toIso(expires_at) }) };
     await recordAudit(trx, { ...about(created), at, actor, action: 'CLIENT_CREATED', data });
     return created;
   });
@@ -191,7 +181,8 @@ export const replaceClient = async (
     for (const { statement, values } of takeOverDeliveries(old.id, created.id))
       await trx.executeQuery(ctx.fill(statement, values as never));
     const { expiresAt: _, ...changes } = auditedChanges(old, created) ?? {};
-    const data = { replacedBy: created.id, oldKeyUntil: isoOrNull(oldKeyUntil), ...changes };
+    const overlap = oldKeyUntil === null ? {} : { oldKeyUntil: toIso(oldKeyUntil) };
+    const data = { replacedBy: created.id, ...overlap, ...changes };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
     return created;
   };

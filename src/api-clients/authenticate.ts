@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Right } from '../../contract/common.ts';
 import { afterFailure } from '../db/database-errors.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
-import { type Statement, statement } from '../db/statements.ts';
+import { statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import { toIso } from '../lib/time.ts';
 import type { Base } from '../service/context.ts';
@@ -12,7 +12,6 @@ import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
-import type { Reachable } from '../webhooks/outbox.ts';
 
 const KEY_PREFIX = 'handback_ext_';
 const SECRET_PREFIX = 'whsec_';
@@ -40,29 +39,27 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-    // The key of a client that was replaced may still work.
-    .leftJoin('api_clients as next', (join) =>
-      join.onRef('next.id', '=', 'client.replaced_by').on('next.revoked_at', 'is', null),
+    // The key of a client that was replaced may still work: the new client receives its events.
+    .leftJoin('api_clients as receiver', (join) =>
+      join
+        .on(sql<boolean>`receiver.id = coalesce(client.replaced_by, client.id)`)
+        .on('receiver.revoked_at', 'is', null)
+        .on('receiver.webhook_url', 'is not', null),
     )
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select([
       'client.id as client_id',
       'client.key_hash',
       'client.name as client_name',
-      'client.webhook_url',
       'client.last_used_at',
       'client.rights',
       'client.expires_at',
-      'client.events',
-      'client.replaced_by',
-      'next.webhook_url as next_url',
-      'next.events as next_events',
+      'receiver.id as receiver_id',
+      'receiver.events',
     ])
     .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
     .where('client.revoked_at', 'is', null),
 );
-
-type KeyRow = typeof activeByKeyHash extends Statement<never, infer Found> ? Found : never;
 
 /** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
 const findByKeyHashes = async ({ reads, fill }: Base, hashes: string[]) => {
@@ -112,15 +109,6 @@ const lastUseWriter = (base: Base) => {
   };
 };
 
-/** The client itself, or the one that replaced it; null: it has no URL. */
-const receiverFor = (row: KeyRow): Reachable | null => {
-  const { id: shop_id, client_id, replaced_by, events } = row;
-  if ((replaced_by === null ? row.webhook_url : row.next_url) === null) return null;
-  return replaced_by === null
-    ? { id: client_id, shop_id, replaces: null, events }
-    : { id: replaced_by, shop_id, replaces: client_id, events: row.next_events };
-};
-
 const unauthenticated = (message?: string): ServiceError =>
   new ServiceError('UNAUTHENTICATED', {
     ...(message && { message }),
@@ -142,6 +130,7 @@ export const createAuthenticate = (base: Base): Authenticate => {
     const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw unauthenticated();
     const { client_id: id, client_name: name, last_used_at: lastUsedAt, expires_at: expiresAt } = found;
+    const { id: shop_id, receiver_id: receiverId, events } = found;
     if (expiresAt !== null && expiresAt <= base.clock.now())
       throw unauthenticated(`The API key expired at ${toIso(expiresAt)}: an Admin can replace the client.`);
     if (lastUsedAt === null || lastUsedAt < base.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
@@ -149,7 +138,9 @@ export const createAuthenticate = (base: Base): Authenticate => {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },
       rights: found.rights.split(',') as Right[],
-      receiver: receiverFor(found),
+      receiver: receiverId
+        ? { id: receiverId, shop_id, replaces: receiverId === id ? null : id, events }
+        : null,
     };
   };
 };

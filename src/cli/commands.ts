@@ -124,6 +124,12 @@ const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApi
   webhookSecret,
 });
 
+/** Without the names of its events, which would fill several lines. */
+const clientFields = (ctx: Context, client: ApiClient) => {
+  const { events: _, ...fields } = viewClient(ctx, client);
+  return fields;
+};
+
 type ClientOptions = Omit<ChangeApiClient, 'expiresAt'> & { expires?: number | null };
 type NewClientOptions = ClientOptions & { shop: string; name: string };
 
@@ -138,11 +144,11 @@ export const clientCreate = async (ctx: Context, { shop, expires, ...options }: 
 export const clientUpdate = async (ctx: Context, id: string, { expires, ...options }: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   const change = { ...options, expiresAt: expires };
-  return viewClient(ctx, await found('client', id, () => changeClient(ctx, OPERATOR, id, change)));
+  return clientFields(ctx, await found('client', id, () => changeClient(ctx, OPERATOR, id, change)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
-  viewClient(ctx, await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
+  clientFields(ctx, await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
 export const clientReplace = async (ctx: Context, id: string, options: Partial<ReplaceApiClient>) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
@@ -151,7 +157,7 @@ export const clientReplace = async (ctx: Context, id: string, options: Partial<R
 };
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
-  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map((client) => viewClient(ctx, client));
+  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map((client) => clientFields(ctx, client));
 
 /** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {

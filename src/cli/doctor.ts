@@ -171,7 +171,7 @@ const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Findin
   ['secret key', checkSecretKey],
   ['proxy', checkProxy],
   ['queue', checkQueue],
-  ['API keys', checkKeys],
+  ['keys', checkKeys],
   ['totals', checkTotals],
   ['counters', checkCounters],
 ];

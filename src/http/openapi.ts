@@ -87,11 +87,8 @@ export const describeApi = async (
       const inside = route.url.startsWith(`${basePath}/`);
       if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
       const { schema } = toJsonSchema(route);
-      const { proof, right } = route.route.config ?? {};
-      const needs = [
-        proof && NEEDS_PROOF,
-        right && !isRead(route.route.method) && `Needs the right \`${right}\`.`,
-      ];
+      const { config: { proof, right } = {}, method } = route.route;
+      const needs = [proof && NEEDS_PROOF, right && method !== 'GET' && `Needs the right \`${right}\`.`];
       schema['description'] = [schema['description'], ...needs].filter(Boolean).join(' ') || undefined;
       return { schema, url: route.url.slice(basePath.length) };
     },
@@ -115,8 +112,6 @@ export const serveDocument = (
     return reply.type('application/json; charset=utf-8').send(bytes);
   });
 };
-
-const isRead = (method: string | string[]): boolean => [method].flat().includes('GET');
 
 const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });

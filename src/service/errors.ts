@@ -143,5 +143,7 @@ export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => s
 };
 
 /** One field is wrong, and only an action could see it; `says` follows the field's name. */
-export const invalidField = (field: string, rule: string, says: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', { errors: [{ field, rule, message: `${field} ${says}` }] });
+export const invalidField = (field: string, rule: string, says: string): ServiceError => {
+  const message = `${field} ${says}`;
+  return new ServiceError('VALIDATION_FAILED', { message, errors: [{ field, rule, message }] });
+};
