@@ -83,7 +83,7 @@ export const createClient = async (
   const { shopId, name, webhookUrl } = given;
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  if (given.expiresAt && given.expiresAt <= at) throw invalidField('expiresAt', 'future', 'must lie ahead');
+  if (given.expiresAt && given.expiresAt <= at) throw invalidField('expiresAt', 'format', 'must lie ahead');
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl, ...settingsRow(given) };
   const client = await ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId);
@@ -160,7 +160,7 @@ export const replaceClient = async (
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
   if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_MS))
-    throw invalidField('oldKeyUntil', 'range', 'must lie ahead, by 30 days at most');
+    throw invalidField('oldKeyUntil', 'format', 'must lie ahead, by 30 days at most');
   const replacing = async (trx: Trx) => {
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
     await lockCounter(ctx, trx, shopId);
