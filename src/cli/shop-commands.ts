@@ -118,23 +118,20 @@ const addUser = (user: Command): void => {
   command(user, 'reset-factor <e-mail>', "remove a user's second factor").action(calls('userResetFactor'));
 };
 
-const rights = () =>
-  new Option('--rights <rights>', `some of ${RIGHTS.join(',')}, or read for none of them`).argParser(
-    clientRights,
-  );
+const RIGHTS_HELP = `what it may do: some of ${RIGHTS.join()}, or read for none of them`;
 
 const addClient = (client: Command): void => {
   command(client, 'create', 'create a client; its key and webhook secret are shown only now')
     .requiredOption('--shop <id>', 'the shop it belongs to')
     .requiredOption('--name <name>', 'its name', name)
     .option('--webhook-url <url>', 'where its events go')
-    .addOption(rights())
+    .option('--rights <rights>', RIGHTS_HELP, clientRights)
     .option('--expires <date>', 'the last day of its key, 2027-01-31 for example (UTC)', endOfDay)
     .action(calls('clientCreate'));
   command(client, 'update <id>', "change a client's name, webhook URL, rights or expiry")
     .option('--name <name>', 'its name', name)
     .option('--webhook-url <url|none>', 'where its events go', textOrNone)
-    .addOption(rights())
+    .option('--rights <rights>', RIGHTS_HELP, clientRights)
     .option('--expires <date|none>', 'the last day of its key (UTC)', endOfDayOrNone)
     .action(calls('clientUpdate'));
   command(client, 'revoke <id>', 'revoke a key for good').action(calls('clientRevoke'));

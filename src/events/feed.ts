@@ -25,14 +25,13 @@ interface FoundEvent {
   position: number;
   id: string;
   at: number;
+  /** Of this event and those before it on the page. */
+  bytes_so_far: number;
   body: string;
 }
 
 /** How far one page looks for events that were asked for: 2,000 rows take a few milliseconds, however many follow. */
 const SCANNED_POSITIONS = 2_000;
-
-/** Names of events; null: every kind. */
-export type ChosenTypes = readonly string[] | null;
 
 interface FeedRange {
   shop: string;
@@ -57,13 +56,13 @@ const eventsAfter = statementsBy((which: 'all' | 'some') =>
         ${which === 'all' ? sql`` : sql`and event ${oneOf('text', types as string[])}`}
       order by position limit cast(${limit} as bigint)
     ), sized as (
-      select position, id, at, sum(bytes) over (order by position) - bytes as bytes_before from page
+      select position, id, at, bytes, sum(bytes) over (order by position) as bytes_so_far from page
     )
-    select counter.last_position, fits.position, fits.id, fits.at,
+    select counter.last_position, fits.position, fits.id, fits.at, fits.bytes_so_far,
       (select at from events where shop_id = ${shop} and position = ${after} + 1) as next_at,
       (select body from events where id = fits.id) as body
     from shop_counters as counter
-    left join sized as fits on fits.bytes_before < ${sql.lit(MOST_BYTES)}
+    left join sized as fits on fits.bytes_so_far - fits.bytes < ${sql.lit(MOST_BYTES)}
     where counter.shop_id = ${shop}
     order by fits.position`,
   ),
@@ -119,13 +118,13 @@ export interface FeedPage {
   isEmpty: boolean;
 }
 
-/** An event that cannot be read is skipped, as one that was not asked for; the cursor goes past it. */
+/** `types` null: every kind. An event that cannot be read is skipped, as one that was not asked for; the cursor goes past it. */
 export const readFeed = async (
   ctx: Base,
   shopId: string,
   start: number | typeof LATEST,
   limit: number,
-  types: ChosenTypes = SPECIFIED_EVENTS,
+  types: readonly string[] | null = SPECIFIED_EVENTS,
 ): Promise<FeedPage> => {
   const after = start === LATEST ? 0 : start;
   const asked = { shop: shopId, after, limit: start === LATEST ? 0 : limit, types: types ?? [] };
@@ -136,18 +135,15 @@ export const readFeed = async (
   if (after < newest && (nextAt === null || nextAt < ctx.clock.now() - KEPT_MS))
     throw new ServiceError('CURSOR_EXPIRED');
   const events = rows.filter((row): row is (typeof rows)[number] & FoundEvent => row.position !== null);
-  const isWhole = events.length < limit && bytesOf(events) < MOST_BYTES;
-  const scanned = Math.min(after + SCANNED_POSITIONS, newest);
-  const last = isWhole ? scanned : (events.at(-1)?.position ?? scanned);
+  const end = events.at(-1);
+  const isFull = end && (events.length === limit || end.bytes_so_far >= MOST_BYTES);
+  const last = isFull ? end.position : Math.min(after + SCANNED_POSITIONS, newest);
   return {
     page: pageText(shopId, events.flatMap(itemText(ctx)), last, last < newest),
     last,
     isEmpty: events.length === 0 && last === newest,
   };
 };
-
-const bytesOf = (events: FoundEvent[]): number =>
-  events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 
 const pageText = (shopId: string, items: string[], last: number, hasMore: boolean): string => {
   const rest = JSON.stringify({ cursor: cursorOf(shopId, last), hasMore });

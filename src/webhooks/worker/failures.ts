@@ -103,9 +103,8 @@ export class ReceiverFailures {
       .select(['client.id', 'client.name', 'shop.id as shopId', 'shop.name as shopName'])
       .where('client.id', '=', clientId)
       .executeTakeFirstOrThrow();
-    const about = { clientId, shopId: client.shopId };
-    if (failing) log.warn({ ...about, error: failing.lastError }, 'a webhook receiver keeps failing');
-    else log.info(about, 'a webhook receiver works again');
+    const news = failing ? 'a webhook receiver keeps failing' : 'a webhook receiver works again';
+    log.warn({ clientId, shopId: client.shopId, error: failing?.lastError }, news);
     await mailReceiverState(client, failing);
   }
 }
