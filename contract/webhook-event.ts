@@ -86,5 +86,18 @@ export const WEBHOOK_EVENT_DATA = {
     message: z.string(),
   }),
 } as const;
+/** The events of the specification: what a client is sent, and the feed has, unless other events are chosen. */
+export const SPECIFIED_EVENTS = [
+  'offline_repair.created',
+  'offline_repair.tracking_uploaded',
+  'offline_repair.status_changed',
+  'offline_repair.disposition_set',
+  'offline_repair.closed',
+  'trade_return.created',
+  'trade_return.status_changed',
+  'trade_return.credit_requested',
+  'trade_return.resolved',
+] as const satisfies (keyof typeof WEBHOOK_EVENT_DATA)[];
+
 export type WebhookEventName = keyof typeof WEBHOOK_EVENT_DATA;
 export type WebhookEventData<Name extends WebhookEventName> = z.infer<(typeof WEBHOOK_EVENT_DATA)[Name]>;

@@ -15,18 +15,20 @@ export interface EventsOptions {
   key: string;
   url: string;
   after?: string;
+  types?: string;
   forward?: { to: string; secret: string };
   json: boolean;
 }
 
 /** Follows the feed until Ctrl-C or SIGTERM, and then prints the cursor to go on from. */
-export const followEvents = async ({ key, url, after, forward, json }: EventsOptions): Promise<void> => {
+export const followEvents = async (options: EventsOptions): Promise<void> => {
+  const { key, url, after, types, forward, json } = options;
   const stopping = new AbortController();
   const end = () => stopping.abort();
   // A second Ctrl-C ends it at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   const stop = stopping.signal;
-  const feed = { url: feedUrl(url), key };
+  const feed = { url: feedUrl(url), key, types };
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
@@ -116,6 +118,7 @@ type FeedEvent = EventsPage['items'][number];
 interface Feed {
   url: string;
   key: string;
+  types: string | undefined;
 }
 
 const feedUrl = (base: string): string => {
@@ -159,6 +162,7 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Pr
   // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
   if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
   if (after !== null) query.set('after', after);
+  if (feed.types !== undefined) query.set('types', feed.types);
   const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
     const response = await fetch(`${feed.url}?${query}`, {

@@ -4,6 +4,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import { ConfigError } from '../service/config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
 import { receipts } from './migrations/0002-receipts.ts';
+import { clientRights } from './migrations/0003-client-rights.ts';
 import type { Tables } from './schema.ts';
 
 /** Where the engines' schemas differ. */
@@ -68,6 +69,7 @@ export type SchemaChange = (db: Kysely<any>, dialect: NoticingDialect) => Promis
 const CHANGES: Record<string, SchemaChange> = {
   '0001-initial-schema': initialSchema,
   '0002-receipts': receipts,
+  '0003-client-rights': clientRights,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);

@@ -14,7 +14,7 @@ import {
   StoreList,
 } from '../../contract/admin-returns.ts';
 import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
-import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
+import { IdempotencyKey, type Right, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
@@ -74,8 +74,8 @@ interface KindApi {
   programs: Audience;
   staff: Audience;
   moves: MoveRoute[];
-  /** Trade returns are moved by staff alone. */
-  hasProgramMoves: boolean;
+  /** What API clients need for its moves, and whether they may also say what they saw. */
+  programMoves: { right: Right; query?: typeof MoveQuery };
   describe: { create: string; related: string };
   actions: ReturnActions;
 }
@@ -124,7 +124,7 @@ const OFFLINE_REPAIRS: KindApi = {
     ...REPAIR_MOVES[action],
     body: OfflineRepairActionBody[action],
   })),
-  hasProgramMoves: true,
+  programMoves: { right: 'write' },
   describe: {
     create:
       'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
@@ -164,10 +164,10 @@ const TRADE_RETURNS: KindApi = {
     description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${TRADE_MOVES[action].more ?? ''}`,
     body: TradeReturnMoveBody[action],
   })),
-  hasProgramMoves: false,
+  programMoves: { right: 'move-trade-returns', query: MoveQuery },
   describe: {
     create:
-      "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
+      "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here, or a client with the right to; webhooks tell you.",
     related: 'List earlier returns of the company or customer',
   },
   actions: tradeReturns,
@@ -250,18 +250,18 @@ const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audi
   });
 };
 
-/** Staff also say what they saw, so `query` is theirs alone. */
 const moveRoutes = (
   route: Register,
   ctx: Context,
   kind: KindApi,
   { item }: Audience,
-  query?: typeof MoveQuery,
+  { query, ...config }: { right?: Right; query?: typeof MoveQuery },
 ): void => {
   const { path, names, moves, actions } = kind;
   for (const { action, ...move } of moves)
     route({
       ...move,
+      ...config,
       at: `POST /${path}/:id/${action}`,
       query,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
@@ -313,11 +313,11 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
 
 export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
-    const route = routesOf(app, { tag: kind.tag });
+    const route = routesOf(app, { tag: kind.tag, right: 'write' });
     dryRunRoute(route, ctx, kind);
     createAndListRoutes(route, ctx, kind, kind.programs);
     readRoutes(route, ctx, kind, kind.programs);
-    if (kind.hasProgramMoves) moveRoutes(route, ctx, kind, kind.programs);
+    moveRoutes(route, ctx, kind, kind.programs, kind.programMoves);
   }
 };
 
@@ -326,7 +326,7 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
     const route = routesOf(app, { tag: kind.tag });
     createAndListRoutes(route, ctx, kind, kind.staff);
     readRoutes(route, ctx, kind, kind.staff);
-    moveRoutes(route, ctx, kind, kind.staff, MoveQuery);
+    moveRoutes(route, ctx, kind, kind.staff, { query: MoveQuery });
     staffRoutes(route, ctx, kind, kind.staff);
   }
   routesOf(app, { tag: OFFLINE_REPAIRS.tag })({

@@ -1,9 +1,11 @@
+import { toIso } from '../lib/time.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
 import type { Base } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import type { UserRow } from './store.ts';
 
-// What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (docs/contract.md).
+// What people are mailed: links, changes of their account, so that a change that was not theirs is seen, and, to Admins, webhook
+// receivers that keep failing (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
 
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
@@ -43,6 +45,23 @@ const LETTERS = {
     button: 'Change your password',
     closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
   },
+  failing: {
+    subject: (shop: string, client: string) => `${shop}: webhooks of ${client} fail`,
+    opening: (shop: string, client: string, problem: string) =>
+      `The webhook URL of the API client ${client} of ${shop} has acknowledged ${problem}.`,
+    request: 'See its deliveries here:',
+    button: 'See its deliveries',
+    closing:
+      'Each event is tried four times and then dropped; the event feed keeps it for 30 days. You will get one more mail when the URL works again.',
+  },
+  recovered: {
+    subject: (shop: string, client: string) => `${shop}: webhooks of ${client} work again`,
+    opening: (shop: string, client: string) =>
+      `The webhook URL of the API client ${client} of ${shop} works again.`,
+    request: 'See its deliveries here:',
+    button: 'See its deliveries',
+    closing: 'Events that were dropped in the meantime are not sent again: they are in the event feed.',
+  },
 } as const;
 
 const BUTTON =
@@ -50,24 +69,52 @@ const BUTTON =
 /** Its address is longer than a phone is wide. */
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
-export const linkMail = (kind: keyof typeof LETTERS, user: UserRow, shopName: string, link: string): Mail => {
+/** `about`: the API client, and what is wrong with its receiver. */
+export const linkMail = (
+  kind: keyof typeof LETTERS,
+  { name, email }: Pick<UserRow, 'name' | 'email'>,
+  shopName: string,
+  link: string,
+  about: [client?: string, problem?: string] = [],
+): Mail => {
   const { subject, opening, request, button, closing } = LETTERS[kind];
   const shop = oneLine(shopName);
-  const greeting = greetingOf(user.name);
+  const [client = '', problem = ''] = about.map((text = '') => oneLine(text));
+  const beginning = opening(shop, client, problem);
+  const greeting = greetingOf(name);
   const href = escaped(link);
   return {
-    to: user.email,
-    subject: subject(shop),
-    text: `${greeting}\n\n${opening(shop)}\n${request}\n\n${link}\n\n${closing}\n`,
+    to: email,
+    subject: subject(shop, client),
+    text: `${greeting}\n\n${beginning}\n${request}\n\n${link}\n\n${closing}\n`,
     html: htmlOf([
       escaped(greeting),
-      escaped(opening(shop)),
+      escaped(beginning),
       `<a href="${href}" style="${BUTTON}">${button}</a>`,
       closing,
       `<span style="${ADDRESS}">If the button does not work, copy this address: ${href}</span>`,
     ]),
   };
 };
+
+/** To the Admins of the client's shop: its receiver keeps failing; null: it works again. */
+export const openReceiverMails =
+  ({ db, config }: Base, mail: Mailer) =>
+  async (
+    { id, name, shopId, shopName }: { id: string; name: string; shopId: string; shopName: string },
+    failing: { since: number; lastError: string } | null,
+  ): Promise<void> => {
+    if (!mail.isOn) return;
+    const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
+    const link = `${config.publicUrl}/admin/settings/external-api/${id}`;
+    const problem = failing
+      ? `nothing since ${toIso(failing.since)}. The last error: ${failing.lastError}`
+      : '';
+    for (const admin of await own.where('role', '=', 'ADMIN').execute())
+      mail.send(linkMail(failing ? 'failing' : 'recovered', admin, shopName, link, [name, problem]));
+  };
+
+export type MailReceiverState = ReturnType<typeof openReceiverMails>;
 
 const SENTENCES = {
   password: 'Your password was changed.',

@@ -12,6 +12,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
+import { changeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import type { Harness } from '../support/harness.ts';
@@ -46,6 +48,7 @@ it('the guides show nothing that no test runs', () => {
     'go-live.md',
     'keep-a-copy.md',
     'quick-start.md',
+    'warehouse.md',
     'webhooks.md',
   ]);
 });
@@ -89,6 +92,14 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     expect(status, output).toBe(0);
     expect(output).toMatch(/handback_ext_\w+/);
     expect(output).toContain('you@example.com');
+  });
+
+  it('warehouse.md: a trade return that programs move to its credit', async () => {
+    const t = await webhookHarness();
+    await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['write', 'move-trade-returns'] });
+    const { status, output } = await runPage('warehouse.md', readerOf(t));
+    expect(status, output).toBe(0);
+    expect((await t.get('/trade-returns')).body.items).toMatchObject([{ status: 'TRADE_RESOLVED' }]);
   });
 
   it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {

@@ -139,7 +139,7 @@ describe('deciding on a batch of creations', () => {
 
 const SHOPS = ['north', 'south'];
 const PEOPLE = [{ id: 'p1', name: 'Ada' }, { id: 'p2', name: 'Bo' }, null];
-const RECEIVER = { id: TILL, shop_id: 'north', replaces: null };
+const RECEIVER = { id: TILL, shop_id: 'north', replaces: null, events: null };
 
 /** A change of one of a few RMAs: the earlier ones of a sequence often have created it. */
 const anyWanted: fc.Arbitrary<Wanted> = fc

@@ -40,8 +40,8 @@ it('active clients with a URL can be reached, of the shops asked about, oldest f
   await add(t, 'without a URL', null);
   const found = await reachable(t, [t.shop.id], { creatorIds: [first.id, client.id] });
   expect(found).toEqual([
-    { id: first.id, shop_id: t.shop.id, replaces: null },
-    { id: second.id, shop_id: t.shop.id, replaces: null },
+    { id: first.id, shop_id: t.shop.id, replaces: null, events: null },
+    { id: second.id, shop_id: t.shop.id, replaces: null, events: null },
   ]);
   const both = await reachable(t, [t.shop.id, shop.id], {});
   expect(both.map(({ id }) => id)).toEqual([first.id, second.id, other.id]);
@@ -77,11 +77,11 @@ it('the creator of an RMA of either kind is found by the RMA', async ({ t }) => 
   const trade = await newTradeReturn(t, {}, { key: erp.apiKey });
   t.clock.advance(1);
   const next = await replaceClient(t.ctx, OPERATOR, erp, {});
-  const expected = [{ id: next.id, shop_id: t.shop.id, replaces: erp.id }];
+  const expected = [{ id: next.id, shop_id: t.shop.id, replaces: erp.id, events: null }];
   expect(await reachable(t, [t.shop.id], { repairIds: [repair.id] })).toEqual(expected);
   expect(await reachable(t, [t.shop.id], { tradeReturnIds: [trade.id] })).toEqual(expected);
   expect(await reachable(t, [t.shop.id], { repairIds: [trade.id] })).toEqual([
-    { ...expected[0], replaces: null },
+    { ...expected[0], replaces: null, events: null },
   ]);
 });
 

@@ -180,6 +180,8 @@ export interface Destination {
   url: string;
   sealedSecret: string;
   unreachable: string | null;
+  /** When the first attempt since its last 2xx failed; null: none did. */
+  failedSince: number | null;
 }
 
 const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
@@ -193,9 +195,10 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
         .onRef('replacement.shop_id', '=', 'client.shop_id')
         .on('replacement.replaced_by', 'is', null),
     )
+    .leftJoin('webhook_failures as failures', 'failures.client_id', 'client.id')
     .select(['client.id', 'client.shop_id as shopId', 'client.webhook_url as url'])
     .select(['client.webhook_secret as sealedSecret', 'client.revoked_at as revokedAt'])
-    .select(['replacement.id as replacedBy', 'shop.plan'])
+    .select(['replacement.id as replacedBy', 'shop.plan', 'failures.since as failedSince'])
     .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
 );
 

@@ -29,6 +29,7 @@ import {
   type Waiting,
   waitingClients,
 } from './delivery-queue.ts';
+import { ReceiverFailures } from './failures.ts';
 import { Leases } from './leases.ts';
 import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './own-time.ts';
 import { type Chosen, Receivers } from './receivers.ts';
@@ -61,7 +62,9 @@ export class Dispatcher {
   readonly #leases: Leases;
   readonly #settler: Pick<Settler, 'add' | 'giveUp'>;
   readonly #attempt: ReturnType<typeof createAttempts>;
+  readonly #failures: ReceiverFailures;
   readonly #scanning: Loop;
+  readonly #checking: Loop;
   readonly #delivering: Record<Health, Loop>;
   #nextScan: Moment;
   #isStopping = false;
@@ -82,6 +85,7 @@ export class Dispatcher {
     this.#leases = new Leases(ctx, time);
     this.#settler = settler;
     this.#attempt = createAttempts(ctx, sender, time);
+    this.#failures = new ReceiverFailures(ctx);
     this.receivers = new Receivers({
       limits,
       time,
@@ -92,6 +96,7 @@ export class Dispatcher {
     });
     const parts = { log, time, transition };
     this.#scanning = new Loop({ ...parts, step: () => this.#scanWhenDue() });
+    this.#checking = new Loop({ ...parts, step: () => this.#failures.check() });
     // The receivers of a round that failed are found again by a scan.
     const loopFor = (pool: Health) =>
       new Loop({ ...parts, step: () => this.#round(pool), afterError: () => this.#scanNow() });
@@ -108,7 +113,9 @@ export class Dispatcher {
   /** Sends nothing more, finishes exchanges that end soon, releases its leases. Never throws. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const loops = [this.#scanning, ...Object.values(this.#delivering)].map((loop) => loop.stop());
+    const loops = [this.#scanning, this.#checking, ...Object.values(this.#delivering)].map((loop) =>
+      loop.stop(),
+    );
     const stopReleasing = this.#leases.startReleasing(() => this.receivers.unsettled());
     const finished = Promise.all([...loops, this.receivers.allSettled()]);
     await this.#step('finish exchanges', finished, FINISH_WITHIN_MS);
@@ -286,6 +293,7 @@ export class Dispatcher {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
         this.receivers.retryAfter(exchange.owner.clientId, waitMs);
       }
+      if (isWritten) await this.#failures.observe(delivery, destination, settlement);
       this.receivers.end(exchange, 'settled');
     } catch {
       // The settler has logged it.
