@@ -177,7 +177,9 @@ export const replaceClient = async (
       rights: old.rights,
       events: old.events,
     });
-    await retireClient(trx, old, created.id, { at, keyUntil: oldKeyUntil });
+    const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
+    const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
+    await retireClient(trx, old, created.id, end);
     for (const { statement, values } of takeOverDeliveries(old.id, created.id))
       await trx.executeQuery(ctx.fill(statement, values as never));
     const { expiresAt: _, ...changes } = auditedChanges(old, created) ?? {};

@@ -42,22 +42,15 @@ export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientT
     .returning(VISIBLE)
     .executeTakeFirstOrThrow();
 
-/**
- * Ends a client in favour of another: it is revoked, or expires at `keyUntil`. Those that it had replaced itself point there too: whom
- * to turn to is always one step.
- */
+/** Ends a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
 export const retireClient = async (
   trx: Trx,
   old: ApiClient,
   by: string,
-  { at, keyUntil }: { at: number; keyUntil: number | null },
+  end: Pick<Updateable<ApiClientTable>, 'revoked_at' | 'expires_at'>,
 ): Promise<void> => {
   const own = trx.updateTable('api_clients').where('shop_id', '=', old.shopId);
   await own.set({ replaced_by: by }).where('replaced_by', '=', old.id).execute();
-  const end =
-    keyUntil === null
-      ? { revoked_at: old.revokedAt ?? at }
-      : { expires_at: Math.min(keyUntil, old.expiresAt ?? keyUntil) };
   await own
     .set({ replaced_by: by, ...end })
     .where('id', '=', old.id)

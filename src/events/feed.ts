@@ -33,13 +33,6 @@ interface FoundEvent {
 /** How far one page looks for events that were asked for: 2,000 rows take a few milliseconds, however many follow. */
 const SCANNED_POSITIONS = 2_000;
 
-interface FeedRange {
-  shop: string;
-  after: number;
-  limit: number;
-  types: readonly string[];
-}
-
 /**
  * The events after a position that were asked for and fit into a page, the time of the event right after it, whatever its kind, and
  * the shop's newest position: of one moment. Only bodies that fit are read: SQLite would copy all of them through the window. The
@@ -47,19 +40,20 @@ interface FeedRange {
  */
 const eventsAfter = statementsBy((which: 'all' | 'some') =>
   statement(
-    ({ oneOf }: Engine, { shop, after, limit, types }: FeedRange) => sql<
-      { last_position: number; next_at: number | null } & (FoundEvent | { position: null })
-    >`
+    (
+      { oneOf }: Engine,
+      { shop, after, limit, types }: { shop: string; after: number; limit: number; types: string[] },
+    ) => sql<{ last_position: number; next_at: number | null } & (FoundEvent | { position: null })>`
     with page as (
       select position, id, at, octet_length(body) as bytes from events
-      where shop_id = ${shop} and position > ${after} and position <= ${after} + ${sql.lit(SCANNED_POSITIONS)}
-        ${which === 'all' ? sql`` : sql`and event ${oneOf('text', types as string[])}`}
+      where shop_id = ${shop} and position > ${after} and position <= cast(${after} as bigint) + ${sql.lit(SCANNED_POSITIONS)}
+        ${which === 'all' ? sql`` : sql`and event ${oneOf('text', types)}`}
       order by position limit cast(${limit} as bigint)
     ), sized as (
       select position, id, at, bytes, sum(bytes) over (order by position) as bytes_so_far from page
     )
     select counter.last_position, fits.position, fits.id, fits.at, fits.bytes_so_far,
-      (select at from events where shop_id = ${shop} and position = ${after} + 1) as next_at,
+      (select at from events where shop_id = ${shop} and position = cast(${after} as bigint) + 1) as next_at,
       (select body from events where id = fits.id) as body
     from shop_counters as counter
     left join sized as fits on fits.bytes_so_far - fits.bytes < ${sql.lit(MOST_BYTES)}
@@ -127,7 +121,7 @@ export const readFeed = async (
   types: readonly string[] | null = SPECIFIED_EVENTS,
 ): Promise<FeedPage> => {
   const after = start === LATEST ? 0 : start;
-  const asked = { shop: shopId, after, limit: start === LATEST ? 0 : limit, types: types ?? [] };
+  const asked = { shop: shopId, after, limit: start === LATEST ? 0 : limit, types: [...(types ?? [])] };
   const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter(types ? 'some' : 'all'), asked));
   const { last_position: newest = 0, next_at: nextAt = null } = rows[0] ?? {};
   if (start === LATEST) return { page: pageText(shopId, [], newest, false), last: newest, isEmpty: true };

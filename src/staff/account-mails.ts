@@ -1,4 +1,3 @@
-import { toIso } from '../lib/time.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
 import type { Base } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
@@ -47,8 +46,8 @@ const LETTERS = {
   },
   failing: {
     subject: (shop: string, client: string) => `${shop}: webhooks of ${client} fail`,
-    opening: (shop: string, client: string, problem: string) =>
-      `The webhook URL of the API client ${client} of ${shop} has acknowledged ${problem}.`,
+    opening: (shop: string, client: string, error: string) =>
+      `The webhook URL of the API client ${client} of ${shop} has acknowledged nothing for ten minutes. The last error: ${error}.`,
     request: 'See its deliveries here:',
     button: 'See its deliveries',
     closing:
@@ -69,18 +68,18 @@ const BUTTON =
 /** Its address is longer than a phone is wide. */
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
-/** `about`: the API client, and what is wrong with its receiver. */
+/** `about`: the API client, and the last error of its receiver. */
 export const linkMail = (
   kind: keyof typeof LETTERS,
   { name, email }: Pick<UserRow, 'name' | 'email'>,
   shopName: string,
   link: string,
-  about: [client?: string, problem?: string] = [],
+  about: [client?: string, error?: string] = [],
 ): Mail => {
   const { subject, opening, request, button, closing } = LETTERS[kind];
   const shop = oneLine(shopName);
-  const [client = '', problem = ''] = about.map((text = '') => oneLine(text));
-  const beginning = opening(shop, client, problem);
+  const [client = '', error = ''] = about.map((text = '') => oneLine(text));
+  const beginning = opening(shop, client, error);
   const greeting = greetingOf(name);
   const href = escaped(link);
   return {
@@ -97,21 +96,19 @@ export const linkMail = (
   };
 };
 
-/** To the Admins of the client's shop: its receiver keeps failing; null: it works again. */
+/** To the Admins of the client's shop: its receiver keeps failing, with this error; null: it works again. */
 export const openReceiverMails =
   ({ db, config }: Base, mail: Mailer) =>
   async (
     { id, name, shopId, shopName }: { id: string; name: string; shopId: string; shopName: string },
-    failing: { since: number; lastError: string } | null,
+    error: string | null,
   ): Promise<void> => {
     if (!mail.isOn) return;
     const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
     const link = `${config.publicUrl}/admin/settings/external-api/${id}`;
-    const problem = failing
-      ? `nothing since ${toIso(failing.since)}. The last error: ${failing.lastError}`
-      : '';
+    const letter = error === null ? 'recovered' : 'failing';
     for (const admin of await own.where('role', '=', 'ADMIN').execute())
-      mail.send(linkMail(failing ? 'failing' : 'recovered', admin, shopName, link, [name, problem]));
+      mail.send(linkMail(letter, admin, shopName, link, [name, error ?? '']));
   };
 
 export type MailReceiverState = ReturnType<typeof openReceiverMails>;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { ALL_TYPES } from '../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS, type WebhookEventName } from '../../contract/webhook-event.ts';
@@ -166,6 +167,14 @@ describe('the feed', () => {
     ])
       expectError(await t.get(`/events?types=${types}`), 400, 'VALIDATION_FAILED');
     expectError(await t.get('/events?types=all&types=all'), 400, 'VALIDATION_FAILED');
+  });
+
+  it('refuses a cursor far ahead of its newest event', async ({ t }) => {
+    await newRepair(t);
+    const position = '999999999999999';
+    const check = createHash('sha256').update(`${t.shop.id} ${position}`).digest('hex').slice(0, 8);
+    const cursor = Buffer.from(`${position}.${check}`).toString('base64url');
+    expectError(await t.get(`/events?after=${cursor}`), 400, 'VALIDATION_FAILED');
   });
 
   it('has a cursor that passes what was not asked for, and stays good for other types', async ({ t }) => {

@@ -66,9 +66,9 @@ export class ReceiverFailures {
         .set({ notified_at: nowMs })
         .where('client_id', '=', client_id)
         .where('notified_at', 'is', null)
-        .returning(['since', 'last_error as lastError'])
+        .returning('last_error')
         .executeTakeFirst();
-      if (flipped) await this.#notify(client_id, flipped);
+      if (flipped) await this.#notify(client_id, flipped.last_error);
     }
     return CHECK_EVERY_MS;
   }
@@ -94,8 +94,8 @@ export class ReceiverFailures {
     if (typeof ended?.notified_at === 'number') await this.#notify(clientId, null);
   }
 
-  /** null: it works again. */
-  async #notify(clientId: string, failing: { since: number; lastError: string } | null): Promise<void> {
+  /** Without an error it works again. */
+  async #notify(clientId: string, error: string | null): Promise<void> {
     const { webhooks, log, mailReceiverState } = this.#ctx;
     const client = await webhooks
       .selectFrom('api_clients as client')
@@ -103,8 +103,8 @@ export class ReceiverFailures {
       .select(['client.id', 'client.name', 'shop.id as shopId', 'shop.name as shopName'])
       .where('client.id', '=', clientId)
       .executeTakeFirstOrThrow();
-    const news = failing ? 'a webhook receiver keeps failing' : 'a webhook receiver works again';
-    log.warn({ clientId, shopId: client.shopId, error: failing?.lastError }, news);
-    await mailReceiverState(client, failing);
+    const news = error === null ? 'a webhook receiver works again' : 'a webhook receiver keeps failing';
+    log.warn({ clientId, shopId: client.shopId, error }, news);
+    await mailReceiverState(client, error);
   }
 }
