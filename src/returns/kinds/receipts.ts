@@ -60,8 +60,9 @@ const refuse = (errors: FieldError[]): void => {
 
 interface Receipt {
   receipts: string;
-  /** The lines that are different now, with what was noted about them. */
-  changed: (Figures & { line: number; note?: string })[];
+  /** For the timeline: the lines that are different now, and those with a note. */
+  told: (Figures & { line: number; note?: string })[];
+  isDifferent: boolean;
   isComplete: boolean;
 }
 
@@ -81,14 +82,16 @@ export const receiptOf = (
     return figures[i] ?? (lines ? null : inFull(item));
   });
   const isComplete = complete ?? items.every(({ quantity }, i) => after[i]?.received === quantity);
-  const changed = after.flatMap((each, i) => {
-    const [earlier, note] = [figures[i], named.get(i + 1)?.note];
-    const isSame = each?.received === earlier?.received && each?.accepted === earlier?.accepted;
-    return each === null || isSame ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
+  const isSame = (i: number) =>
+    after[i]?.received === figures[i]?.received && after[i]?.accepted === figures[i]?.accepted;
+  const told = after.flatMap((each, i) => {
+    const note = named.get(i + 1)?.note;
+    return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
   });
   // Of a return that is received, lines that never came have figures too: without them they would count in full.
   const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
-  return { receipts: JSON.stringify(stored), changed, isComplete };
+  const isDifferent = after.some((_, i) => !isSame(i));
+  return { receipts: JSON.stringify(stored), told, isDifferent, isComplete };
 };
 
 // --- amounts ---

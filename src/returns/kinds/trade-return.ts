@@ -82,10 +82,10 @@ const EFFECTS: Record<TradeReturnAction, (before: Return, body: MoveBody) => Tra
   approve: () => ({}),
   reject: () => ({}),
   receive(before, { lines = null, complete = null }) {
-    const { receipts, changed, isComplete } = receiptOf(before, lines, lines ? complete : true);
+    const { receipts, told, isDifferent, isComplete } = receiptOf(before, lines, lines ? complete : true);
     const moves = isComplete && before.status === 'TRADE_APPROVED';
-    if (!moves && changed.length === 0) return null;
-    return { set: { receipts }, data: { lines: changed }, ...(moves ? {} : { row: TRADE_RETURN_RECEIPT }) };
+    if (!moves && !isDifferent) return null;
+    return { set: { receipts }, data: { lines: told }, ...(moves ? {} : { row: TRADE_RETURN_RECEIPT }) };
   },
   'request-credit'(before, { creditAmount = null, note }) {
     const items = linesOf(before);
