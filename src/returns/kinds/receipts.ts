@@ -7,7 +7,7 @@ import type { ReturnRow } from '../store.ts';
 
 // What arrived of each line of a trade return, and what that comes to. Amounts are decimal digits: nothing is ever rounded.
 
-type Return = ReturnRow<'trade_returns'>;
+export type TradeReturnRow = ReturnRow<'trade_returns'>;
 type Item = CreateTradeReturn['items'][number];
 
 /** What was counted of a line. */
@@ -16,21 +16,22 @@ type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
 const NOTHING: Figures = { received: 0, accepted: 0 };
 const inFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted: quantity });
 
-const itemsOf = ({ items }: Return): Item[] => parseJsonColumn('items', items);
+const itemsOf = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', items);
 
-export const hasCredit = ({ status }: Pick<Return, 'status'>): boolean => CREDIT_STATUSES.includes(status);
+export const hasCredit = ({ status }: Pick<TradeReturnRow, 'status'>): boolean =>
+  CREDIT_STATUSES.includes(status);
 
 /**
  * By line; null: none yet. A return that was received has figures for all of its lines: where they are missing, a release that
  * counted nothing received it, in full.
  */
-const figuresOf = (row: Return, items: Item[]): (Figures | null)[] => {
+const figuresOf = (row: TradeReturnRow, items: Item[]): (Figures | null)[] => {
   const counted = row.receipts === null ? [] : parseJsonColumn('receipts', row.receipts);
   return items.map((item, i) => counted[i] ?? (hasCredit(row) ? inFull(item) : null));
 };
 
 /** The items as they are shown. */
-export const linesOf = (row: Return): TradeReturn['items'] => {
+export const linesOf = (row: TradeReturnRow): TradeReturn['items'] => {
   const items = itemsOf(row);
   const figures = figuresOf(row, items);
   return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
@@ -68,7 +69,7 @@ interface Receipt {
 
 /** Totals so far take the place of those before. Without lines, all that has no figures yet is received in full. */
 export const receiptOf = (
-  before: Return,
+  before: TradeReturnRow,
   lines: ReceivedLine[] | null,
   complete: boolean | null,
 ): Receipt => {
