@@ -127,6 +127,15 @@ describe('receive with lines', () => {
       [1, 1],
       [1.0005, 1.0005],
     ]);
+    const noted = [
+      { line: 1, received: 1, note: 'Seal broken' },
+      { line: 2, received: 2 },
+    ];
+    await receive(noted);
+    expect((await entriesOf(t, path)).at(-1).data.lines).toEqual([
+      { line: 1, received: 1, accepted: 1, note: 'Seal broken' },
+      { line: 2, received: 2, accepted: 2 },
+    ]);
     // A total may also be corrected downwards.
     expect(figuresIn(await receive([{ line: 2, received: 0.5, accepted: 0 }]))).toEqual([
       [1, 1],

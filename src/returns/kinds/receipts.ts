@@ -7,7 +7,7 @@ import type { ReturnRow } from '../store.ts';
 
 // What arrived of each line of a trade return, and what that comes to. Amounts are decimal digits: nothing is ever rounded.
 
-type Return = ReturnRow<'trade_returns'>;
+export type TradeReturnRow = ReturnRow<'trade_returns'>;
 type Item = CreateTradeReturn['items'][number];
 
 /** What was counted of a line. */
@@ -16,21 +16,22 @@ type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
 const NOTHING: Figures = { received: 0, accepted: 0 };
 const inFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted: quantity });
 
-const itemsOf = ({ items }: Return): Item[] => parseJsonColumn('items', items);
+const itemsOf = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', items);
 
-export const hasCredit = ({ status }: Pick<Return, 'status'>): boolean => CREDIT_STATUSES.includes(status);
+export const hasCredit = ({ status }: Pick<TradeReturnRow, 'status'>): boolean =>
+  CREDIT_STATUSES.includes(status);
 
 /**
  * By line; null: none yet. A return that was received has figures for all of its lines: where they are missing, a release that
  * counted nothing received it, in full.
  */
-const figuresOf = (row: Return, items: Item[]): (Figures | null)[] => {
+const figuresOf = (row: TradeReturnRow, items: Item[]): (Figures | null)[] => {
   const counted = row.receipts === null ? [] : parseJsonColumn('receipts', row.receipts);
   return items.map((item, i) => counted[i] ?? (hasCredit(row) ? inFull(item) : null));
 };
 
 /** The items as they are shown. */
-export const linesOf = (row: Return): TradeReturn['items'] => {
+export const linesOf = (row: TradeReturnRow): TradeReturn['items'] => {
   const items = itemsOf(row);
   const figures = figuresOf(row, items);
   return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
@@ -60,14 +61,15 @@ const refuse = (errors: FieldError[]): void => {
 
 interface Receipt {
   receipts: string;
-  /** The lines that are different now, with what was noted about them. */
-  changed: (Figures & { line: number; note?: string })[];
+  /** For the timeline: the lines that are different now, and those with a note. */
+  told: (Figures & { line: number; note?: string })[];
+  isDifferent: boolean;
   isComplete: boolean;
 }
 
 /** Totals so far take the place of those before. Without lines, all that has no figures yet is received in full. */
 export const receiptOf = (
-  before: Return,
+  before: TradeReturnRow,
   lines: ReceivedLine[] | null,
   complete: boolean | null,
 ): Receipt => {
@@ -81,14 +83,16 @@ export const receiptOf = (
     return figures[i] ?? (lines ? null : inFull(item));
   });
   const isComplete = complete ?? items.every(({ quantity }, i) => after[i]?.received === quantity);
-  const changed = after.flatMap((each, i) => {
-    const [earlier, note] = [figures[i], named.get(i + 1)?.note];
-    const isSame = each?.received === earlier?.received && each?.accepted === earlier?.accepted;
-    return each === null || isSame ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
+  const isSame = (i: number) =>
+    after[i]?.received === figures[i]?.received && after[i]?.accepted === figures[i]?.accepted;
+  const told = after.flatMap((each, i) => {
+    const note = named.get(i + 1)?.note;
+    return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
   });
   // Of a return that is received, lines that never came have figures too: without them they would count in full.
   const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
-  return { receipts: JSON.stringify(stored), changed, isComplete };
+  const isDifferent = after.some((_, i) => !isSame(i));
+  return { receipts: JSON.stringify(stored), told, isDifferent, isComplete };
 };
 
 // --- amounts ---

@@ -19,11 +19,8 @@ import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../service/errors.ts';
 import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
-import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
-import { amountOf, hasCredit, linesOf, otherAmount, receiptOf } from './receipts.ts';
-
-type Return = ReturnRow<'trade_returns'>;
+import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';
 
 /** What a move may hold: each move has a schema of its own. */
 interface MoveBody {
@@ -33,7 +30,7 @@ interface MoveBody {
   creditAmount?: number | null;
 }
 
-const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): ServiceError => {
+const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['status']): ServiceError => {
   const open = openTradeMoves(status);
   const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
   return new ServiceError('MOVE_NOT_ALLOWED', {
@@ -41,7 +38,7 @@ const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): Se
   });
 };
 
-const view = (row: Return): TradeReturn => {
+const view = (row: TradeReturnRow): TradeReturn => {
   const items = linesOf(row);
   return {
     id: row.id,
@@ -72,20 +69,20 @@ const view = (row: Return): TradeReturn => {
 
 /** What a move changes beyond the status, and what its timeline entry holds. `row`: in place of the action's own. */
 interface TradeEffect {
-  set?: Partial<Return>;
+  set?: Partial<TradeReturnRow>;
   data?: object;
   row?: typeof TRADE_RETURN_RECEIPT;
 }
 
 /** null: nothing is different. */
-const EFFECTS: Record<TradeReturnAction, (before: Return, body: MoveBody) => TradeEffect | null> = {
+const EFFECTS: Record<TradeReturnAction, (before: TradeReturnRow, body: MoveBody) => TradeEffect | null> = {
   approve: () => ({}),
   reject: () => ({}),
   receive(before, { lines = null, complete = null }) {
-    const { receipts, changed, isComplete } = receiptOf(before, lines, lines ? complete : true);
+    const { receipts, told, isDifferent, isComplete } = receiptOf(before, lines, lines ? complete : true);
     const moves = isComplete && before.status === 'TRADE_APPROVED';
-    if (!moves && changed.length === 0) return null;
-    return { set: { receipts }, data: { lines: changed }, ...(moves ? {} : { row: TRADE_RETURN_RECEIPT }) };
+    if (!moves && !isDifferent) return null;
+    return { set: { receipts }, data: { lines: told }, ...(moves ? {} : { row: TRADE_RETURN_RECEIPT }) };
   },
   'request-credit'(before, { creditAmount = null, note }) {
     const items = linesOf(before);
@@ -101,7 +98,7 @@ const EFFECTS: Record<TradeReturnAction, (before: Return, body: MoveBody) => Tra
   resolve: () => ({}),
 };
 
-const receiptFields = (after: Return) => {
+const receiptFields = (after: TradeReturnRow) => {
   const { items, creditAmount } = view(after);
   return {
     items: items.map(
@@ -118,10 +115,10 @@ const receiptFields = (after: Return) => {
   };
 };
 
-const creditFields = (after: Return) => ({ creditAmount: view(after).creditAmount });
+const creditFields = (after: TradeReturnRow) => ({ creditAmount: view(after).creditAmount });
 
 /** What each move's event holds beyond status and previous status. */
-const EVENT_FIELDS: Record<TradeReturnAction, (after: Return) => object> = {
+const EVENT_FIELDS: Record<TradeReturnAction, (after: TradeReturnRow) => object> = {
   approve: () => ({}),
   reject: () => ({}),
   receive: receiptFields,
@@ -166,7 +163,7 @@ export const TRADE_RETURN: Kind = {
     data: {},
   }),
   events: { created: 'trade_return.created', updated: 'trade_return.updated' },
-  move(before: Return, anyAction, body) {
+  move(before: TradeReturnRow, anyAction, body) {
     const action = anyAction as TradeReturnAction;
     const given = body as MoveBody;
     const { status } = before;
@@ -181,10 +178,11 @@ export const TRADE_RETURN: Kind = {
       entry,
       note: given.note,
       data: effect.data ?? {},
-      event: (after) => ({ name, data: { ...moved, ...EVENT_FIELDS[action](after as Return) } }) as Event,
+      event: (after) =>
+        ({ name, data: { ...moved, ...EVENT_FIELDS[action](after as TradeReturnRow) } }) as Event,
     };
   },
-  searchedIn: (row: Return) => [
+  searchedIn: (row: TradeReturnRow) => [
     row.trade_order_number,
     row.company_name,
     row.company_id,
