@@ -12,9 +12,9 @@ export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
 /** As `types`: every kind of event. */
 export const ALL_TYPES = 'all';
 
-/** Also those that are the default: a list that is kept in a program does not change with the next release. */
 const EventTypes = z
   .string()
+  .max(1000)
   .transform((value) => (value === ALL_TYPES ? ALL_TYPES : value.split(',')))
   .refine(
     (types) => types === ALL_TYPES || types.every((type) => RMA_EVENT_NAMES.some((name) => name === type)),
