@@ -12,17 +12,16 @@ export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
 /** As `types`: every kind of event. */
 export const ALL_TYPES = 'all';
 
+const isEventName = (name: string): boolean => RMA_EVENT_NAMES.some((known) => known === name);
+
 const EventTypes = z
   .string()
   .max(1000)
-  .transform((value) => (value === ALL_TYPES ? ALL_TYPES : value.split(',')))
-  .refine(
-    (types) => types === ALL_TYPES || types.every((type) => RMA_EVENT_NAMES.some((name) => name === type)),
-    {
-      error: `must be ${ALL_TYPES}, or some of ${RMA_EVENT_NAMES.join(', ')}, separated by commas`,
-      params: { rule: 'oneOf' },
-    },
-  )
+  .refine((types) => types === ALL_TYPES || types.split(',').every(isEventName), {
+    error: `must be ${ALL_TYPES}, or some of ${RMA_EVENT_NAMES.join(', ')}, separated by commas`,
+    params: { rule: 'oneOf' },
+  })
+  .transform((types) => (types === ALL_TYPES ? ALL_TYPES : types.split(',')))
   .optional()
   .meta({
     override: { type: 'string' },

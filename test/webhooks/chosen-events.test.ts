@@ -7,7 +7,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { bodyOf } from '../../src/events/event.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { deliveryOf } from '../../src/webhooks/outbox.ts';
-import { expectError, newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';
+import { expectError, newRepair, newTradeReturn, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
@@ -165,8 +165,8 @@ describe('the feed', () => {
       'all,offline_repair.closed',
       'webhook.test',
     ])
-      expectError(await t.get(`/events?types=${types}`), 400, 'VALIDATION_FAILED');
-    expectError(await t.get('/events?types=all&types=all'), 400, 'VALIDATION_FAILED');
+      expect(rulesOf(await t.get(`/events?types=${types}`))).toEqual({ types: 'oneOf' });
+    expect(rulesOf(await t.get('/events?types=all&types=all'))).toEqual({ types: 'repeated' });
   });
 
   it('refuses a cursor far ahead of its newest event', async ({ t }) => {
