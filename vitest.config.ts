@@ -26,9 +26,9 @@ const ONLY_POSTGRES = tests(
 /** Where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up. All else runs on SQLite. */
 const BOTH_ENGINES = tests(
   'store/*',
-  'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,timeline,trade-moves}',
-  'admin/{corrections,links,lock-out,proof,replace-client,returns,search,second-factor,session,users,workbench}',
-  'webhooks/{clocks,dropping,own-deliveries,queue,recipients,replaced-clients}',
+  'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,receipts,rights,timeline,trade-moves}',
+  'admin/{client-settings,corrections,links,lock-out,proof,replace-client,returns,search,second-factor,session,users,workbench}',
+  'webhooks/{chosen-events,clocks,dropping,failing-receivers,own-deliveries,queue,recipients,replaced-clients}',
   'cli/{backup,beside-the-server,restore,secrets}',
   'faults/{backups,dry-run-bodies,feed,operations,start,webhooks}',
   'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',

@@ -114,9 +114,9 @@ export const staffTradeQuery = {
 
 // --- calls on one return that only staff have ---
 
-/** Sent by the admin app, where people decide by what is on their screen; API clients never send it. */
+/** Sent by callers that decide by what they saw: the admin app always does. */
 const seen = isoTime(
-  'The `updatedAt` that the person saw. If the return was moved since (for a correction: corrected), the response is a 409 `EDIT_CONFLICT` and nothing changes.',
+  'The `updatedAt` that the caller saw. If the return was moved since (for a correction: corrected), the response is a 409 `EDIT_CONFLICT` and nothing changes.',
   { examples: ['2026-11-15T09:30:00.000Z'] },
 );
 export const MoveQuery = z.strictObject({ seen });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { staffQuery, staffRepairQuery, staffTradeQuery } from './admin-returns.ts';
-import { Id, Instant, listOf } from './common.ts';
+import { Id, Instant, listOf, RIGHTS } from './common.ts';
 import { WebhookDelivery, WebhookDeliveryQuery } from './delivery.ts';
+import { RMA_EVENT_NAMES } from './event-feed.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 import { OfflineRepairQuery } from './offline-repair.ts';
@@ -16,7 +17,6 @@ export const AdminOfflineRepairQuery = OfflineRepairQuery.extend({ ...staffQuery
 export const AdminTradeReturnQuery = TradeReturnQuery.extend({ ...staffQuery, ...staffTradeQuery });
 
 export const AddNote = z.strictObject({ note: text(LENGTH.freeText) }).meta({ id: 'AddNote' });
-export const TradeMove = z.strictObject({ note: optionalText(LENGTH.freeText) }).meta({ id: 'TradeMove' });
 
 // --- API clients and their deliveries ---
 
@@ -25,15 +25,42 @@ const webhookUrl = optionalText(2000, {
   examples: ['https://erp.example.com/hooks/handback'],
 });
 
+const rights = z.array(z.enum(RIGHTS)).meta({
+  description:
+    '`write`: creations and repair actions; `move-trade-returns`; `erase`: personal data. Without any the client only reads.',
+});
+const events = z
+  .array(z.enum(RMA_EVENT_NAMES))
+  .min(1)
+  .meta({ description: 'The events that are sent to the webhook URL.' });
+const time = z.iso
+  .datetime({ offset: true })
+  .transform((value) => Date.parse(value))
+  .meta({ override: { type: 'string', format: 'date-time' }, examples: ['2027-02-01T00:00:00Z'] });
+
+/** How long before its end a key is said to expire soon. */
+export const EXPIRES_SOON_DAYS = 14;
+const KEY_STATUSES = ['ACTIVE', 'EXPIRES_SOON', 'EXPIRED', 'REVOKED'] as const;
+
 export const ApiClientView = z
   .object({
     id: Id,
     name: z.string(),
     webhookUrl: z.string().nullable(),
+    rights,
+    events,
+    expiresAt: Instant.nullable().meta({
+      description: 'From then on the key is refused; webhooks go on. `null` if it does not expire.',
+    }),
+    keyStatus: z.enum(KEY_STATUSES).meta({
+      id: 'KeyStatus',
+      description: `Whether the key works now; \`EXPIRES_SOON\` for the last ${EXPIRES_SOON_DAYS} days before \`expiresAt\`.`,
+    }),
     lastUsedAt: Instant.nullable().meta({ description: 'When its key was last used, exact to the minute.' }),
     revokedAt: Instant.nullable(),
     replacedBy: Id.nullable().meta({
-      description: 'The client that replaced it and receives its events; `null` unless it was replaced.',
+      description:
+        'The client that replaced it and receives its events; `null` unless it was replaced. Its own key may work until `expiresAt`.',
     }),
     createdAt: Instant,
   })
@@ -45,13 +72,27 @@ export const NewApiClientView = ApiClientView.extend({
   webhookSecret: z.string().meta({ description: 'The webhook secret, shown only in this response.' }),
 }).meta({ id: 'NewApiClient' });
 
+/** Absent or `null`: the default of a new client, and unchanged in an existing one. */
+const settings = { rights: rights.nullish(), events: events.nullish() };
+
 export const CreateApiClient = z
-  .strictObject({ name: text(LENGTH.name), webhookUrl })
+  .strictObject({
+    name: text(LENGTH.name),
+    webhookUrl,
+    rights: settings.rights.meta({ description: '`["write"]` when absent.' }),
+    events: settings.events.meta({ description: 'The nine of the specification when absent.' }),
+    expiresAt: time.nullish().meta({ description: 'From when on the key is refused; never when absent.' }),
+  })
   .meta({ id: 'CreateApiClient' });
 export type CreateApiClient = z.infer<typeof CreateApiClient>;
 export const ChangeApiClient = z
-  .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
-  .meta({ id: 'ChangeApiClient' });
+  .strictObject({
+    name: text(LENGTH.name).optional(),
+    webhookUrl: webhookUrl.unwrap().optional(),
+    ...settings,
+    expiresAt: time.nullish().meta({ description: '`null` for never. A later time revives an expired key.' }),
+  })
+  .meta({ id: 'ChangeApiClient', description: 'Absent fields are unchanged.' });
 export type ChangeApiClient = z.infer<typeof ChangeApiClient>;
 /** Absent fields are copied from the old client; a `webhookUrl` of `null` means none. */
 export const ReplaceApiClient = z
@@ -59,6 +100,10 @@ export const ReplaceApiClient = z
     name: optionalText(LENGTH.name, { description: 'Copied from the old client when absent.' }),
     webhookUrl: webhookUrl.unwrap().optional().meta({
       description: 'Copied from the old client when absent; `null` for none.',
+    }),
+    oldKeyUntil: time.nullish().meta({
+      description:
+        'Until then, at most 30 days ahead, the old key works beside the new one. Without it the old key stops working at once.',
     }),
   })
   .meta({ id: 'ReplaceApiClient' });
@@ -134,6 +179,20 @@ export const Overview = z
       .nullable()
       .meta({
         description: 'Webhook deliveries dropped in the last 24 hours; `null` for staff, who see no clients.',
+      }),
+    failingReceivers: z
+      .array(
+        z.object({
+          clientId: Id,
+          name: z.string(),
+          since: Instant.meta({ description: 'Since when every attempt has failed.' }),
+          lastError: z.string().meta({ description: 'Why the last attempt failed.' }),
+        }),
+      )
+      .nullable()
+      .meta({
+        description:
+          'Clients whose webhook URL has acknowledged nothing for ten minutes or longer; `null` for staff, who see no clients.',
       }),
     openLongest: z.array(
       z.object({

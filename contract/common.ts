@@ -135,6 +135,12 @@ export type TimelineEntry = z.infer<typeof TimelineEntry>;
 export const Timeline = listOf(TimelineEntry).meta({ id: 'Timeline', description: 'Oldest first.' });
 export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 
+// --- rights of API clients ---
+
+/** What a client may do beyond reading: creations and repair actions, moves of trade returns, erasing personal data. */
+export const RIGHTS = ['write', 'move-trade-returns', 'erase'] as const;
+export type Right = (typeof RIGHTS)[number];
+
 // --- errors ---
 
 export const FieldError = z
@@ -168,6 +174,10 @@ export const ErrorBody = z
       .array(FieldError)
       .optional()
       .meta({ description: 'Validation failures only: the same errors as objects.' }),
+    right: z
+      .enum(RIGHTS)
+      .optional()
+      .meta({ description: '`RIGHT_REQUIRED` only: the right that the client lacks.' }),
     docs: z.string().meta({
       description: 'The URL of its explanation in the documentation.',
       examples: ['https://returns.example.com/docs/errors#LIMIT_EXCEEDED'],

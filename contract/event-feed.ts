@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id, Instant, wholeNumber } from './common.ts';
-import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
+import { SPECIFIED_EVENTS, WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
 export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 
@@ -8,6 +8,26 @@ export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
   (name): name is RmaEventName => name !== 'webhook.test',
 );
+
+/** As `types`: every kind of event. */
+export const ALL_TYPES = 'all';
+
+const isEventName = (name: string): boolean => RMA_EVENT_NAMES.some((known) => known === name);
+
+const EventTypes = z
+  .string()
+  .max(1000)
+  .refine((types) => types === ALL_TYPES || types.split(',').every(isEventName), {
+    error: `must be ${ALL_TYPES}, or some of ${RMA_EVENT_NAMES.join(', ')}, separated by commas`,
+    params: { rule: 'oneOf' },
+  })
+  .transform((types) => (types === ALL_TYPES ? ALL_TYPES : types.split(',')))
+  .optional()
+  .meta({
+    override: { type: 'string' },
+    description: `Which events: names separated by commas, or \`${ALL_TYPES}\` for every kind. Without it the feed has the nine events of the specification (\`${SPECIFIED_EVENTS.join('`, `')}\`). The cursor also passes events that were not asked for.`,
+    examples: ['offline_repair.created,offline_repair.closed'],
+  });
 
 /** As `after`: no events, only the newest cursor. */
 export const LATEST = 'latest';
@@ -32,6 +52,7 @@ export const EventQuery = z.strictObject({
     0,
     'Seconds to wait for the next event if there is nothing new.',
   ),
+  types: EventTypes,
 });
 export type EventQuery = z.infer<typeof EventQuery>;
 

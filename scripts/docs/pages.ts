@@ -65,6 +65,18 @@ export const PAGES: DocsPage[] = [
     summary: "The shop's returns in a database of your own: feed, reads and a sweep, with a program.",
   },
   {
+    name: 'warehouse',
+    label: 'Warehouse and ERP',
+    group: 'Guides',
+    summary: 'A warehouse receives a trade return and an ERP confirms the credit, without a person.',
+  },
+  {
+    name: 'keys',
+    label: 'Keys and rights',
+    group: 'Guides',
+    summary: 'What a key may do, when it ends, and how to change it without downtime.',
+  },
+  {
     name: 'go-live',
     label: 'Test and go live',
     group: 'Guides',

@@ -1,11 +1,13 @@
-import type {
-  ApiClientView,
-  ChangeApiClient,
-  CreateApiClient,
-  DeliveryQuery,
-  ReplaceApiClient,
+import {
+  type ApiClientView,
+  type ChangeApiClient,
+  type CreateApiClient,
+  type DeliveryQuery,
+  EXPIRES_SOON_DAYS,
+  type ReplaceApiClient,
 } from '../../contract/admin.ts';
-import { type Actor, isId } from '../../contract/common.ts';
+import { type Actor, isId, RIGHTS } from '../../contract/common.ts';
+import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { retryConflicts } from '../db/database-errors.ts';
@@ -18,7 +20,7 @@ import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
-import { enqueueTest, sealWebhookSecret } from '../webhooks/outbox.ts';
+import { chosenEvents, enqueueTest, sealWebhookSecret } from '../webhooks/outbox.ts';
 import { takeOverDeliveries } from '../webhooks/queue.ts';
 import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
@@ -41,7 +43,23 @@ const about = (client: ApiClient) => ({
   subject: { type: 'CLIENT', id: client.id, name: client.name } as const,
 });
 
-/** Active ones of a shop (docs/contract.md). */
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
+
+/** What an Admin or the operator may set. Absent: the default of a new client, unchanged in an existing one. */
+type ClientSettings = Pick<ChangeApiClient, 'rights' | 'events' | 'expiresAt'>;
+
+const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
+  ...(rights ? { rights: RIGHTS.filter((each) => rights.includes(each)).join() } : {}),
+  ...(events ? { events: RMA_EVENT_NAMES.filter((each) => events.includes(each)).join() } : {}),
+  ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+});
+
+const AUDITED = ['name', 'webhookUrl', 'rights', 'events', 'expiresAt'] as const;
+const auditable = (client: ApiClient) => ({ ...client, expiresAt: isoOrNull(client.expiresAt) });
+const auditedChanges = (before: ApiClient, after: ApiClient) =>
+  changesBetween(auditable(before), auditable(after), AUDITED);
+
+/** Active ones of a shop; those that were replaced do not count (docs/contract.md). */
 const MOST_CLIENTS = 100;
 
 /** Locks the shop: two at once cannot both be the last. */
@@ -52,6 +70,7 @@ const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('shop_id', '=', shopId)
     .where('revoked_at', 'is', null)
+    .where('replaced_by', 'is', null)
     .executeTakeFirstOrThrow();
   if (count >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
 };
@@ -59,15 +78,19 @@ const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
 export const createClient = async (
   ctx: Context,
   actor: Actor,
-  { shopId, name, webhookUrl }: { shopId: string; name: string; webhookUrl: string | null },
+  given: { shopId: string; name: string; webhookUrl: string | null } & ClientSettings,
 ): Promise<NewApiClient> => {
+  const { shopId, name, webhookUrl } = given;
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl };
+  if (given.expiresAt && given.expiresAt <= at) throw invalidField('expiresAt', 'format', 'must lie ahead');
+  const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl, ...settingsRow(given) };
   const client = await ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId);
     const created = await insertClient(trx, row);
-    await recordAudit(trx, { ...about(created), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });
+    const { expires_at, ...chosen } = settingsRow(given);
+    const data = { webhookUrl, ...chosen, ...(expires_at && { expiresAt: toIso(expires_at) }) };
+    await recordAudit(trx, { ...about(created), at, actor, action: 'CLIENT_CREATED', data });
     return created;
   });
   return { ...client, ...shownOnce };
@@ -86,19 +109,28 @@ const newIdentity = (ctx: Context) => {
   return { identity, shownOnce };
 };
 
-export const changeClient = (ctx: Context, actor: Actor, id: string, { name, webhookUrl }: ChangeApiClient) =>
+export const changeClient = (ctx: Context, actor: Actor, id: string, change: ChangeApiClient) =>
   ctx.db.transaction().execute(async (trx) => {
+    const { name, webhookUrl } = change;
     const before = await lockClient(trx, id);
     if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');
-    if (!before || (name === undefined && webhookUrl === undefined)) return before;
-    const after = await updateClient(trx, id, {
+    if (before && before.replacedBy !== null) throw wasReplaced(before.replacedBy, 'change');
+    const set = {
       ...(name === undefined ? {} : { name }),
       ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
-    });
-    const data = changesBetween(before, after, ['name', 'webhookUrl']);
+      ...settingsRow(change),
+    };
+    if (!before || Object.keys(set).length === 0) return before;
+    const after = await updateClient(trx, id, set);
+    const data = auditedChanges(before, after);
     if (data)
       await recordAudit(trx, { ...about(after), at: ctx.clock.now(), actor, action: 'CLIENT_CHANGED', data });
     return after;
+  });
+
+const wasReplaced = (by: string, verb: string): ServiceError =>
+  new ServiceError('CLIENT_REPLACED', {
+    message: `The client was replaced already: ${verb} the client that took its place, ${by}.`,
   });
 
 /** Revokes a client for good, from its next request on. Revoking it again changes nothing. */
@@ -112,35 +144,47 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
     return after;
   });
 
-/** What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied. */
+/** How long an old key may work beside the new one. */
+const LONGEST_OVERLAP_MS = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied, but for
+ * `expiresAt`.
+ */
 export const replaceClient = async (
   ctx: Context,
   actor: Actor,
   { id, shopId }: ApiClient,
-  { name, webhookUrl }: Partial<ReplaceApiClient>,
+  { name, webhookUrl, oldKeyUntil = null }: Partial<ReplaceApiClient>,
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
+  if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_MS))
+    throw invalidField('oldKeyUntil', 'format', 'must lie ahead, by 30 days at most');
   const replacing = async (trx: Trx) => {
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
     await lockCounter(ctx, trx, shopId);
     const old = await lockClient(trx, id);
     if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
-    if (old.replacedBy !== null)
-      throw new ServiceError('CLIENT_REPLACED', {
-        message: `The client was replaced already: replace the client that took its place, ${old.replacedBy}.`,
-      });
+    if (old.replacedBy !== null) throw wasReplaced(old.replacedBy, 'replace');
+    if (old.revokedAt !== null && oldKeyUntil !== null) throw new ServiceError('CLIENT_REVOKED');
     if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
     const created = await insertClient(trx, {
       ...identity,
       shop_id: shopId,
       name: name ?? old.name,
       webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
+      rights: old.rights,
+      events: old.events,
     });
-    await retireClient(trx, old, created.id, at);
+    const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
+    const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
+    await retireClient(trx, old, created.id, end);
     for (const { statement, values } of takeOverDeliveries(old.id, created.id))
       await trx.executeQuery(ctx.fill(statement, values as never));
-    const data = { replacedBy: created.id, ...changesBetween(old, created, ['name', 'webhookUrl']) };
+    const { expiresAt: _, ...changes } = auditedChanges(old, created) ?? {};
+    const overlap = oldKeyUntil === null ? {} : { oldKeyUntil: toIso(oldKeyUntil) };
+    const data = { replacedBy: created.id, ...overlap, ...changes };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
     return created;
   };
@@ -153,20 +197,30 @@ export const replaceClient = async (
 
 // What an Admin does with the API clients of their own shop.
 
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
+export const EXPIRES_SOON_MS = EXPIRES_SOON_DAYS * 24 * 60 * 60 * 1000;
 
-export const viewClient = (client: ApiClient): ApiClientView => ({
+const keyStatusOf = ({ revokedAt, expiresAt }: ApiClient, nowMs: number): ApiClientView['keyStatus'] => {
+  if (revokedAt !== null) return 'REVOKED';
+  if (expiresAt === null || expiresAt > nowMs + EXPIRES_SOON_MS) return 'ACTIVE';
+  return expiresAt > nowMs ? 'EXPIRES_SOON' : 'EXPIRED';
+};
+
+export const viewClient = ({ clock }: Context, client: ApiClient): ApiClientView => ({
   id: client.id,
   name: client.name,
   webhookUrl: client.webhookUrl,
+  rights: client.rights.split(',').filter(Boolean) as ApiClientView['rights'],
+  events: chosenEvents(client.events) as ApiClientView['events'],
+  expiresAt: isoOrNull(client.expiresAt),
+  keyStatus: keyStatusOf(client, clock.now()),
   lastUsedAt: isoOrNull(client.lastUsedAt),
   revokedAt: isoOrNull(client.revokedAt),
   replacedBy: client.replacedBy,
   createdAt: toIso(client.createdAt),
 });
 
-const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
-  ...viewClient(client),
+const viewNewClient = (ctx: Context, { apiKey, webhookSecret, ...client }: NewApiClient) => ({
+  ...viewClient(ctx, client),
   apiKey,
   webhookSecret,
 });
@@ -183,27 +237,27 @@ const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Pr
 };
 
 export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({
-  items: (await listClients(ctx.db, shop.id)).map(viewClient),
+  items: (await listClients(ctx.db, shop.id)).map((client) => viewClient(ctx, client)),
 });
 
 export const createOwnClient = async (ctx: Context, { shop, actor }: Caller, body: CreateApiClient) => {
   await checkWebhookUrl(ctx, body.webhookUrl);
-  return viewNewClient(await createClient(ctx, actor, { shopId: shop.id, ...body }));
+  return viewNewClient(ctx, await createClient(ctx, actor, { shopId: shop.id, ...body }));
 };
 
 export const changeOwnClient = async (ctx: Context, caller: Caller, id: string, change: ChangeApiClient) => {
   const client = await ownClient(ctx, caller, id);
   await checkWebhookUrl(ctx, change.webhookUrl);
-  return viewClient((await changeClient(ctx, caller.actor, client.id, change)) ?? client);
+  return viewClient(ctx, (await changeClient(ctx, caller.actor, client.id, change)) ?? client);
 };
 
 export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
-  viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
+  viewClient(ctx, await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
 
 export const replaceOwnClient = async (ctx: Context, caller: Caller, id: string, given: ReplaceApiClient) => {
   const client = await ownClient(ctx, caller, id);
   await checkWebhookUrl(ctx, given.webhookUrl);
-  return viewNewClient(await replaceClient(ctx, caller.actor, client, given));
+  return viewNewClient(ctx, await replaceClient(ctx, caller.actor, client, given));
 };
 
 export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) => {
@@ -216,7 +270,8 @@ export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 1
 
 export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
-  if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
+  if (client.revokedAt !== null || client.replacedBy !== null || client.webhookUrl === null)
+    throw new ServiceError('NO_WEBHOOK');
   const { refused, msBeforeNext } = await often(caller.shop.id);
   if (refused) throw rateLimited(msBeforeNext);
   const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { sql } from 'kysely';
+import type { Right } from '../../contract/common.ts';
 import { afterFailure } from '../db/database-errors.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
+import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
@@ -37,13 +39,23 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    // The key of a client that was replaced may still work: the new client receives its events.
+    .leftJoin('api_clients as receiver', (join) =>
+      join
+        .on(sql<boolean>`receiver.id = coalesce(client.replaced_by, client.id)`)
+        .on('receiver.revoked_at', 'is', null)
+        .on('receiver.webhook_url', 'is not', null),
+    )
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select([
       'client.id as client_id',
       'client.key_hash',
       'client.name as client_name',
-      'client.webhook_url',
       'client.last_used_at',
+      'client.rights',
+      'client.expires_at',
+      'receiver.id as receiver_id',
+      'receiver.events',
     ])
     .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
     .where('client.revoked_at', 'is', null),
@@ -97,6 +109,12 @@ const lastUseWriter = (ctx: Context) => {
   };
 };
 
+const unauthenticated = (message?: string): ServiceError =>
+  new ServiceError('UNAUTHENTICATED', {
+    ...(message && { message }),
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
 export const createAuthenticate = (ctx: Context): Authenticate => {
@@ -110,13 +128,19 @@ export const createAuthenticate = (ctx: Context): Authenticate => {
   return async (headers) => {
     const key = keyIn(headers);
     const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
-    if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
-    const { client_id: id, client_name: name, last_used_at: lastUsedAt, webhook_url } = found;
+    if (!found) throw unauthenticated();
+    const { client_id: id, client_name: name, last_used_at: lastUsedAt, expires_at: expiresAt } = found;
+    const { id: shop_id, receiver_id: receiverId, events } = found;
+    if (expiresAt !== null && expiresAt <= ctx.clock.now())
+      throw unauthenticated(`The API key expired at ${toIso(expiresAt)}: an Admin can replace the client.`);
     if (lastUsedAt === null || lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
     return {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },
-      hasWebhook: webhook_url !== null,
+      rights: found.rights.split(',') as Right[],
+      receiver: receiverId
+        ? { id: receiverId, shop_id, replaces: receiverId === id ? null : id, events }
+        : null,
     };
   };
 };

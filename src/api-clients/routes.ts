@@ -56,8 +56,9 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
     at: 'PATCH /clients/:id',
     operationId: 'changeClient',
     proof: true,
-    summary: "Change a client's name or webhook URL",
-    description: 'Pending deliveries go to the new URL. A revoked client cannot be changed.',
+    summary: "Change a client's name, webhook URL, rights, events or expiry",
+    description:
+      'Pending deliveries go to the new URL. Rights and expiry count from the next request on, chosen events from the next change of a return. A revoked or replaced client cannot be changed.',
     body: ChangeApiClient,
     answer: ['The client as it is now.', ApiClientView],
     errors: [409],
@@ -78,7 +79,7 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Replace a client',
     description:
-      'For a key that was lost or exposed: creates a new client and revokes the old one in one step. Events of RMAs that the old one created go to the new one from now on, pending deliveries included. Key and webhook secret are in this answer and nowhere else.',
+      'For a key that was lost or exposed, or is changed from time to time: creates a new client with the same rights and events and revokes the old one in one step; with `oldKeyUntil` the old key works until then. Events of RMAs that the old one created go to the new one from now on, pending deliveries included. Key and webhook secret are in this answer and nowhere else.',
     body: ReplaceApiClient,
     answer: ['The new client, with its key and secret.', NewApiClientView],
     status: 201,

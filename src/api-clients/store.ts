@@ -1,4 +1,4 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import type { Db, Trx } from '../db/database.ts';
 import type { ApiClientTable } from '../db/schema.ts';
 
@@ -7,6 +7,10 @@ export interface ApiClient {
   shopId: string;
   name: string;
   webhookUrl: string | null;
+  /** As the columns have them: separated by commas. */
+  rights: string;
+  events: string | null;
+  expiresAt: number | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
   replacedBy: string | null;
@@ -18,6 +22,9 @@ const VISIBLE = [
   'shop_id as shopId',
   'name',
   'webhook_url as webhookUrl',
+  'rights',
+  'events',
+  'expires_at as expiresAt',
   'last_used_at as lastUsedAt',
   'revoked_at as revokedAt',
   'replaced_by as replacedBy',
@@ -35,13 +42,18 @@ export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientT
     .returning(VISIBLE)
     .executeTakeFirstOrThrow();
 
-/** Revokes a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
-export const retireClient = async (trx: Trx, old: ApiClient, by: string, at: number): Promise<void> => {
-  await trx
-    .updateTable('api_clients')
-    .set({ replaced_by: by, revoked_at: sql<number>`coalesce(revoked_at, ${at})` })
-    .where('shop_id', '=', old.shopId)
-    .where((eb) => eb.or([eb('id', '=', old.id), eb('replaced_by', '=', old.id)]))
+/** Ends a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
+export const retireClient = async (
+  trx: Trx,
+  old: ApiClient,
+  by: string,
+  end: Pick<Updateable<ApiClientTable>, 'revoked_at' | 'expires_at'>,
+): Promise<void> => {
+  const own = trx.updateTable('api_clients').where('shop_id', '=', old.shopId);
+  await own.set({ replaced_by: by }).where('replaced_by', '=', old.id).execute();
+  await own
+    .set({ replaced_by: by, ...end })
+    .where('id', '=', old.id)
     .execute();
 };
 

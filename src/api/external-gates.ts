@@ -21,6 +21,13 @@ declare module 'fastify' {
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
+/** A route that says nothing needs `write`: a new one cannot be open to clients that only read. */
+const rightGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
+  const { right = 'write' } = routeOptions.config;
+  if (!READS.has(method) && !caller.rights?.includes(right))
+    throw new ServiceError('RIGHT_REQUIRED', { right });
+};
+
 const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
   if (!caller.shop.active && !READS.has(method)) throw new ServiceError('READ_ONLY');
 };
@@ -32,7 +39,7 @@ const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
 const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
   headers.authorization === undefined || countOf('authorization', raw.rawHeaders) === 1;
 
-// The checks on every request to the external API, in the contract's order: rate limit, key, plan, read-only, then body and query. The
+// The checks on every request to the external API, in the contract's order: rate limit, key, plan, right, read-only, then body and query. The
 // id and the allowance are up to the action.
 export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
   const rateLimit = rateLimitGate(ctx);
@@ -58,6 +65,7 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
     await counted;
     request.caller = await finding;
     mustHaveApi(request.caller.shop);
+    rightGate(request);
     readOnlyGate(request);
   });
   app.addHook('preValidation', validationGate);

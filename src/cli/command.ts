@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { RIGHTS, type Right } from '../../contract/common.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
@@ -79,7 +80,7 @@ export class Progress {
 /** Checks a value by the schema that the API uses. */
 const by =
   <Schema extends z.ZodType>(schema: Schema, otherwise: string) =>
-  (value: string): z.infer<Schema> => {
+  (value: unknown): z.infer<Schema> => {
     const result = schema.safeParse(value);
     if (!result.success) throw new InvalidArgumentError(otherwise);
     return result.data;
@@ -92,6 +93,19 @@ export const personName = by(
 );
 export const email = by(emailField(), 'It must be an e-mail address.');
 export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
+
+/** `read` for none: an empty text is easily an accident. */
+export const clientRights = (value: string): Right[] => {
+  const given = value === 'read' ? [] : value.split(',');
+  return by(z.array(z.enum(RIGHTS)), `It must be read, or some of ${RIGHTS.join()}.`)(given);
+};
+
+/** Midnight after a day, UTC. */
+export const endOfDay = (value: string): number => {
+  const day = by(z.iso.date(), 'It must be a day, 2027-01-31 for example.')(value);
+  return Date.parse(day) + 24 * 60 * 60 * 1000;
+};
+export const endOfDayOrNone = (value: string): number | null => (value === 'none' ? null : endOfDay(value));
 
 export const collect =
   <Value>(take: (value: string) => Value) =>

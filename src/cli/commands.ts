@@ -1,3 +1,4 @@
+import type { ChangeApiClient, ReplaceApiClient } from '../../contract/admin.ts';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
 import {
@@ -122,34 +123,40 @@ const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApi
   webhookSecret,
 });
 
-interface ClientOptions {
-  name?: string;
-  webhookUrl?: string | null;
-}
-type NewClientOptions = ClientOptions & { shop: string; name: string };
-
-export const clientCreate = async (ctx: Context, { shop, name, webhookUrl = null }: NewClientOptions) => {
-  await checkWebhookUrl(ctx, webhookUrl);
-  const { id: shopId } = await shopById(ctx, shop);
-  return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
+/** Without the names of its events, which would fill several lines. */
+const clientFields = (ctx: Context, client: ApiClient) => {
+  const { events: _, ...fields } = viewClient(ctx, client);
+  return fields;
 };
 
-export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
+type ClientOptions = Omit<ChangeApiClient, 'expiresAt'> & { expires?: number | null };
+type NewClientOptions = ClientOptions & { shop: string; name: string };
+
+export const clientCreate = async (ctx: Context, { shop, expires, ...options }: NewClientOptions) => {
+  const { webhookUrl = null } = options;
+  await checkWebhookUrl(ctx, webhookUrl);
+  const { id: shopId } = await shopById(ctx, shop);
+  const given = { ...options, shopId, webhookUrl, expiresAt: expires };
+  return newClientFields(await createClient(ctx, OPERATOR, given));
+};
+
+export const clientUpdate = async (ctx: Context, id: string, { expires, ...options }: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  return viewClient(await found('client', id, () => changeClient(ctx, OPERATOR, id, options)));
+  const change = { ...options, expiresAt: expires };
+  return clientFields(ctx, await found('client', id, () => changeClient(ctx, OPERATOR, id, change)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
-  viewClient(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
+  clientFields(ctx, await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
-export const clientReplace = async (ctx: Context, id: string, options: ClientOptions) => {
+export const clientReplace = async (ctx: Context, id: string, options: Partial<ReplaceApiClient>) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   const old = await clientById(ctx, id);
   return newClientFields(await replaceClient(ctx, OPERATOR, old, options));
 };
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
-  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(viewClient);
+  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map((client) => clientFields(ctx, client));
 
 /** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {

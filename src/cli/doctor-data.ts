@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
+import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
+import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
+import { toIso } from '../lib/time.ts';
 import { originOf } from '../returns/totals.ts';
 import type { Config } from '../service/config.ts';
 import { tryAllSealed } from '../service/reseal.ts';
@@ -53,6 +56,25 @@ export const checkSecretKey = async (reading: Reading, config: Config): Promise<
   return wrong(
     `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed`,
   );
+};
+
+/** Keys that ended or will soon: the programs that use them fail. */
+export const checkKeys = async ({ db, server }: Reading): Promise<Finding> => {
+  const nowMs = (await server()).nowMs ?? Date.now();
+  const clients = await db
+    .selectFrom('api_clients')
+    .select(['id', 'name', 'expires_at'])
+    .where('revoked_at', 'is', null)
+    .where('replaced_by', 'is', null)
+    .where('expires_at', '<=', nowMs + EXPIRES_SOON_MS)
+    .orderBy('expires_at')
+    .execute();
+  if (clients.length === 0) return ok(`none expires in the next ${EXPIRES_SOON_DAYS} days`);
+  const words = clients.map(({ id, name, expires_at }) => {
+    const at = Number(expires_at);
+    return `that of ${name} (client ${id}) ${at <= nowMs ? 'expired' : 'expires'} at ${toIso(at)}`;
+  });
+  return warn(`${some(words)}: replace the client, or give it a later date (client update --expires)`);
 };
 
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */

@@ -11,6 +11,7 @@ import { isAhead } from '../shops/counters.ts';
 import { print } from './command.ts';
 import {
   checkCounters,
+  checkKeys,
   checkQueue,
   checkSecretKey,
   checkTotals,
@@ -169,6 +170,7 @@ const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Findin
   ['secret key', checkSecretKey],
   ['proxy', checkProxy],
   ['queue', checkQueue],
+  ['keys', checkKeys],
   ['totals', checkTotals],
   ['counters', checkCounters],
 ];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BASE_PATH } from '../../contract/common.ts';
 import { LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
 import { eventBody } from '../events/event.ts';
-import { exactNumber } from '../lib/json.ts';
+import { withExactNumbers } from '../lib/json.ts';
 import { VERSION } from '../service/config.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
@@ -15,18 +15,20 @@ export interface EventsOptions {
   key: string;
   url: string;
   after?: string;
+  types?: string;
   forward?: { to: string; secret: string };
   json: boolean;
 }
 
 /** Follows the feed until Ctrl-C or SIGTERM, and then prints the cursor to go on from. */
-export const followEvents = async ({ key, url, after, forward, json }: EventsOptions): Promise<void> => {
+export const followEvents = async (options: EventsOptions): Promise<void> => {
+  const { key, url, after, types, forward, json } = options;
   const stopping = new AbortController();
   const end = () => stopping.abort();
   // A second Ctrl-C ends it at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   const stop = stopping.signal;
-  const feed = { url: feedUrl(url), key };
+  const feed = { url: feedUrl(url), key, types };
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
@@ -116,6 +118,7 @@ type FeedEvent = EventsPage['items'][number];
 interface Feed {
   url: string;
   key: string;
+  types: string | undefined;
 }
 
 const feedUrl = (base: string): string => {
@@ -159,6 +162,7 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Pr
   // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
   if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
   if (after !== null) query.set('after', after);
+  if (feed.types !== undefined) query.set('types', feed.types);
   const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
     const response = await fetch(`${feed.url}?${query}`, {
@@ -208,8 +212,6 @@ const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAns
 
 /** Numbers keep their digits, so that a forwarded event has the bytes of its webhook. */
 const parsed = (text: string): unknown => {
-  const withExactNumbers = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
-    typeof value === 'number' && source !== undefined ? exactNumber(source) : value;
   try {
     return JSON.parse(text, withExactNumbers);
   } catch {

@@ -135,17 +135,21 @@ const addEvents = (handback: Command): void => {
         .argParser(webAddress),
     )
     .option('--after <cursor>', 'where to begin: a cursor, latest or oldest (the default)')
+    .option(
+      '--types <events>',
+      'which events, separated by commas, or all; the nine of the specification when absent',
+    )
     .option('--forward-to <url>', 'send each event there, signed as a webhook is', webAddress)
     .addOption(secretOption('secret', 'what the receiver of --forward-to checks signatures with'))
     .option('--json', 'print each event as a line of JSON')
     // Refused below, without being printed: it may be the key.
     .allowExcessArguments()
-    .action(async ({ forwardTo, secret, url, after, json = false, ...options }, self) => {
+    .action(async ({ forwardTo, secret, url, after, types, json = false, ...options }, self) => {
       if (self.args.length > 0) self.error('error: too many arguments: the key goes after --key');
       const key = usableSecret(self, 'key', options.key);
       const forward = forwardTo && { to: forwardTo, secret: usableSecret(self, 'secret', secret) };
       const base = url ?? readConfig(process.env).publicUrl;
       const { followEvents } = await import('./follow-events.ts');
-      await followEvents({ key, url: base, after, forward, json });
+      await followEvents({ key, url: base, after, types, forward, json });
     });
 };

@@ -1,12 +1,16 @@
 import { type Command, Option } from 'commander';
 import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts';
+import { RIGHTS } from '../../contract/common.ts';
 import { readConfig } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
 import {
   type CommandResult,
+  clientRights,
   collect,
   command,
   email,
+  endOfDay,
+  endOfDayOrNone,
   name,
   notice,
   passwordFrom,
@@ -117,20 +121,27 @@ const addUser = (user: Command): void => {
   command(user, 'reset-factor <e-mail>', "remove a user's second factor").action(calls('userResetFactor'));
 };
 
+const RIGHTS_HELP = `what it may do: some of ${RIGHTS.join()}, or read for none of them`;
+
 const addClient = (client: Command): void => {
   command(client, 'create', 'create a client; its key and webhook secret are shown only now')
     .requiredOption('--shop <id>', 'the shop it belongs to')
     .requiredOption('--name <name>', 'its name', name)
     .option('--webhook-url <url>', 'where its events go')
+    .option('--rights <rights>', RIGHTS_HELP, clientRights)
+    .option('--expires <date>', 'the last day of its key, 2027-01-31 for example (UTC)', endOfDay)
     .action(calls('clientCreate'));
-  command(client, 'update <id>', "change a client's name or webhook URL")
+  command(client, 'update <id>', "change a client's name, webhook URL, rights or expiry")
     .option('--name <name>', 'its name', name)
     .option('--webhook-url <url|none>', 'where its events go', textOrNone)
+    .option('--rights <rights>', RIGHTS_HELP, clientRights)
+    .option('--expires <date|none>', 'the last day of its key (UTC)', endOfDayOrNone)
     .action(calls('clientUpdate'));
   command(client, 'revoke <id>', 'revoke a key for good').action(calls('clientRevoke'));
   command(client, 'replace <id>', 'revoke a client, and create one that receives its events instead')
     .option('--name <name>', "its name; the old client's when absent", name)
     .option('--webhook-url <url|none>', "where its events go; the old client's URL when absent", textOrNone)
+    .option('--old-key-until <date>', 'the last day of the old key, at most 30 days ahead (UTC)', endOfDay)
     .action(calls('clientReplace'));
   command(client, 'list', "a shop's clients")
     .requiredOption('--shop <id>', 'the shop')

@@ -85,6 +85,12 @@ const SCHEMA = {
     ...text('name', 'webhook_secret'),
     ...textOrNull('webhook_url', 'replaced_by'),
     ...numberOrNull('last_used_at', 'revoked_at'),
+    // What it may do beyond reading: names of rights, separated by commas.
+    ...columns<Generated<string>>()('rights'),
+    // From when on its key is refused; null: never.
+    ...numberOrNull('expires_at'),
+    // Which events it is sent, separated by commas; null: those of the specification.
+    ...textOrNull('events'),
     ...fixedNumber('created_at'),
   },
   users: {
@@ -149,6 +155,8 @@ const SCHEMA = {
     ...fixedText('trade_order_number', 'company_id', 'reason', 'items', 'shipping_address'),
     ...fixedTextOrNull('order_date', 'customer_notes', 'fault_description', 'additional_comment'),
     ...text('company_name'),
+    // What arrived of each line, as JSON, and the credit if it was changed by hand, in decimal digits (`returns/kinds/receipts.ts`).
+    ...textOrNull('receipts', 'credit_amount'),
   },
   /** How many RMAs there are, updated with every change. */
   rma_totals: {
@@ -200,6 +208,13 @@ const SCHEMA = {
     ...textOrNull('reason'),
   },
   webhook_leases: { ...fixedText('client_id'), ...text('holder'), ...number('held_until') },
+  /** Clients whose receiver failed since it last answered with a 2xx; it is deleted with the next one. */
+  webhook_failures: {
+    ...text('client_id', 'last_error'),
+    ...number('since', 'failed_attempts', 'dropped_deliveries'),
+    // When the shop's Admins were notified; null: not yet.
+    ...numberOrNull('notified_at'),
+  },
   rate_limits: {
     ...fixedText('key'),
     // When the calls came that count, oldest first.

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
+import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
 import { prune } from '../db/prune.ts';
-import { statement } from '../db/statements.ts';
+import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import type { Context } from '../service/context.ts';
@@ -24,30 +25,41 @@ interface FoundEvent {
   position: number;
   id: string;
   at: number;
+  /** Of this event and those before it on the page. */
+  bytes_so_far: number;
   body: string;
 }
 
+/** How far one page looks for events that were asked for: 2,000 rows take a few milliseconds, however many follow. */
+const SCANNED_POSITIONS = 2_000;
+
 /**
- * The events after a position that fit into a page, and the shop's newest position: of one moment. Only bodies that fit are
- * read: SQLite would copy all of them through the window. The cast: with a bare parameter as `limit` SQLite prepares the statement
- * again for every run, which takes as long as reading a page.
+ * The events after a position that were asked for and fit into a page, the time of the event right after it, whatever its kind, and
+ * the shop's newest position: of one moment. Only bodies that fit are read: SQLite would copy all of them through the window. The
+ * cast: with a bare parameter as `limit` SQLite prepares the statement again for every run, which takes as long as reading a page.
  */
-const eventsAfter = statement(
-  (_engine, { shop, after, limit }: { shop: string; after: number; limit: number }) => sql<
-    { last_position: number } & (FoundEvent | { position: null })
-  >`
+const eventsAfter = statementsBy((which: 'all' | 'some') =>
+  statement(
+    (
+      { oneOf }: Engine,
+      { shop, after, limit, types }: { shop: string; after: number; limit: number; types: string[] },
+    ) => sql<{ last_position: number; next_at: number | null } & (FoundEvent | { position: null })>`
     with page as (
       select position, id, at, octet_length(body) as bytes from events
-      where shop_id = ${shop} and position > ${after} order by position limit cast(${limit} as bigint)
+      where shop_id = ${shop} and position > ${after} and position <= cast(${after} as bigint) + ${sql.lit(SCANNED_POSITIONS)}
+        ${which === 'all' ? sql`` : sql`and event ${oneOf('text', types)}`}
+      order by position limit cast(${limit} as bigint)
     ), sized as (
-      select position, id, at, sum(bytes) over (order by position) - bytes as bytes_before from page
+      select position, id, at, bytes, sum(bytes) over (order by position) as bytes_so_far from page
     )
-    select counter.last_position, fits.position, fits.id, fits.at,
+    select counter.last_position, fits.position, fits.id, fits.at, fits.bytes_so_far,
+      (select at from events where shop_id = ${shop} and position = cast(${after} as bigint) + 1) as next_at,
       (select body from events where id = fits.id) as body
     from shop_counters as counter
-    left join sized as fits on fits.bytes_before < ${sql.lit(MOST_BYTES)}
+    left join sized as fits on fits.bytes_so_far - fits.bytes < ${sql.lit(MOST_BYTES)}
     where counter.shop_id = ${shop}
     order by fits.position`,
+  ),
 );
 
 /** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
@@ -77,14 +89,6 @@ const positionOf = (shopId: string, cursor: string): number | null => {
   return cursorOf(shopId, known) === cursor ? known : null;
 };
 
-const readAfter = async (ctx: Context, shop: string, after: number, limit: number) => {
-  const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter, { shop, after, limit }));
-  return {
-    events: rows.filter((row): row is { last_position: number } & FoundEvent => row.position !== null),
-    newest: rows[0]?.last_position ?? 0,
-  };
-};
-
 /** Where a reader begins: after its cursor, or before the oldest event kept. */
 export const startOf = async (
   ctx: Context,
@@ -102,29 +106,36 @@ const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of 
 
 export interface FeedPage {
   page: string;
+  /** The position that its cursor names. */
+  last: number;
+  /** There is nothing to read now: neither in this page nor after it. */
   isEmpty: boolean;
 }
 
-/** An event that cannot be read is skipped; the cursor goes past it. */
+/** `types` null: every kind. An event that cannot be read is skipped, as one that was not asked for; the cursor goes past it. */
 export const readFeed = async (
   ctx: Context,
   shopId: string,
   start: number | typeof LATEST,
   limit: number,
+  types: readonly string[] | null = SPECIFIED_EVENTS,
 ): Promise<FeedPage> => {
   const after = start === LATEST ? 0 : start;
-  const { events, newest } = await readAfter(ctx, shopId, after, start === LATEST ? 0 : limit);
-  if (start === LATEST) return { page: pageText(shopId, [], newest, false), isEmpty: true };
+  const asked = { shop: shopId, after, limit: start === LATEST ? 0 : limit, types: [...(types ?? [])] };
+  const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter(types ? 'some' : 'all'), asked));
+  const { last_position: newest = 0, next_at: nextAt = null } = rows[0] ?? {};
+  if (start === LATEST) return { page: pageText(shopId, [], newest, false), last: newest, isEmpty: true };
   if (after > newest) throw unknownCursor();
-  const [first] = events;
-  const isExpired = first
-    ? first.position !== after + 1 || first.at < ctx.clock.now() - KEPT_MS
-    : after < newest;
-  if (isExpired) throw new ServiceError('CURSOR_EXPIRED');
-  const last = events.at(-1)?.position ?? after;
+  if (after < newest && (nextAt === null || nextAt < ctx.clock.now() - KEPT_MS))
+    throw new ServiceError('CURSOR_EXPIRED');
+  const events = rows.filter((row): row is (typeof rows)[number] & FoundEvent => row.position !== null);
+  const end = events.at(-1);
+  const isFull = end && (events.length === limit || end.bytes_so_far >= MOST_BYTES);
+  const last = isFull ? end.position : Math.min(after + SCANNED_POSITIONS, newest);
   return {
     page: pageText(shopId, events.flatMap(itemText(ctx)), last, last < newest),
-    isEmpty: events.length === 0,
+    last,
+    isEmpty: events.length === 0 && last === newest,
   };
 };
 

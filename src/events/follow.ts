@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
+import { ALL_TYPES, type EventQuery, LATEST } from '../../contract/event-feed.ts';
+import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
 import type { Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
@@ -11,6 +13,8 @@ import { type FeedPage, readFeed, startOf } from './feed.ts';
 const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 /** A wake-up call is lost where a process dies right after its commit. */
 const POLL_EVERY_MS = 5_000;
+/** How long a reader rests after events that it did not ask for: a busy shop would have it read hundreds of times a second. */
+const SKIP_REST_MS = 100;
 
 interface FeedRequest {
   signal: AbortSignal;
@@ -22,28 +26,32 @@ interface FeedRequest {
 export const followFeed = async (
   ctx: Context,
   shopId: string,
-  { after, limit, wait }: EventQuery,
+  { after, limit, wait, types: asked = [...SPECIFIED_EVENTS] }: EventQuery,
   { signal, checkAgain }: FeedRequest,
 ): Promise<string> => {
   const endsAt = performance.now() + wait * 1000;
   const start = await startOf(ctx, shopId, after);
-  const read = () => readFeed(ctx, shopId, start, limit);
+  const types = asked === ALL_TYPES ? null : asked.toSorted();
   // Before the first read: an event that comes after it ends the wait.
   const waiter = start === LATEST || wait === 0 ? null : ctx.feedWatches.enter(shopId, start);
-  if (!waiter) return (await read()).page;
+  if (!waiter) return (await readFeed(ctx, shopId, start, limit, types)).page;
   try {
-    let { page, isEmpty } = await read();
-    while (isEmpty) {
+    let found = await readFeed(ctx, shopId, waiter.position, limit, types);
+    if (!found.isEmpty) return found.page;
+    while (performance.now() < endsAt) {
+      // Past events that were not asked for: they are not read again.
+      waiter.position = found.last;
       const call = await ctx.feedWatches.wait(waiter, endsAt - performance.now(), signal);
-      if (signal.aborted) break;
-      await checkAgain();
-      if (!call) break;
-      const key = `${start} ${limit}`;
-      const shared = call.get(key) ?? read();
+      if (signal.aborted || !call) break;
+      const key = `${waiter.position} ${limit} ${types}`;
+      const shared = call.get(key) ?? readFeed(ctx, shopId, waiter.position, limit, types);
       call.set(key, shared);
-      ({ page, isEmpty } = await shared);
+      found = await shared;
+      if (!found.isEmpty) break;
+      await pause(SKIP_REST_MS);
     }
-    return page;
+    if (!signal.aborted) await checkAgain();
+    return found.page;
   } finally {
     ctx.feedWatches.leave(shopId, waiter);
   }
@@ -53,7 +61,8 @@ export const followFeed = async (
 type Call = Map<string, Promise<FeedPage>>;
 
 interface Waiter {
-  readonly position: number;
+  /** How far it has read. */
+  position: number;
   /** Also one that came before the wait. */
   call: Call | null;
   resume(): void;
@@ -102,6 +111,7 @@ export class FeedWatches {
         };
         signal.addEventListener('abort', waiter.resume, { once: true });
       });
+      signal.removeEventListener('abort', waiter.resume);
       this.#ctx.metrics.openRequests += 1;
     }
     const { call } = waiter;

@@ -54,6 +54,7 @@ export const errorBody = (error: ServiceError, requestId: string, baseUrl: strin
     message: error.errors ? error.errors.map((problem) => problem.message) : error.message,
     code: error.code,
     ...(error.errors ? { errors: error.errors } : {}),
+    ...(error.right ? { right: error.right } : {}),
     docs: `${baseUrl}/docs/errors#${error.code}`,
     requestId,
   };

@@ -88,8 +88,9 @@ export const describeApi = async (
       const inside = route.url.startsWith(`${basePath}/`);
       if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
       const { schema } = toJsonSchema(route);
-      if (route.route.config?.proof)
-        schema['description'] = [schema['description'], NEEDS_PROOF].filter(Boolean).join(' ');
+      const { config: { proof, right } = {}, method } = route.route;
+      const needs = [proof && NEEDS_PROOF, right && method !== 'GET' && `Needs the right \`${right}\`.`];
+      schema['description'] = [schema['description'], ...needs].filter(Boolean).join(' ') || undefined;
       return { schema, url: route.url.slice(basePath.length) };
     },
     transformObject(document) {

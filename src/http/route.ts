@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ErrorBody } from '../../contract/common.ts';
+import { ErrorBody, type Right } from '../../contract/common.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,6 +12,8 @@ declare module 'fastify' {
     withoutFactor?: boolean;
     /** Only after a proof of identity in the last ten minutes (docs/contract.md). */
     proof?: true;
+    /** What an API client must be allowed to do, unless it only reads; `write` when absent. */
+    right?: Right;
     /** By a name that callers may try though it is not known: what to do instead. */
     hints?: Record<string, string>;
     deadlineMs?: number;
@@ -21,10 +23,10 @@ declare module 'fastify' {
 /** What each error status means, for integrators. The admin API has descriptions of its own (`ApiDescription.answers`). */
 const ERROR_STATUSES = {
   400: 'The request is not valid. `message` lists every error, `errors` the same in parts; nothing was changed.',
-  401: 'The API key is missing, unknown or revoked, or two different keys were sent.',
-  403: '`code` says why: `PLAN_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
+  401: 'The API key is missing, unknown, expired or revoked, or two different keys were sent.',
+  403: '`code` says why: `PLAN_REQUIRED`, `RIGHT_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
   404: 'The shop has no such RMA.',
-  409: 'The first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`).',
+  409: '`code` says why: the first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`), the status does not allow the move (`MOVE_NOT_ALLOWED`), or the return changed since `seen` (`EDIT_CONFLICT`).',
   410: 'Events after this cursor are not kept any more (`CURSOR_EXPIRED`).',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not `application/json`.',

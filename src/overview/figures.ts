@@ -95,6 +95,20 @@ const deliveriesOf = async ({ scans }: Context, shopId: string, sinceMs: number)
   };
 };
 
+const failingReceivers = async ({ scans }: Context, shopId: string) => {
+  const rows = await scans
+    .selectFrom('webhook_failures as failures')
+    .innerJoin('api_clients as client', 'client.id', 'failures.client_id')
+    .select(['client.id as clientId', 'client.name', 'failures.since', 'failures.last_error as lastError'])
+    .where('client.shop_id', '=', shopId)
+    .where('client.revoked_at', 'is', null)
+    .where('client.webhook_url', 'is not', null)
+    .where('failures.notified_at', 'is not', null)
+    .orderBy('failures.since')
+    .execute();
+  return rows.map((row) => ({ ...row, since: toIso(row.since) }));
+};
+
 /** The steps of age as spans of creation: from included, to not. */
 const stepsAt = (nowMs: number) => {
   const createdAt = (days: number | null | undefined) => (days == null ? null : toIso(nowMs - days * DAY_MS));
@@ -183,6 +197,7 @@ export const overviewOf = async (ctx: Context, caller: Caller, timeZone: string,
     month: { month: usage.month, used: usage.used, limit: usage.limit, billing: usage.billing },
     webhooks: deliveries.webhooks,
     droppedByClient: isAdmin ? deliveries.droppedByClient : null,
+    failingReceivers: isAdmin ? await failingReceivers(ctx, shop.id) : null,
     openLongest: [...oldRepairs, ...oldReturns]
       .sort((one, other) => one.createdAt.localeCompare(other.createdAt))
       .slice(0, LONGEST_SHOWN),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
+import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import {
   AdminOfflineRepair,
   AdminOfflineRepairList,
@@ -14,11 +14,12 @@ import {
   StoreList,
 } from '../../contract/admin-returns.ts';
 import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
-import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
+import { IdempotencyKey, type Right, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
   TRADE_RETURN_MOVES,
+  TRADE_RETURN_RECEIPT,
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
 import {
@@ -32,6 +33,7 @@ import {
   CreateTradeReturn,
   TradeReturn,
   TradeReturnList,
+  TradeReturnMoveBody,
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
@@ -72,8 +74,8 @@ interface KindApi {
   programs: Audience;
   staff: Audience;
   moves: MoveRoute[];
-  /** Trade returns are moved by staff alone. */
-  hasProgramMoves: boolean;
+  /** What API clients need for its moves, and whether they may also say what they saw. */
+  programMoves: { right: Right; query?: typeof MoveQuery };
   describe: { create: string; related: string };
   actions: ReturnActions;
 }
@@ -122,7 +124,7 @@ const OFFLINE_REPAIRS: KindApi = {
     ...REPAIR_MOVES[action],
     body: OfflineRepairActionBody[action],
   })),
-  hasProgramMoves: true,
+  programMoves: { right: 'write' },
   describe: {
     create:
       'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
@@ -131,12 +133,19 @@ const OFFLINE_REPAIRS: KindApi = {
   actions: offlineRepairs,
 };
 
-const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
-  approve: 'approveTradeReturn',
-  reject: 'rejectTradeReturn',
-  receive: 'receiveTradeReturn',
-  'request-credit': 'requestTradeReturnCredit',
-  resolve: 'resolveTradeReturn',
+/** What each is called, and what is said of it beyond its row in the table of moves. */
+const TRADE_MOVES: Record<TradeReturnAction, { operationId: string; more?: string }> = {
+  approve: { operationId: 'approveTradeReturn' },
+  reject: { operationId: 'rejectTradeReturn' },
+  receive: {
+    operationId: 'receiveTradeReturn',
+    more: ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`,
+  },
+  'request-credit': {
+    operationId: 'requestTradeReturnCredit',
+    more: ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.',
+  },
+  resolve: { operationId: 'resolveTradeReturn' },
 };
 
 const TRADE_RETURNS: KindApi = {
@@ -150,15 +159,15 @@ const TRADE_RETURNS: KindApi = {
   staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
   moves: (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).map((action) => ({
     action,
-    operationId: TRADE_MOVE_IDS[action],
+    operationId: TRADE_MOVES[action].operationId,
     summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
-    description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.`,
-    body: TradeMove,
+    description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${TRADE_MOVES[action].more ?? ''}`,
+    body: TradeReturnMoveBody[action],
   })),
-  hasProgramMoves: false,
+  programMoves: { right: 'move-trade-returns', query: MoveQuery },
   describe: {
     create:
-      "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
+      "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here, or a client with the right to; webhooks tell you.",
     related: 'List earlier returns of the company or customer',
   },
   actions: tradeReturns,
@@ -241,18 +250,18 @@ const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audi
   });
 };
 
-/** Staff also say what they saw, so `query` is theirs alone. */
 const moveRoutes = (
   route: Register,
   ctx: Context,
   kind: KindApi,
   { item }: Audience,
-  query?: typeof MoveQuery,
+  { query, ...config }: { right?: Right; query?: typeof MoveQuery },
 ): void => {
   const { path, names, moves, actions } = kind;
   for (const { action, ...move } of moves)
     route({
       ...move,
+      ...config,
       at: `POST /${path}/:id/${action}`,
       query,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
@@ -277,7 +286,7 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
     at: `POST /${path}/:id/assign`,
     operationId: `assign${names.id}`,
     summary: 'Assign to a person of the team',
-    description: 'The status stays as it is. Sends no webhook.',
+    description: 'The status stays as it is. Programs that follow changes get an `updated` event.',
     body: Assign,
     answer: [`The whole ${names.short}.`, item],
     handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
@@ -286,7 +295,8 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
     at: `POST /${path}/:id/correct`,
     operationId: `correct${names.id}`,
     summary: 'Correct a typing error',
-    description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
+    description:
+      'Kept in the timeline with the old and the new value. Programs that follow changes get an `updated` event.',
     body: correct,
     answer: [`The whole ${names.short}, as it stands after this.`, item],
     errors: [409],
@@ -303,11 +313,11 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
 
 export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
-    const route = routesOf(app, { tag: kind.tag });
+    const route = routesOf(app, { tag: kind.tag, right: 'write' });
     dryRunRoute(route, ctx, kind);
     createAndListRoutes(route, ctx, kind, kind.programs);
     readRoutes(route, ctx, kind, kind.programs);
-    if (kind.hasProgramMoves) moveRoutes(route, ctx, kind, kind.programs);
+    moveRoutes(route, ctx, kind, kind.programs, kind.programMoves);
   }
 };
 
@@ -316,7 +326,7 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
     const route = routesOf(app, { tag: kind.tag });
     createAndListRoutes(route, ctx, kind, kind.staff);
     readRoutes(route, ctx, kind, kind.staff);
-    moveRoutes(route, ctx, kind, kind.staff, MoveQuery);
+    moveRoutes(route, ctx, kind, kind.staff, { query: MoveQuery });
     staffRoutes(route, ctx, kind, kind.staff);
   }
   routesOf(app, { tag: OFFLINE_REPAIRS.tag })({

@@ -11,7 +11,12 @@ import { LargeAnswers } from '../paging/page-answer.ts';
 import { ChangeQueue } from '../returns/changes/change-queue.ts';
 import { type RmaById, readRmaById } from '../returns/store.ts';
 import { readTotals, type TotalsOf } from '../returns/totals.ts';
-import { type MailAccountChanges, openAccountMails } from '../staff/account-mails.ts';
+import {
+  type MailAccountChanges,
+  type MailReceiverState,
+  openAccountMails,
+  openReceiverMails,
+} from '../staff/account-mails.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 import type { Config } from './config.ts';
 import { createLog, describeError, warning } from './log.ts';
@@ -33,6 +38,7 @@ export interface Context extends Database {
   feedWatches: FeedWatches;
   mail: Mailer;
   mailAccountChanges: MailAccountChanges;
+  mailReceiverState: MailReceiverState;
   largeAnswers: LargeAnswers;
 }
 
@@ -91,6 +97,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     changes: new ChangeQueue(ctx),
     feedWatches: new FeedWatches(ctx),
     mailAccountChanges: openAccountMails(ctx),
+    mailReceiverState: openReceiverMails(ctx),
     largeAnswers: new LargeAnswers(),
   });
 };

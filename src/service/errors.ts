@@ -1,4 +1,4 @@
-import { BASE_PATH, type FieldError } from '../../contract/common.ts';
+import { BASE_PATH, type FieldError, type Right } from '../../contract/common.ts';
 
 // Every error the service can answer with: its status, its code and its sentence, once.
 
@@ -15,6 +15,7 @@ const EXTERNAL = {
   },
   403: {
     PLAN_REQUIRED: 'The External API needs the Scale or the Enterprise plan.',
+    RIGHT_REQUIRED: 'The API client may not do this: an Admin can give it the right in the admin app.',
     READ_ONLY: "The shop's subscription is inactive: returns can be read, but not changed.",
     LIMIT_EXCEEDED: "The shop's monthly allowance of RMAs is used up.",
     USAGE_CAP_EXCEEDED: "The shop's monthly usage cap is reached.",
@@ -28,7 +29,11 @@ const EXTERNAL = {
   },
   405: { METHOD_NOT_ALLOWED: 'This address does not take that method.' },
   408: { REQUEST_TIMEOUT: 'The request took too long to arrive.' },
-  409: { IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.' },
+  409: {
+    IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.',
+    EDIT_CONFLICT: 'Someone else changed this return since you saw it; nothing was done.',
+    MOVE_NOT_ALLOWED: 'The return cannot make this move now.',
+  },
   410: {
     CURSOR_EXPIRED:
       'Events after this cursor are not kept any more: read the lists once, then go on with after=latest.',
@@ -71,8 +76,6 @@ const ADMIN = {
     NO_WEBHOOK: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
     CLIENT_REVOKED: 'The client is revoked: it cannot be changed any more.',
     CLIENT_REPLACED: 'The client was replaced already: replace the client that took its place.',
-    EDIT_CONFLICT: 'Someone else changed this return since you saw it; nothing was done.',
-    MOVE_NOT_ALLOWED: 'The return cannot make this move now.',
     TOO_MANY_CLIENTS: 'The shop has 100 active API clients already: revoke one first.',
     TOO_MANY_VIEWS: 'There are 50 views already: delete one first.',
     ALREADY_SET_UP:
@@ -106,6 +109,7 @@ interface Details {
   /** Instead of the table's sentence, where the case is known more exactly. */
   message?: string;
   errors?: FieldError[];
+  right?: Right;
   headers?: Record<string, string>;
   /** Not a failure, though its status says so: it stays out of the log. */
   quiet?: boolean;
@@ -115,6 +119,7 @@ interface Details {
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
+  readonly right: Right | undefined;
   readonly headers: Record<string, string>;
   readonly quiet: boolean;
 
@@ -122,6 +127,7 @@ export class ServiceError extends Error {
     super(details.message ?? ERRORS[code].message, { cause: details.cause });
     this.code = code;
     this.errors = details.errors;
+    this.right = details.right;
     this.headers = details.headers ?? {};
     this.quiet = details.quiet ?? false;
   }
@@ -137,5 +143,7 @@ export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => s
 };
 
 /** One field is wrong, and only an action could see it; `says` follows the field's name. */
-export const invalidField = (field: string, rule: string, says: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', { errors: [{ field, rule, message: `${field} ${says}` }] });
+export const invalidField = (field: string, rule: string, says: string): ServiceError => {
+  const message = `${field} ${says}`;
+  return new ServiceError('VALIDATION_FAILED', { message, errors: [{ field, rule, message }] });
+};

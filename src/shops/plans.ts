@@ -1,14 +1,18 @@
 import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
+import type { Right } from '../../contract/common.ts';
 import type { AuditActor } from '../audit/store.ts';
 import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { Reachable } from '../webhooks/outbox.ts';
 
 /** Who acts, and for which shop: every action and every read has a caller. */
 export interface Caller {
   shop: Shop;
   actor: AuditActor;
-  /** Set for API clients: whether events can be sent to them. */
-  hasWebhook?: boolean;
+  /** Set for API clients: what they may do beyond reading. */
+  rights?: readonly Right[];
+  /** Set for API clients: who receives the events of what they create; null: not this client. */
+  receiver?: Reachable | null;
 }
 
 /** Billed by a monthly allowance, or by usage with a cap that the shop set itself. `limit` null means unlimited. */

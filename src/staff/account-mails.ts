@@ -3,7 +3,8 @@ import type { Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import type { UserRow } from './users.ts';
 
-// What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (docs/contract.md).
+// What people are mailed: links, changes of their account, so that a change that was not theirs is seen, and, to Admins, webhook
+// receivers that keep failing (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
 
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
@@ -20,22 +21,30 @@ const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:
 
 interface Letter {
   subject: string;
-  opening: (shop: string) => string;
+  /** `about`: the API client, and the last error of its receiver. */
+  opening: (shop: string, ...about: string[]) => string;
   closing: string;
   /** What the link is for, as text and on its button. */
   request?: string;
   button?: string;
 }
 
-export const accountMail = (letter: Letter, user: UserRow, shopName: string, link?: string): Mail => {
-  const { subject, opening, closing, request, button } = letter;
+export const accountMail = (
+  letter: Letter,
+  user: Pick<UserRow, 'name' | 'email'>,
+  shopName: string,
+  link?: string,
+  about: string[] = [],
+): Mail => {
+  const { subject, closing, request, button } = letter;
   const shop = oneLine(shopName);
+  const opening = letter.opening(shop, ...about.map(oneLine));
   const greeting = user.name ? `Hello ${oneLine(user.name)},` : 'Hello,';
-  const text = [greeting, opening(shop), closing];
+  const text = [greeting, opening, closing];
   const html = text.map(escaped);
   if (link) {
     const href = escaped(link);
-    text.splice(1, 1, `${opening(shop)}\n${request}`, link);
+    text.splice(1, 1, `${opening}\n${request}`, link);
     html.splice(2, 0, `<a href="${href}" style="${BUTTON}">${button}</a>`);
     html.push(`<span style="${ADDRESS}">If the button does not work, copy this address: ${href}</span>`);
   }
@@ -71,7 +80,40 @@ export const LETTERS = {
     button: 'Change your password',
     closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
   },
+  failing: {
+    subject: 'webhooks of an API client fail',
+    opening: (shop, client, error) =>
+      `The webhook URL of the API client ${client} of ${shop} has acknowledged nothing for ten minutes. The last error: ${error}.`,
+    request: 'See its deliveries here:',
+    button: 'See its deliveries',
+    closing:
+      'Each event is tried four times and then dropped; the event feed keeps it for 30 days. You will get one more mail when the URL works again.',
+  },
+  recovered: {
+    subject: 'webhooks of an API client work again',
+    opening: (shop, client) => `The webhook URL of the API client ${client} of ${shop} works again.`,
+    request: 'See its deliveries here:',
+    button: 'See its deliveries',
+    closing: 'Events that were dropped in the meantime are not sent again: they are in the event feed.',
+  },
 } satisfies Record<string, Letter>;
+
+/** To the Admins of the client's shop: its receiver keeps failing, with this error; null: it works again. */
+export const openReceiverMails =
+  ({ db, config, mail }: Context) =>
+  async (
+    { id, name, shopId, shopName }: { id: string; name: string; shopId: string; shopName: string },
+    error: string | null,
+  ): Promise<void> => {
+    if (!mail.isOn) return;
+    const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
+    const link = `${config.publicUrl}/admin/settings/external-api/${id}`;
+    const letter = error === null ? LETTERS.recovered : LETTERS.failing;
+    for (const admin of await own.where('role', '=', 'ADMIN').execute())
+      mail.send(accountMail(letter, admin, shopName, link, [name, error ?? '']));
+  };
+
+export type MailReceiverState = ReturnType<typeof openReceiverMails>;
 
 const SENTENCES = {
   password: 'Your password was changed.',

@@ -1,5 +1,9 @@
 import { type Insertable, sql } from 'kysely';
-import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import {
+  SPECIFIED_EVENTS,
+  type WebhookEventData,
+  type WebhookEventName,
+} from '../../contract/webhook-event.ts';
 import type { Db } from '../db/database.ts';
 import type { Row, Tables } from '../db/schema.ts';
 import { DELIVERY_COLUMNS } from '../db/schema.ts';
@@ -14,12 +18,16 @@ export interface Reachable {
   shop_id: string;
   /** The creator that it replaced; null where it replaced none of those asked about. */
   replaces: string | null;
+  /** As the column has them. */
+  events: string | null;
 }
 
 /** A client, or the one that replaced it: together they are as old as the first of them. */
 const NOW = sql<string>`coalesce(replaced_by, id)`;
 const IS_REACHABLE = sql`
   case when replaced_by is null and revoked_at is null and webhook_url is not null then 1 else 0 end`;
+
+const EVENTS = sql<string | null>`max(case when replaced_by is null then events end)`;
 
 /** Whose events are asked about: those of these shops. The RMAs' creators are these clients, and those of these RMAs. */
 interface Asked {
@@ -51,23 +59,32 @@ export const selectReachable = statement(
         .selectFrom((eb) =>
           eb
             .selectFrom('api_clients')
-            .select((of) => [NOW.as('id'), 'shop_id', of.fn.min('created_at').as('since')])
+            .select((of) => [
+              NOW.as('id'),
+              'shop_id',
+              of.fn.min('created_at').as('since'),
+              EVENTS.as('events'),
+            ])
             .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
             .groupBy(['shop_id', NOW])
             .having(sql<number>`max(${IS_REACHABLE})`, '=', sql<number>`1`)
             .as('client'),
         )
         .leftJoin('creator', 'creator.replaced_by', 'client.id')
-        .select(['client.id', 'client.shop_id', 'creator.id as replaces'])
+        .select(['client.id', 'client.shop_id', 'client.events', 'creator.id as replaces'])
         .orderBy('client.since')
         .orderBy('client.id')
     );
   },
 );
 
+/** Which events a client is sent: what it chose, or those of the specification. */
+export const chosenEvents = (events: string | null): readonly string[] =>
+  events?.split(',') ?? SPECIFIED_EVENTS;
+
 /**
  * Which client receives an event: the one that created the RMA, or the one that replaced it; where that is not reachable, for a
- * trade return only, the shop's oldest client that is.
+ * trade return only, the shop's oldest client that is. If that client did not choose the event, no client receives it.
  */
 const recipientOf = (
   shopId: string,
@@ -77,8 +94,8 @@ const recipientOf = (
 ): string | null => {
   const own = reachable.filter(({ shop_id }) => shop_id === shopId);
   const creator = own.find(({ id, replaces }) => id === creatorId || replaces === creatorId);
-  if (creator) return creator.id;
-  return event.startsWith('trade_return.') ? (own[0]?.id ?? null) : null;
+  const receiver = creator ?? (event.startsWith('trade_return.') ? own[0] : undefined);
+  return receiver && chosenEvents(receiver.events).includes(event) ? receiver.id : null;
 };
 
 export type NewDelivery = Insertable<Tables['webhook_deliveries']>;

@@ -43,8 +43,11 @@ export const DROPPED_BECAUSE = {
   tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
 } as const;
 
-export const afterAttempts = (attempts: number, { statusCode, error }: Attempt): string =>
-  `${attempts === 4 ? 'four' : attempts} attempts failed: ${error ?? `status ${statusCode}`}`;
+/** Why an attempt failed, in words for the shop's Admin. */
+export const errorOf = ({ statusCode, error }: Attempt): string => error ?? `status ${statusCode}`;
+
+export const afterAttempts = (attempts: number, last: Attempt): string =>
+  `${attempts === 4 ? 'four' : attempts} attempts failed: ${errorOf(last)}`;
 
 /**
  * In the text of the statement, not as parameters: only then are the indexes of what waits used. There are two of them, for
@@ -118,9 +121,15 @@ const passingOnLease = statement(
     where client.id = ${to} and lease.client_id = ${from}`,
 );
 
+/** The new client has the URL of the old one: the shop is not notified a second time. */
+const passingOnFailures = statement(({ db }, { from, to }: { from: string; to: string }) =>
+  db.updateTable('webhook_failures').set({ client_id: to }).where('client_id', '=', from),
+);
+
 /** The new client has its row already. */
 export const takeOverDeliveries = (from: string, to: string): Change[] => [
   change(moving, { from, to, unsettled: [] }),
+  change(passingOnFailures, { from, to }),
   change(passingOnLease, { from, to }),
 ];
 

@@ -96,11 +96,14 @@ describe('the error body', () => {
     expectError(await t.send('/offline-repairs', { method: 'OPTIONS' }), 405);
   });
 
-  it("comes with a 404 for staff's moves of a trade return: they are not for programs", async ({ t }) => {
+  it("comes with a 404 for staff's notes, and a 403 for moves that need a right", async ({ t }) => {
     const before = await newTradeReturn(t);
-    for (const move of [...Object.keys(TRADE_RETURN_MOVES), 'notes'])
-      for (const method of ['GET', 'POST'])
-        expectError(await t.send(`/trade-returns/${before.id}/${move}`, { method }), 404);
+    for (const method of ['GET', 'POST'])
+      expectError(await t.send(`/trade-returns/${before.id}/notes`, { method }), 404);
+    for (const move of Object.keys(TRADE_RETURN_MOVES)) {
+      expectError(await t.get(`/trade-returns/${before.id}/${move}`), 405);
+      expectError(await t.post(`/trade-returns/${before.id}/${move}`), 403, 'RIGHT_REQUIRED');
+    }
     expect((await t.get(`/trade-returns/${before.id}`)).body).toEqual(before);
   });
 

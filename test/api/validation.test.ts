@@ -312,7 +312,13 @@ describe('a trade return', () => {
     for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
       const { status, body } = await send(t, items);
       expect(status).toBe(201);
-      const expected = items.map((item) => ({ ...item, ...EMPTY_ITEM }));
+      const expected = items.map((item, i) => ({
+        ...item,
+        ...EMPTY_ITEM,
+        line: i + 1,
+        received: 0,
+        accepted: 0,
+      }));
       expect(body.items).toEqual(expected);
       expect((await t.get(`/trade-returns/${body.id}`)).body.items).toEqual(expected);
     }

@@ -195,7 +195,8 @@ describe('clients', () => {
     const secrets = { apiKey: API_KEY, webhookSecret: WEBHOOK_SECRET };
     expect(created).toEqual({ id: NEW_ID, name: 'Till', webhookUrl: URL, ...secrets });
     const history = { lastUsedAt: null, revokedAt: null, replacedBy: null, createdAt: SOME_TIME };
-    const shown = { id, name: 'Till', webhookUrl: URL, ...history };
+    const settings = { rights: ['write'], expiresAt: null, keyStatus: 'ACTIVE' };
+    const shown = { id, name: 'Till', webhookUrl: URL, ...settings, ...history };
     expect(await cli('client', 'list', '--shop', shop)).toEqual([shown]);
     const update = (...options: string[]) => cli('client', 'update', id, ...options);
     expect(await update()).toEqual(shown);
@@ -203,7 +204,7 @@ describe('clients', () => {
     const changed = { ...shown, name: 'Desk', webhookUrl: null };
     expect(await update('--webhook-url', 'none')).toEqual(changed);
     const revoked = await cli('client', 'revoke', id);
-    expect(revoked).toEqual({ ...changed, revokedAt: SOME_TIME });
+    expect(revoked).toEqual({ ...changed, keyStatus: 'REVOKED', revokedAt: SOME_TIME });
     expect(await cli('client', 'revoke', id)).toEqual(revoked);
     expect(await fails('client', 'update', id, '--name', 'Back')).toContain('is revoked');
     expect(await cli(...createClient())).toMatchObject({ name: 'Till', webhookUrl: null });
@@ -227,6 +228,38 @@ describe('clients', () => {
       { id: second.id, revokedAt: SOME_TIME, replacedBy: third.id },
       { id: third.id, revokedAt: null, replacedBy: null },
     ]);
+  });
+
+  it('have rights and an end, and an old key that works beside the new one', async () => {
+    const { env, cli, fails, createClient, shop } = await withShop();
+    const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
+    const endOf = (ahead: number) => `${day(ahead + 1)}T00:00:00.000Z`;
+    const { id } = await cli(...createClient('--rights', 'write,move-trade-returns', '--expires', day(40)));
+    const [created] = await cli('client', 'list', '--shop', shop);
+    const both = ['write', 'move-trade-returns'];
+    expect(created).toMatchObject({ rights: both, expiresAt: endOf(40), keyStatus: 'ACTIVE' });
+    const update = (...options: string[]) => cli('client', 'update', id, ...options);
+    expect(await update('--expires', day(3))).toMatchObject({ rights: both, keyStatus: 'EXPIRES_SOON' });
+    expect(await update('--rights', 'read', '--expires', 'none')).toMatchObject({
+      rights: [],
+      expiresAt: null,
+    });
+    const next = await cli('client', 'replace', id, '--old-key-until', day(7));
+    expect(await cli('client', 'list', '--shop', shop)).toMatchObject([
+      { id, expiresAt: endOf(7), revokedAt: null, replacedBy: next.id },
+      { id: next.id, rights: [], expiresAt: null },
+    ]);
+    expect(await fails(...createClient('--expires', '2020-01-31'))).toContain('must lie ahead');
+    expect(await fails('client', 'replace', next.id, '--old-key-until', day(31))).toContain(
+      '30 days at most',
+    );
+    for (const wrong of [
+      ['--rights', ''],
+      ['--rights', 'all'],
+      ['--expires', '2027-02-30'],
+      ['--expires', 'soon'],
+    ])
+      expect((await runHere(['client', 'update', next.id, ...wrong], env)).status).toBe(2);
   });
 
   it('refuse a webhook URL that leads into a private network, unless the operator allows it', async () => {

@@ -7,7 +7,7 @@ import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { emptyDatabase, launch, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
-const CHECKS = 'settings,database,migrations,clock,secret key,queue,totals,counters,disk'.split(',');
+const CHECKS = 'settings,database,migrations,clock,secret key,queue,keys,totals,counters,disk'.split(',');
 
 describe('doctor', () => {
   it('finds nothing wrong with a good installation, and changes nothing', async () => {
@@ -85,6 +85,26 @@ describe('doctor', () => {
       message: expect.stringMatching(/^1 webhook waits, .* 60\d s/),
     });
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
+  });
+
+  it('warns of keys that expired or will within two weeks, unless their clients were replaced', async () => {
+    const { shopId, ...env } = await filled();
+    const db = lookInto(env);
+    const { id, name } = await db.selectFrom('api_clients').select(['id', 'name']).executeTakeFirstOrThrow();
+    const found = async (change: { expires_at?: number; replaced_by?: string }) => {
+      await db.updateTable('api_clients').set(change).where('id', '=', id).execute();
+      return (await doctor(env))['keys'];
+    };
+    const day = 86_400_000;
+    expect(await found({ expires_at: Date.now() + 15 * day })).toMatchObject({ state: 'ok' });
+    for (const [ahead, words] of [
+      [13, 'expires'],
+      [-1, 'expired'],
+    ] as const) {
+      const message = expect.stringContaining(`${name} (client ${id}) ${words} at `);
+      expect(await found({ expires_at: Date.now() + ahead * day })).toMatchObject({ state: 'warn', message });
+    }
+    expect(await found({ replaced_by: shopId })).toMatchObject({ state: 'ok' });
   });
 
   it('warns of a month that a clock wrote which was ahead', async () => {

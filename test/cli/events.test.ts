@@ -102,6 +102,21 @@ describe('events', () => {
     );
   });
 
+  it('asks for the types that it was given', async () => {
+    const { asked, add, feed, follow, post } = await setUp();
+    await add(2);
+    const [first] = (await feed()).items;
+    await post(`/offline-repairs/${first?.data['id']}/close`);
+    const follower = follow('--types', 'offline_repair.closed', '--json');
+    const [closed] = await gotItems(follower, 1);
+    expect(closed).toMatchObject({ event: 'offline_repair.closed' });
+    expect(asked[0]?.query).toEqual({ limit: '100', wait: '25', types: 'offline_repair.closed' });
+    await endedCleanly(follower);
+    const wrong = follow('--types', 'nothing');
+    expect(await wrong.ended).toMatchObject({ status: 1 });
+    expect(wrong.out.stderr).toContain('types must be all, or some of');
+  });
+
   it('prints JSON lines that hold exactly what the feed has, over several pages', async () => {
     const { add, feed, follow, url } = await setUp();
     await add(150, { customerName: 'Zoë "citée"\n👩‍🔧' });

@@ -12,6 +12,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
+import { changeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import type { Harness } from '../support/harness.ts';
@@ -45,6 +47,7 @@ it('the guides show nothing that no test runs', () => {
     'go-live.md',
     'keep-a-copy.md',
     'quick-start.md',
+    'warehouse.md',
     'webhooks.md',
   ]);
 });
@@ -83,6 +86,13 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     const { output } = await runPage('go-live.md', { url: '', apiKey: '', webhookSecret: '' });
     expect(output).toMatch(/handback_ext_\w+/);
     expect(output).toContain('you@example.com');
+  });
+
+  it('warehouse.md: a trade return that programs move to its credit', async () => {
+    const t = await webhookHarness();
+    await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['write', 'move-trade-returns'] });
+    await runPage('warehouse.md', readerOf(t));
+    expect((await t.get('/trade-returns')).body.items).toMatchObject([{ status: 'TRADE_RESOLVED' }]);
   });
 
   it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {
@@ -415,6 +425,7 @@ describe('the JSON in the guides', () => {
 /** Where the words are given to what a program sends; those of the admin app are elsewhere. */
 const RULE_SOURCES = [
   'contract/fields.ts',
+  'contract/trade-return.ts',
   'contract/delivery.ts',
   'src/http/validation.ts',
   'src/events/feed.ts',

@@ -13,6 +13,7 @@ interface Item {
   event?: { listen: string; script: { exec: string[] } }[];
   request: {
     method: string;
+    description?: string;
     header: Parameter[];
     url: { raw: string; host: string[]; path: string[]; query: Parameter[]; variable?: Parameter[] };
     body?: { mode: string; raw: string };
@@ -93,6 +94,9 @@ it('can be run from top to bottom: what is created is what the other requests ar
     // A list that is empty gives no id for the requests about one of its items.
     const about = item.request.url.variable?.[0]?.value.slice(2, -2);
     if (about && !/^(offlineRepair|tradeReturn)Id$/.test(about) && variables.get(about) === '') continue;
+    // A new client has no other right.
+    const [, right = 'write'] = /Needs the right `([\w-]+)`/.exec(item.request.description ?? '') ?? [];
+    if (right !== 'write') continue;
     const { status, body } = await send(item);
     expect({ name: item.name, status, message: body.message }).toEqual({
       name: item.name,

@@ -45,13 +45,38 @@ export const BODIES: Record<string, { good: unknown; bad: unknown }> = {
   '/offline-repairs/{id}/close': { good: {}, bad: { reason: 'done' } },
   '/trade-returns': { good: tradeBody(), bad: { items: [] } },
   '/trade-returns/dry-run': { good: tradeBody(), bad: { items: [] } },
+  '/trade-returns/{id}/approve': { good: { note: 'Agreed' }, bad: { note: 1 } },
+  '/trade-returns/{id}/reject': { good: { note: 'Too late' }, bad: { note: 1 } },
+  '/trade-returns/{id}/receive': { good: {}, bad: { note: 1 } },
+  '/trade-returns/{id}/request-credit': { good: {}, bad: { note: 1 } },
+  '/trade-returns/{id}/resolve': { good: {}, bad: { note: 1 } },
 };
 
+export interface Endpoint {
+  name: string;
+  template: string;
+  kind: Kind;
+  method: string;
+  hasId: boolean;
+  isCreation: boolean;
+  isDryRun: boolean;
+  /** What a client needs to call it, as its description says; null: nothing, it only reads. */
+  right: string | null;
+  good: unknown;
+  bad: unknown;
+  /** With the id of the endpoint's kind, or with one text whatever the kind. */
+  path(ids: Ids | string): string;
+}
+
+/** Every endpoint that a client may call with the rights of a new one. */
+export const endpoints = (t: Harness): Endpoint[] =>
+  allEndpoints(t).filter(({ right }) => right === null || right === 'write');
+
 /** Every endpoint of the OpenAPI document, so that a new one cannot be forgotten: without a body here it fails. */
-export const endpoints = (t: Harness) => {
-  const { paths } = t.app.swagger() as { paths: Record<string, Record<string, unknown>> };
+export const allEndpoints = (t: Harness): Endpoint[] => {
+  const { paths } = t.app.swagger() as { paths: Record<string, Record<string, { description?: string }>> };
   return Object.entries(paths).flatMap(([template, operations]) =>
-    Object.keys(operations).map((verb) => {
+    Object.entries(operations).map(([verb, { description = '' }]) => {
       const method = verb.toUpperCase();
       const bodies = BODIES[template];
       if (method !== 'GET' && !bodies) throw new Error(`no test body for ${method} ${template}`);
@@ -66,6 +91,7 @@ export const endpoints = (t: Harness) => {
         hasId,
         isCreation: template === `/${kind}` && method === 'POST',
         isDryRun: template === `/${kind}/dry-run`,
+        right: /Needs the right `([\w-]+)`/.exec(description)?.[1] ?? null,
         good: method === 'GET' ? undefined : bodies?.good,
         bad: method === 'GET' ? undefined : bodies?.bad,
         /** With the id of the endpoint's kind, or with one text whatever the kind. */
@@ -75,7 +101,6 @@ export const endpoints = (t: Harness) => {
     }),
   );
 };
-export type Endpoint = ReturnType<typeof endpoints>[number];
 
 const idFor = (template: string, ids: Ids): string => ids[template.split('/')[1] as keyof Ids] ?? UNKNOWN_ID;
 
@@ -107,7 +132,8 @@ export const expectError = (answer: Answer, status: number, code?: string): void
   expect(requestId).toBe(answer.headers.get('x-request-id'));
   expect(requestId).toMatch(/^[\x20-\x7e]{1,128}$/);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
-  const { errors, docs, code: told, ...others } = rest;
+  const { errors, docs, code: told, right, ...others } = rest;
+  expect(right === undefined).toBe(told !== 'RIGHT_REQUIRED');
   expect(told).toEqual(code ?? expect.stringMatching(/^[A-Z_]+$/));
   expect(docs).toMatch(new RegExp(`^https?://[^/]+/docs/errors#${told}$`));
   expect(others).toEqual({});

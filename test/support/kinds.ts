@@ -113,6 +113,16 @@ const NO_TRADE_EXTRAS = {
   externalSource: null,
 };
 
+const NOTHING_CAME = { received: 0, accepted: 0 };
+const LAMPS_IN_FULL = {
+  line: 1,
+  sku: TRADE_ITEM.sku,
+  tradeLineItemId: null,
+  quantity: 4,
+  received: 4,
+  accepted: 4,
+};
+
 const required = (max: number, ...paths: string[]): TextField[] =>
   paths.map((path) => ({ path, max, required: true }));
 const optional = (max: number, ...paths: string[]): TextField[] => paths.map((path) => ({ path, max }));
@@ -137,6 +147,7 @@ const tradeStep = ([action, body, entry, to, event, data]: WalkRow): Step => ({
 const TECH = { assignedToId: 'tech-1' };
 const CREDIT = 'TRADE_CREDIT_REQUESTED';
 const AMOUNT = { creditAmount: 482 };
+const RECEIVED = { items: [LAMPS_IN_FULL], ...AMOUNT };
 const WRITE_OFF = { offlineDisposition: 'WRITE_OFF' };
 const DIAGNOSTICS = 'OFFLINE_DIAGNOSTICS';
 const RESOLVED = 'OFFLINE_RESOLVED';
@@ -150,9 +161,9 @@ const REPAIR_WALK: WalkRow[] = [
 ];
 const TRADE_WALK: WalkRow[] = [
   ['approve', {}, 'STATUS_CHANGED', 'TRADE_APPROVED', 'status_changed', from('TRADE_SUBMITTED')],
-  ['receive', {}, 'STATUS_CHANGED', 'TRADE_RECEIVED', 'status_changed', from('TRADE_APPROVED')],
+  ['receive', {}, 'STATUS_CHANGED', 'TRADE_RECEIVED', 'status_changed', from('TRADE_APPROVED', RECEIVED)],
   ['request-credit', {}, 'CREDIT_REQUESTED', CREDIT, 'credit_requested', from('TRADE_RECEIVED', AMOUNT)],
-  ['resolve', {}, 'RESOLVED', 'TRADE_RESOLVED', 'resolved', from(CREDIT)],
+  ['resolve', {}, 'RESOLVED', 'TRADE_RESOLVED', 'resolved', from(CREDIT, AMOUNT)],
 ];
 
 /** The way to a status that no creation begins in. */
@@ -244,9 +255,21 @@ export const TRADE_RETURNS: KindRow = {
       ...tradeBody(),
       ...NO_TRADE_EXTRAS,
       status: 'TRADE_SUBMITTED',
-      items: [{ ...TRADE_ITEM, ...EMPTY_ITEM }],
+      items: [{ ...TRADE_ITEM, ...EMPTY_ITEM, line: 1, ...NOTHING_CAME }],
+      declaredAmount: 482,
+      creditAmount: null,
     },
-    whole: { ...wholeTradeBody(), status: 'TRADE_SUBMITTED' },
+    whole: {
+      ...wholeTradeBody(),
+      status: 'TRADE_SUBMITTED',
+      items: (wholeTradeBody().items as object[]).map((item, i) => ({
+        ...item,
+        line: i + 1,
+        ...NOTHING_CAME,
+      })),
+      declaredAmount: 124.87525,
+      creditAmount: null,
+    },
   },
   created: { toStatus: 'TRADE_SUBMITTED', note: null, data: {} },
   texts: [

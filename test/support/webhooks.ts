@@ -11,8 +11,8 @@ import { deliveriesIn } from './outbox.ts';
 import { until } from './until.ts';
 
 /** The harness with a dispatcher that may call this machine. */
-export const webhookHarness = async ({ sending = true } = {}) => {
-  const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } });
+export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
+  const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', ...env } });
   /** Starts another dispatcher, with a context of its own if one is given. */
   const startSending = async (ctx: Context = t.ctx): Promise<() => Promise<void>> => {
     const stop = await startWebhooks(ctx);

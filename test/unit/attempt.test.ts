@@ -53,6 +53,7 @@ const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')):
   shopId: 'shop-1',
   replacedBy: null,
   unreachable: null,
+  failedSince: null,
   url: 'https://shop.example/hook',
   sealedSecret,
 });

@@ -4,10 +4,13 @@ import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { Decision, type Facts, LOCKED, type Wanted } from '../../src/returns/changes/decide.ts';
 import { keyName, keyUse } from '../../src/returns/idempotency.ts';
+import { TRADE_RETURN } from '../../src/returns/kinds/trade-return.ts';
+import type { ReturnRow } from '../../src/returns/store.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { Counter } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { expectSound } from '../support/receipts.ts';
 
 const NOW = Date.parse('2026-11-15T10:00:00.000Z');
 const TILL = 'till';
@@ -86,7 +89,7 @@ describe('deciding on a batch of creations', () => {
 
 const SHOPS = ['north', 'south'];
 const PEOPLE = [{ id: 'p1', name: 'Ada' }, { id: 'p2', name: 'Bo' }, null];
-const RECEIVER = { id: TILL, shop_id: 'north', replaces: null };
+const RECEIVER = { id: TILL, shop_id: 'north', replaces: null, events: null };
 
 /** A change of one of a few RMAs: the earlier ones of a sequence often have created it. */
 const anyWanted: fc.Arbitrary<Wanted> = fc
@@ -97,11 +100,14 @@ const anyWanted: fc.Arbitrary<Wanted> = fc
     nowMs: fc.integer({ min: NOW, max: NOW + 3 }),
     seen: fc.option(fc.integer({ min: NOW - 1, max: NOW + 6 }), { nil: undefined }),
     isStaff: fc.boolean(),
-    what: fc.integer({ min: 0, max: 11 }),
+    what: fc.integer({ min: 0, max: 14 }),
+    received: fc.constantFrom(0, 1, 2.5, 4, 5),
+    accepted: fc.constantFrom(null, 0, 1),
+    complete: fc.constantFrom(null, true, false),
     person: fc.constantFrom(...PEOPLE),
     text: fc.constantFrom('x', 'y'),
   })
-  .map(({ shop, rma, kind, nowMs, seen, isStaff, what, person, text }) => {
+  .map(({ shop, rma, kind, nowMs, seen, isStaff, what, received, accepted, complete, person, text }) => {
     const caller: Caller = {
       ...callerOf(shop, 4),
       ...(isStaff ? { actor: { type: 'USER', id: 'p1', name: 'Ada' } } : {}),
@@ -127,9 +133,19 @@ const anyWanted: fc.Arbitrary<Wanted> = fc
             move('resolve', { offlineDisposition: 'WRITE_OFF', notes: null }),
             move('close', {}),
           ]
-        : ['approve', 'reject', 'receive', 'request-credit', 'resolve'].map((each) =>
-            move(each, { note: text }),
-          )),
+        : [
+            ...['approve', 'reject', 'receive', 'request-credit', 'resolve'].map((each) =>
+              move(each, { note: text }),
+            ),
+            ...[1, 2, 1].map((line) =>
+              move('receive', {
+                note: text,
+                lines: [{ line, received, accepted: received === 0 ? null : accepted, note: null }],
+                complete,
+              }),
+            ),
+            move('request-credit', { note: text === 'x' ? null : text, creditAmount: 100 * received }),
+          ]),
     ];
     return all[what % all.length] as Wanted;
   });
@@ -239,6 +255,65 @@ describe('any changes', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  /** One trade return that is approved, then anything that people and a program want of it. */
+  const receiving = fc
+    .array(
+      anyWanted.filter(({ kind, type }) => kind === 'trade_returns' && type !== 'create'),
+      { maxLength: 30 },
+    )
+    .map((wanted): Wanted[] => {
+      const of = { kind: 'trade_returns', id: 'one', nowMs: NOW, caller: callerOf('north') } as const;
+      const items = [
+        { sku: 'A', productName: 'Lamp', quantity: 4, price: 120.5 },
+        { sku: 'B', productName: 'Cable', quantity: 2.5, price: 0.0003 },
+      ];
+      const rest = wanted.map(
+        (each): Wanted => ({ ...each, id: of.id, caller: { ...each.caller, shop: of.caller.shop } }),
+      );
+      return [
+        { ...of, type: 'create', body: CreateTradeReturn.parse(tradeBody({ items })), use: null },
+        { ...of, type: 'move', action: 'approve', body: { note: null }, seen: undefined },
+        ...rest,
+      ];
+    });
+
+  it('leave figures that fit and a credit that is their sum, and tell what the record holds then', () => {
+    const told = new Map<string, number>();
+    fc.assert(
+      fc.property(receiving, (wanted) => {
+        for (const [i, result] of decide(wanted, newWorld().facts).results.entries()) {
+          if (result === LOCKED) throw new Error('nothing is locked');
+          if (result instanceof ServiceError) {
+            told.set(result.code, (told.get(result.code) ?? 0) + 1);
+            if (result.code === 'MOVE_NOT_ALLOWED')
+              expect(result.message).toMatch(/open now: |no move is open/);
+            continue;
+          }
+          const record = JSON.parse(JSON.stringify(TRADE_RETURN.view(result.row as ReturnRow)));
+          expectSound(record);
+          if (!result.event) continue;
+          const { event, timestamp, data } = JSON.parse(result.event.body);
+          const { previousStatus: _, ...rest } = data;
+          expect(timestamp).toBe(record.updatedAt);
+          expect({ i, ...record }).toMatchObject({ i, ...rest });
+          told.set(event, (told.get(event) ?? 0) + 1);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    for (const each of [
+      'trade_return.items_received',
+      'trade_return.status_changed',
+      'trade_return.credit_requested',
+      'trade_return.resolved',
+      'trade_return.updated',
+      'MOVE_NOT_ALLOWED',
+      'VALIDATION_FAILED',
+      'EDIT_CONFLICT',
+    ])
+      expect([each, (told.get(each) ?? 0) > 10]).toEqual([each, true]);
   });
 
   it('have times that strictly rise for each RMA, positions without gaps, and events that tell the status before', () => {

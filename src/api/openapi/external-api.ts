@@ -72,10 +72,14 @@ const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
   'offline_repair.status_changed': 'The repair moved between lifecycle stages.',
   'offline_repair.disposition_set': 'A disposition was set at resolution.',
   'offline_repair.closed': 'The repair was closed.',
+  'offline_repair.updated': 'Staff corrected or assigned the repair. `data` is the whole repair.',
   'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
-  'trade_return.status_changed': "The shop's staff moved the trade return between lifecycle stages.",
+  'trade_return.status_changed': 'The trade return moved between lifecycle stages.',
+  'trade_return.items_received':
+    'Goods were counted, or the figures were corrected; the status stays. `items` has every line.',
   'trade_return.credit_requested': 'A credit was requested for the trade return.',
   'trade_return.resolved': 'The trade return was resolved.',
+  'trade_return.updated': 'Staff corrected or assigned the trade return. `data` is the whole trade return.',
   'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 
@@ -106,7 +110,7 @@ export const EXTERNAL_API: ApiDescription = {
     tag('Offline repairs', 'Items handed in at a counter, a service desk or a partner.'),
     tag(
       'Trade returns',
-      "Business-to-business returns: you create and read them, the shop's staff move them.",
+      "Business-to-business returns: you create and read them; the shop's staff move them, or a client with the right `move-trade-returns`.",
     ),
     tag('Usage', "How much of the shop's month is used."),
     tag('Events', 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.'),

@@ -59,9 +59,9 @@ const seenOf = (batch: Wanted[]): SeenEntry[] => {
 };
 
 /** Whether another client may receive the event: a creator with a URL, which is known from its key, does itself (docs/contract.md). */
-const needsReceiver = ({ type, kind, caller: { actor, hasWebhook } }: Wanted): boolean =>
-  type === 'move' ||
-  (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook);
+const needsReceiver = ({ type, kind, caller: { actor, receiver } }: Wanted): boolean =>
+  (type !== 'create' && type !== 'note') ||
+  (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !receiver);
 
 const emptyFacts = (batch: Wanted[]): Facts => ({
   counters: new Map(),
@@ -69,9 +69,7 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
   lockedRows: new Set(),
   keptAnswers: new Map(),
   isDangerous: () => false,
-  reachable: batch.flatMap(({ type, caller: { actor, hasWebhook, shop } }) =>
-    type === 'create' && hasWebhook && actor.id ? { id: actor.id, shop_id: shop.id, replaces: null } : [],
-  ),
+  reachable: batch.flatMap(({ type, caller }) => (type === 'create' && caller.receiver) || []),
   latestEntries: new Map(),
 });
 

@@ -138,6 +138,8 @@ export interface Destination {
   url: string;
   sealedSecret: string;
   unreachable: string | null;
+  /** When the first attempt since its last 2xx failed; null: none did. */
+  failedSince: number | null;
 }
 
 /** With the time of the client's first retry that is not due yet. */
@@ -160,9 +162,10 @@ const clientsById = statement(({ db, oneOf }, { clientIds, nowMs, furthestMs }: 
         .onRef('replacement.shop_id', '=', 'client.shop_id')
         .on('replacement.replaced_by', 'is', null),
     )
+    .leftJoin('webhook_failures as failures', 'failures.client_id', 'client.id')
     .select(['client.id', 'client.shop_id as shopId', 'client.webhook_url as url'])
     .select(['client.webhook_secret as sealedSecret', 'client.revoked_at as revokedAt'])
-    .select(['replacement.id as replacedBy', 'shop.plan'])
+    .select(['replacement.id as replacedBy', 'shop.plan', 'failures.since as failedSince'])
     .select(
       sql<number | null>`(
         select min(due_at) from webhook_deliveries

@@ -30,6 +30,7 @@ import {
   type Waiting,
   waitingClients,
 } from './delivery-queue.ts';
+import { ReceiverFailures } from './failures.ts';
 import { Leases } from './leases.ts';
 import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './own-time.ts';
 import { type Chosen, Receivers } from './receivers.ts';
@@ -62,7 +63,9 @@ export class Dispatcher {
   readonly #leases: Leases;
   readonly #settler: Pick<Settler, 'add' | 'giveUp'>;
   readonly #attempt: ReturnType<typeof createAttempts>;
+  readonly #failures: ReceiverFailures;
   readonly #scanning: Loop;
+  readonly #checking: Loop;
   readonly #delivering: Record<Health, Loop>;
   readonly #keeping: Loop;
   #nextScan: Moment;
@@ -83,6 +86,7 @@ export class Dispatcher {
     this.#leases = new Leases(ctx, time);
     this.#settler = settler;
     this.#attempt = createAttempts(ctx, sender, time);
+    this.#failures = new ReceiverFailures(ctx);
     this.receivers = new Receivers({
       limits,
       time,
@@ -96,6 +100,7 @@ export class Dispatcher {
       this.#nextScan = this.#stopwatch.in(0);
     };
     this.#scanning = new Loop({ ...parts, step: () => this.#scanWhenDue(), afterError: scanAgain });
+    this.#checking = new Loop({ ...parts, step: () => this.#failures.check() });
     // The receivers of a round that failed are found again by a scan.
     const loopFor = (pool: Health) =>
       new Loop({ ...parts, step: () => this.#round(pool), afterError: () => this.#scanNow() });
@@ -120,7 +125,9 @@ export class Dispatcher {
   /** Sends nothing more, finishes exchanges that end soon, releases its leases. Never throws. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const loops = [this.#scanning, ...Object.values(this.#delivering)].map((loop) => loop.stop());
+    const loops = [this.#scanning, this.#checking, ...Object.values(this.#delivering)].map((loop) =>
+      loop.stop(),
+    );
     // Again and again, so that one receiver that hangs does not delay the next event of the others.
     const releasing = this.#leaseLoop('release', RELEASE_EVERY_MS);
     const finished = Promise.all([...loops, this.receivers.allSettled()]);
@@ -274,6 +281,7 @@ export class Dispatcher {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
         this.receivers.wakeAfter(exchange.owner.clientId, waitMs);
       }
+      if (isWritten) await this.#failures.observe(delivery, destination, settlement);
       this.receivers.end(exchange, 'settled');
     } catch {
       // The settler has logged it.
