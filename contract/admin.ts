@@ -16,7 +16,6 @@ export const AdminOfflineRepairQuery = OfflineRepairQuery.extend({ ...staffQuery
 export const AdminTradeReturnQuery = TradeReturnQuery.extend({ ...staffQuery, ...staffTradeQuery });
 
 export const AddNote = z.strictObject({ note: text(LENGTH.freeText) }).meta({ id: 'AddNote' });
-export const TradeMove = z.strictObject({ note: optionalText(LENGTH.freeText) }).meta({ id: 'TradeMove' });
 
 // --- API clients and their deliveries ---
 

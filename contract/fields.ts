@@ -116,6 +116,9 @@ export const price = () =>
     description: `Per piece, in the shop's own currency; at most ${DECIMALS} decimals, kept exactly.`,
     examples: [149.95],
   });
+/** A count of pieces, or an amount of money. */
+export const figure = (description: string, examples: number[]) =>
+  decimal(z.number().min(0)).meta({ description: `${description} At most ${DECIMALS} decimals.`, examples });
 export const optionalWeight = () =>
   decimal(z.number().min(0))
     .nullable()

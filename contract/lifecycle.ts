@@ -26,6 +26,7 @@ export const TIMELINE_TYPES = [
   'CLOSED',
   'CREDIT_REQUESTED',
   'RESOLVED',
+  'ITEMS_RECEIVED',
   'NOTE_ADDED',
   'ASSIGNED',
   'CORRECTED',
@@ -104,16 +105,33 @@ export const TRADE_RETURN_MOVES = {
 } as const satisfies Record<string, GuardedMove>;
 export type TradeReturnAction = keyof typeof TRADE_RETURN_MOVES;
 
+/** `receive` with lines while goods are still to come, or to correct what was counted: the status stays. */
+export const TRADE_RETURN_RECEIPT = {
+  from: ['TRADE_APPROVED', 'TRADE_RECEIVED'],
+  to: null,
+  entry: 'ITEMS_RECEIVED',
+  event: 'trade_return.items_received',
+} as const satisfies Move<TradeReturnStatus> & { from: readonly TradeReturnStatus[] };
+
+/** Only a return in one of these has a credit. */
+export const CREDIT_STATUSES: readonly TradeReturnStatus[] = [
+  'TRADE_RECEIVED',
+  'TRADE_CREDIT_REQUESTED',
+  'TRADE_RESOLVED',
+];
+
 /** The moves that are allowed from a status, in the order of the table. */
 export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =>
   (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).filter((action) =>
     (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
   );
 
-/** Timeline types of moves of either kind: such an entry changes status, disposition or tracking. */
+/** Timeline types of moves of either kind: such an entry changes status, disposition, tracking or what was received. */
 export const MOVE_ENTRIES: readonly TimelineType[] = [
   ...new Set(
-    [...Object.values(OFFLINE_REPAIR_MOVES), ...Object.values(TRADE_RETURN_MOVES)].map(({ entry }) => entry),
+    [...Object.values(OFFLINE_REPAIR_MOVES), ...Object.values(TRADE_RETURN_MOVES), TRADE_RETURN_RECEIPT].map(
+      ({ entry }) => entry,
+    ),
   ),
 ];
 

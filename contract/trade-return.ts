@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './common.ts';
 import {
   email,
+  figure,
   LENGTH,
   optionalText,
   optionalWeight,
@@ -10,7 +11,7 @@ import {
   text,
   verbatimText,
 } from './fields.ts';
-import { TRADE_RETURN_STATUSES } from './lifecycle.ts';
+import { TRADE_RETURN_STATUSES, type TradeReturnAction } from './lifecycle.ts';
 
 const MOST_ITEMS = 250;
 
@@ -87,6 +88,108 @@ export const CreateTradeReturn = z
   });
 export type CreateTradeReturn = z.infer<typeof CreateTradeReturn>;
 
+// --- moves ---
+
+const note = optionalText(LENGTH.freeText, { description: 'Stored in the timeline entry.' });
+
+export const TradeMove = z.strictObject({ note }).meta({ id: 'TradeMove' });
+
+const ReceivedLine = z
+  .strictObject({
+    line: z
+      .int()
+      .min(1)
+      .max(MOST_ITEMS)
+      .meta({ description: 'The `line` of the item.', examples: [1] }),
+    received: figure('How many have arrived in all so far, at most the `quantity` of the line.', [3]),
+    accepted: figure('How many of them are credited; all that were received when absent.', [2])
+      .nullable()
+      .default(null),
+    note,
+  })
+  .refine(({ received, accepted }) => accepted === null || accepted <= received, {
+    path: ['accepted'],
+    error: 'must be at most what was received',
+    params: { rule: 'max' },
+  })
+  .meta({ id: 'ReceivedLine' });
+export type ReceivedLine = z.infer<typeof ReceivedLine>;
+
+const ReceiveTradeReturn = z
+  .strictObject({
+    note,
+    lines: z
+      .array(ReceivedLine)
+      .min(1)
+      .max(MOST_ITEMS)
+      .refine((lines) => new Set(lines.map(({ line }) => line)).size === lines.length, {
+        error: 'must name each line once',
+        params: { rule: 'unique' },
+      })
+      .nullable()
+      .default(null)
+      .meta({
+        description:
+          'Totals so far, not differences: the same call again changes nothing. Lines that are not named stay as they are. Without `lines`, every line that has no figures yet is received and accepted in full.',
+      }),
+    complete: z.boolean().nullable().default(null).meta({
+      description:
+        'Whether nothing more is expected: `true` moves the return to `TRADE_RECEIVED`. Only with `lines`; when absent, whether every line is fully received.',
+    }),
+  })
+  .refine(({ lines, complete }) => lines !== null || complete === null, {
+    path: ['lines'],
+    error: 'is required with complete',
+    params: { rule: 'required' },
+  })
+  .meta({
+    id: 'ReceiveTradeReturn',
+    examples: [{ lines: [{ line: 1, received: 3, accepted: 2, note: 'One has a broken base' }] }],
+  });
+
+const RequestTradeReturnCredit = z
+  .strictObject({
+    note,
+    creditAmount: figure(
+      'Replaces the computed amount, and then needs a `note`; from 0 to `declaredAmount`.',
+      [200],
+    )
+      .nullable()
+      .default(null),
+  })
+  .meta({ id: 'RequestTradeReturnCredit', examples: [{ note: 'Checked' }] });
+
+/** The bodies of the moves, by the move's name. */
+export const TradeReturnMoveBody = {
+  approve: TradeMove,
+  reject: TradeMove,
+  receive: ReceiveTradeReturn,
+  'request-credit': RequestTradeReturnCredit,
+  resolve: TradeMove,
+} as const satisfies Record<TradeReturnAction, z.ZodType>;
+
+// --- what is answered ---
+
+const counted = (description: string) => z.number().meta({ description });
+
+/** An item in the events that say what was received. */
+export const ReceivedItem = z
+  .object({
+    line: z.int().min(1).meta({ description: 'Its place among the items, from 1.' }),
+    sku: z.string(),
+    tradeLineItemId: z.string().nullable(),
+    quantity: counted('How many were declared.'),
+    received: counted('How many have arrived; 0 before anything came.'),
+    accepted: counted('How many of them are credited.'),
+  })
+  .meta({ id: 'ReceivedItem' });
+export type ReceivedItem = z.infer<typeof ReceivedItem>;
+
+export const CreditAmount = z.number().meta({
+  description:
+    'The exact sum of price × accepted, or the amount that replaced it when the credit was requested.',
+});
+
 export const TradeReturn = z
   .object({
     id: Id,
@@ -103,15 +206,18 @@ export const TradeReturn = z
     reason: z.string(),
     items: z.array(
       z.object({
-        sku: z.string(),
+        ...ReceivedItem.shape,
         productName: z.string(),
-        quantity: z.number(),
         price: z.number(),
         variantTitle: z.string().nullable(),
         weight: z.number().nullable(),
-        tradeLineItemId: z.string().nullable(),
       }),
     ),
+    declaredAmount: z.number().meta({ description: 'The exact sum of price × quantity.' }),
+    creditAmount: CreditAmount.nullable().meta({
+      description:
+        'The exact sum of price × accepted, or the amount that replaced it when the credit was requested; `null` before the return is received, and if it was rejected.',
+    }),
     shippingAddress: z.object({
       street: z.string(),
       suburb: z.string(),
@@ -143,6 +249,7 @@ export const TradeReturn = z
         reason: 'Damaged in transit',
         items: [
           {
+            line: 1,
             sku: 'LAMP-OAK',
             productName: 'Oak table lamp',
             quantity: 4,
@@ -150,8 +257,12 @@ export const TradeReturn = z
             variantTitle: null,
             weight: null,
             tradeLineItemId: 'line-3',
+            received: 0,
+            accepted: 0,
           },
         ],
+        declaredAmount: 482,
+        creditAmount: null,
         shippingAddress: {
           street: '12 Harbour Road',
           suburb: 'Port Melbourne',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id } from './common.ts';
 import { OfflineDisposition, OfflineRepair, OfflineRepairStatus } from './offline-repair.ts';
-import { TradeReturn, TradeReturnStatus } from './trade-return.ts';
+import { CreditAmount, ReceivedItem, TradeReturn, TradeReturnStatus } from './trade-return.ts';
 
 // Event name → schema of its `data`. The sender builds from these, the reference shows them, receivers rely on them.
 
@@ -46,20 +46,37 @@ export const WEBHOOK_EVENT_DATA = {
       offlineDisposition: OfflineDisposition.nullable(),
     })
     .meta({ id: 'OfflineRepairClosed' }),
+  'offline_repair.updated': OfflineRepair,
   'trade_return.created': TradeReturn,
   'trade_return.status_changed': z
-    .object({ ...tradeReturn, previousStatus: TradeReturnStatus })
+    .object({
+      ...tradeReturn,
+      previousStatus: TradeReturnStatus,
+      items: z
+        .array(ReceivedItem)
+        .optional()
+        .meta({ description: 'Only when the return is received: all its lines.' }),
+      creditAmount: CreditAmount.optional().meta({ description: 'Only when the return is received.' }),
+    })
     .meta({ id: 'TradeReturnStatusChanged' }),
+  'trade_return.items_received': z
+    .object({
+      ...tradeReturn,
+      items: z.array(ReceivedItem).meta({ description: 'All lines of the return, as counted so far.' }),
+      creditAmount: CreditAmount.nullable().meta({ description: '`null` before the return is received.' }),
+    })
+    .meta({ id: 'TradeReturnItemsReceived' }),
   'trade_return.credit_requested': z
     .object({
       ...tradeReturn,
       previousStatus: TradeReturnStatus,
-      creditAmount: z.number().meta({ description: 'The exact sum of price × quantity.' }),
+      creditAmount: CreditAmount,
     })
     .meta({ id: 'TradeReturnCreditRequested' }),
   'trade_return.resolved': z
-    .object({ ...tradeReturn, previousStatus: TradeReturnStatus })
+    .object({ ...tradeReturn, previousStatus: TradeReturnStatus, creditAmount: CreditAmount })
     .meta({ id: 'TradeReturnResolved' }),
+  'trade_return.updated': TradeReturn,
   'webhook.test': z.object({
     id: Id,
     rmaNumber: z.null(),

@@ -3,7 +3,7 @@ import type { TargetDays } from '../../contract/admin-work.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { OfflineRepairAction, TradeReturnAction } from '../../contract/lifecycle.ts';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
-import { CreateTradeReturn } from '../../contract/trade-return.ts';
+import { CreateTradeReturn, TradeReturnMoveBody } from '../../contract/trade-return.ts';
 import { createClient } from '../api-clients/actions.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { findFact } from '../db/installation-facts.ts';
@@ -113,6 +113,18 @@ const tradeReturn = (i: number) => ({
   externalRef: `ERP-${700 + i}`,
 });
 
+/** Of some returns one piece of the first line came broken. */
+const receipt = (i: number) =>
+  i % 2 === 0
+    ? {}
+    : {
+        lines: tradeReturn(i).items.map(({ quantity }, item) => ({
+          line: item + 1,
+          received: quantity,
+          ...(item === 0 ? { accepted: quantity - 1, note: 'One has a broken base' } : {}),
+        })),
+      };
+
 const TARGET_DAYS: TargetDays['targets'] = [
   { status: 'OFFLINE_DIAGNOSTICS', days: 3 },
   { status: 'OFFLINE_REPAIR', days: 10 },
@@ -186,7 +198,8 @@ export const demo = async (ctx: Context) => {
   const trade = Array.from({ length: TRADE_RETURNS }, (_, i) => {
     const body = CreateTradeReturn.parse(tradeReturn(i));
     const moves = pick(TRADE_JOURNEYS, i).map((action): DemoStep => {
-      return (at, id) => tradeReturns.move(at, staff, id, action, { note: null });
+      const given = TradeReturnMoveBody[action].parse(action === 'receive' ? receipt(i) : {});
+      return (at, id) => tradeReturns.move(at, staff, id, action, given);
     });
     return lifeOf(now, (TRADE_RETURNS - i) * 20, (at) => tradeReturns.create(at, till, body), moves);
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BASE_PATH } from '../../contract/common.ts';
 import { LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
 import { eventBody } from '../events/event.ts';
-import { exactNumber } from '../lib/json.ts';
+import { withExactNumbers } from '../lib/json.ts';
 import { VERSION } from '../service/config.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
@@ -195,6 +195,7 @@ const answered = (status: number, message: string): string =>
 const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAnswer => {
   const { status } = response;
   if (status === 200) {
+    // Numbers keep their digits, so that a forwarded event has the bytes of its webhook.
     const page = EventsPage.safeParse(parsed(text, withExactNumbers));
     if (page.success) return { page: page.data };
     throw new CliFailure(`${url} does not answer as an event feed: is --url the address of the service?`);
@@ -205,10 +206,6 @@ const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAns
   const waitMs = retryAfterMs(response.headers.get('retry-after'));
   return { page: null, why: answered(status, message), waitMs };
 };
-
-/** Numbers keep their digits, so that a forwarded event has the bytes of its webhook. */
-const withExactNumbers = (_name: string, value: unknown, { source }: { source?: string } = {}): unknown =>
-  typeof value === 'number' && source !== undefined ? exactNumber(source) : value;
 
 const parsed = (text: string, reviver?: typeof withExactNumbers): unknown => {
   try {

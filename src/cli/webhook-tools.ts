@@ -11,7 +11,6 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { bodyOf } from '../events/event.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
-import { creditAmount } from '../returns/kinds/trade-return.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { testData } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
@@ -112,17 +111,20 @@ export const trigger = async (event: WebhookEventName, options: TriggerOptions):
     throw new CliFailure(`the receiver answered ${statusCode}: only a 2xx acknowledges an event`);
 };
 
-/** The statuses before and after each event; a creation is the reference's example of a return. */
+/** The statuses before and after each event; null: it holds the reference's example of a return. */
 const STATUSES: Record<RmaEventName, [before: string, after: string] | null> = {
   'offline_repair.created': null,
   'offline_repair.tracking_uploaded': ['OFFLINE_DIAGNOSTICS', 'OFFLINE_DIAGNOSTICS'],
   'offline_repair.status_changed': ['OFFLINE_DIAGNOSTICS', 'OFFLINE_REPAIR'],
   'offline_repair.disposition_set': ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED'],
   'offline_repair.closed': ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
+  'offline_repair.updated': null,
   'trade_return.created': null,
-  'trade_return.status_changed': ['TRADE_SUBMITTED', 'TRADE_APPROVED'],
+  'trade_return.status_changed': ['TRADE_APPROVED', 'TRADE_RECEIVED'],
+  'trade_return.items_received': ['TRADE_RECEIVED', 'TRADE_RECEIVED'],
   'trade_return.credit_requested': ['TRADE_RECEIVED', 'TRADE_CREDIT_REQUESTED'],
   'trade_return.resolved': ['TRADE_CREDIT_REQUESTED', 'TRADE_RESOLVED'],
+  'trade_return.updated': null,
 };
 /** An event's schema keeps only its own. */
 const EXTRA = {
@@ -143,12 +145,17 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
   return schema.parse({ ...Object.fromEntries(fields), id: newId(nowMs) });
 };
 
+const receivedInFull = ({ items, declaredAmount }: TradeReturn) => ({
+  items: items.map((item) => ({ ...item, received: item.quantity, accepted: item.quantity })),
+  creditAmount: declaredAmount,
+});
+
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (event === 'webhook.test') return testData(nowMs);
   const rma = event.startsWith('offline_repair.') ? fresh(OfflineRepair, nowMs) : fresh(TradeReturn, nowMs);
   const statuses = STATUSES[event];
   if (!statuses) return rma;
   const [previousStatus, status] = statuses;
-  const credit = 'items' in rma ? { creditAmount: Number(creditAmount(rma.items)) } : {};
-  return WEBHOOK_EVENT_DATA[event].parse({ ...rma, ...credit, ...EXTRA, previousStatus, status });
+  const received = 'items' in rma ? receivedInFull(rma) : {};
+  return WEBHOOK_EVENT_DATA[event].parse({ ...rma, ...received, ...EXTRA, previousStatus, status });
 };

@@ -36,7 +36,7 @@ export interface Update {
   updated: keyof Tables;
   /** Every column that may change, so that the statement's text is always the same. */
   columns: readonly string[];
-  /** Those among them that are long and never null: sent only where they change. */
+  /** Those among them that are long and never become null: sent only where they change. */
   longColumns: readonly string[];
   rows: { id: string; set: object; after: object }[];
 }

@@ -3,6 +3,7 @@ import { Kysely, type RawBuilder, SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { ConfigError } from '../service/config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
+import { receipts } from './migrations/0002-receipts.ts';
 import type { Tables } from './schema.ts';
 
 /** Where the engines' schemas differ. */
@@ -66,6 +67,7 @@ export type SchemaChange = (db: Kysely<any>, dialect: NoticingDialect) => Promis
 /** Forward only, in this order, never edited once released. */
 const CHANGES: Record<string, SchemaChange> = {
   '0001-initial-schema': initialSchema,
+  '0002-receipts': receipts,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);

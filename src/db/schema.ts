@@ -149,6 +149,8 @@ const SCHEMA = {
     ...fixedText('trade_order_number', 'company_id', 'reason', 'items', 'shipping_address'),
     ...fixedTextOrNull('order_date', 'customer_notes', 'fault_description', 'additional_comment'),
     ...text('company_name'),
+    // What arrived of each line, as JSON, and the credit if it was changed by hand, in decimal digits (`returns/kinds/receipts.ts`).
+    ...textOrNull('receipts', 'credit_amount'),
   },
   /** How many RMAs there are, updated with every change. */
   rma_totals: {

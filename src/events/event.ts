@@ -7,10 +7,9 @@ import { toIso } from '../lib/time.ts';
 import { type Counter, nextPosition } from '../shops/counters.ts';
 
 /** What an event holds of an RMA, of either kind. */
-type EventSubject = Pick<
-  Row<'offline_repairs'>,
-  'id' | 'client_id' | 'number' | 'external_ref' | 'external_source'
-> & { status: string };
+type EventSubject = Pick<Row<'offline_repairs'>, 'id' | 'number' | 'external_ref' | 'external_source'> & {
+  status: string;
+};
 
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
@@ -28,14 +27,13 @@ export const eventBody = (event: string, timestamp: string, data: object): strin
 export const bodyOf = (event: WebhookEventName, atMs: number, data: object): string =>
   eventBody(event, toIso(atMs), data);
 
-/** The event with the shop's next position, for the log; null for an RMA that staff created, which API clients do not see. */
+/** The event with the shop's next position, for the log. */
 export const buildEvent = (
   counter: Counter,
   rma: EventSubject,
   atMs: number,
   { name, data }: Event,
-): LoggedEvent | null => {
-  if (rma.client_id === null) return null;
+): LoggedEvent => {
   const common = {
     id: rma.id,
     rmaNumber: rmaNumber(rma.number),

@@ -5,13 +5,21 @@ declare global {
   }
 }
 
-/** JSON.stringify writes it with exactly these digits, where a double would round them. It is not a number for anything else. */
-export const exactNumber = (digits: string): number => JSON.rawJSON(digits);
+/** JSON.stringify writes it with exactly these digits. Where a double would round or write them otherwise, it is no number for anything else. */
+export const exactNumber = (digits: string): number =>
+  String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits);
+
+/** For JSON.parse: numbers keep their digits. */
+export const withExactNumbers = (
+  _name: string,
+  value: unknown,
+  { source }: { source?: string } = {},
+): unknown => (typeof value === 'number' && source !== undefined ? exactNumber(source) : value);
 
 /** Reads JSON that a column keeps as text. V8's own message would quote the text, which may be a customer's, into the log. */
-export const parseJsonColumn = (column: string, text: string) => {
+export const parseJsonColumn = (column: string, text: string, reviver?: typeof withExactNumbers) => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch {
     throw new Error(`the column ${column} does not hold JSON`);
   }

@@ -3,6 +3,7 @@ import type { Write } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
+import { withExactNumbers } from '../lib/json.ts';
 import type { Base } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
@@ -52,7 +53,7 @@ export const recall = (kept: KeptAnswers, use: KeyUse, nowMs: number): object | 
   const first = kept.get(keyName(use));
   if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
   if (first.body_hash !== use.bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-  return JSON.parse(first.answer);
+  return JSON.parse(first.answer, withExactNumbers);
 };
 
 export const keptAnswer = (

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
+import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import {
   AdminOfflineRepair,
   AdminOfflineRepairList,
@@ -19,6 +19,7 @@ import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
   TRADE_RETURN_MOVES,
+  TRADE_RETURN_RECEIPT,
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
 import {
@@ -32,6 +33,7 @@ import {
   CreateTradeReturn,
   TradeReturn,
   TradeReturnList,
+  TradeReturnMoveBody,
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
@@ -131,12 +133,19 @@ const OFFLINE_REPAIRS: KindApi = {
   actions: offlineRepairs,
 };
 
-const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
-  approve: 'approveTradeReturn',
-  reject: 'rejectTradeReturn',
-  receive: 'receiveTradeReturn',
-  'request-credit': 'requestTradeReturnCredit',
-  resolve: 'resolveTradeReturn',
+/** What each is called, and what is said of it beyond its row in the table of moves. */
+const TRADE_MOVES: Record<TradeReturnAction, { operationId: string; more?: string }> = {
+  approve: { operationId: 'approveTradeReturn' },
+  reject: { operationId: 'rejectTradeReturn' },
+  receive: {
+    operationId: 'receiveTradeReturn',
+    more: ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`,
+  },
+  'request-credit': {
+    operationId: 'requestTradeReturnCredit',
+    more: ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.',
+  },
+  resolve: { operationId: 'resolveTradeReturn' },
 };
 
 const TRADE_RETURNS: KindApi = {
@@ -150,10 +159,10 @@ const TRADE_RETURNS: KindApi = {
   staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
   moves: (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).map((action) => ({
     action,
-    operationId: TRADE_MOVE_IDS[action],
+    operationId: TRADE_MOVES[action].operationId,
     summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
-    description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.`,
-    body: TradeMove,
+    description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${TRADE_MOVES[action].more ?? ''}`,
+    body: TradeReturnMoveBody[action],
   })),
   hasProgramMoves: false,
   describe: {
@@ -277,7 +286,7 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
     at: `POST /${path}/:id/assign`,
     operationId: `assign${names.id}`,
     summary: 'Assign to a person of the team',
-    description: 'The status stays as it is. Sends no webhook.',
+    description: 'The status stays as it is. Programs that follow changes get an `updated` event.',
     body: Assign,
     answer: [`The whole ${names.short}.`, item],
     handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
@@ -286,7 +295,8 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
     at: `POST /${path}/:id/correct`,
     operationId: `correct${names.id}`,
     summary: 'Correct a typing error',
-    description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
+    description:
+      'Kept in the timeline with the old and the new value. Programs that follow changes get an `updated` event.',
     body: correct,
     answer: [`The whole ${names.short}, as it stands after this.`, item],
     errors: [409],

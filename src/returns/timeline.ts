@@ -2,7 +2,7 @@ import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import { type Row, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { rowCount } from '../db/statements.ts';
-import { parseJsonColumn } from '../lib/json.ts';
+import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
@@ -66,7 +66,7 @@ const viewEntry = (row: Entry): TimelineEntry => ({
   fromStatus: row.from_status,
   toStatus: row.to_status,
   note: row.note,
-  data: parseJsonColumn('data', row.data),
+  data: parseJsonColumn('data', row.data, withExactNumbers),
 });
 
 /** Where programs see less of an entry's data: who of the team works on what, and what was wrong with a customer's details. */

@@ -8,6 +8,7 @@ import {
   TRADE_RETURN_STATUSES,
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
+import type { TradeReturn } from '../../contract/trade-return.ts';
 import { tradeReturns } from '../../src/returns/actions.ts';
 import type { ServiceError } from '../../src/service/errors.ts';
 import { newTradeReturn, staffOf, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
@@ -63,6 +64,12 @@ const namedIn = ({ message }: ServiceError, refused: TradeReturnAction): string[
   return named;
 };
 
+/** What a return that is received whole has then. */
+const IN_FULL = ({ items, declaredAmount }: TradeReturn) => ({
+  items: items.map((item) => ({ ...item, received: item.quantity, accepted: item.quantity })),
+  creditAmount: declaredAmount,
+});
+
 /** What staff see beyond what programs do. */
 const FOR_STAFF = { assignee: null, dueAt: null };
 
@@ -98,6 +105,7 @@ describe('the table of moves', () => {
       expect(after).toEqual({
         ...before,
         ...FOR_STAFF,
+        ...(action === 'receive' ? IN_FULL(before) : {}),
         status: to,
         statusSince: after.updatedAt,
         updatedAt: after.updatedAt,
@@ -119,10 +127,11 @@ describe('the table of moves', () => {
       const earlier = new Set(state.deliveries.map((delivery) => delivery.id));
       const fired = deliveries.filter((delivery) => !earlier.has(delivery.id));
       expect(fired.map((delivery) => [delivery.rma_id, delivery.event])).toEqual([[id, event]]);
-      const { creditAmount, ...data } = JSON.parse(fired[0]?.body ?? '').data;
+      const { creditAmount, items, ...data } = JSON.parse(fired[0]?.body ?? '').data;
       const common = { id, rmaNumber: before.rmaNumber, externalRef: null, externalSource: null };
       expect(data).toEqual({ ...common, status: to, previousStatus: from });
-      expect(creditAmount).toBe(action === 'request-credit' ? 482 : undefined);
+      expect(creditAmount).toBe(['receive', 'request-credit', 'resolve'].includes(action) ? 482 : undefined);
+      expect(items?.length).toBe(action === 'receive' ? 1 : undefined);
     }
   });
 

@@ -422,6 +422,7 @@ describe('the JSON in the guides', () => {
 /** Where the words are given to what a program sends; those of the admin app are elsewhere. */
 const RULE_SOURCES = [
   'contract/fields.ts',
+  'contract/trade-return.ts',
   'contract/delivery.ts',
   'src/http/validation.ts',
   'src/events/feed.ts',

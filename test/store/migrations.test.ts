@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { expectedSchema, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
 import { initialSchema } from '../../src/db/migrations/0001-initial-schema.ts';
+import { receipts } from '../../src/db/migrations/0002-receipts.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { doctor } from '../support/doctor.ts';
@@ -105,7 +106,7 @@ describe('the schema that a start expects', () => {
     const isChecked = (name: string) =>
       !/^kysely_|^sqlite_|_pkey$|_key$/.test(name) && !(ENGINE === 'postgres' && name.endsWith('_search'));
     const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
-    const expected = await expectedSchema([initialSchema], words);
+    const expected = await expectedSchema([initialSchema, receipts], words);
     expect(expected.toSorted(byName)).toEqual(rows.filter(({ name }) => isChecked(name)).sort(byName));
     expect(expected.length).toBeGreaterThan(100);
   });

@@ -114,6 +114,16 @@ const NO_TRADE_EXTRAS = {
   externalSource: null,
 };
 
+const NOTHING_CAME = { received: 0, accepted: 0 };
+const LAMPS_IN_FULL = {
+  line: 1,
+  sku: TRADE_ITEM.sku,
+  tradeLineItemId: null,
+  quantity: 4,
+  received: 4,
+  accepted: 4,
+};
+
 const required = (max: number, ...paths: string[]): TextField[] =>
   paths.map((path) => ({ path, max, required: true }));
 const optional = (max: number, ...paths: string[]): TextField[] => paths.map((path) => ({ path, max }));
@@ -273,9 +283,21 @@ export const TRADE_RETURNS: KindRow = {
       ...tradeBody(),
       ...NO_TRADE_EXTRAS,
       status: 'TRADE_SUBMITTED',
-      items: [{ ...TRADE_ITEM, ...EMPTY_ITEM }],
+      items: [{ ...TRADE_ITEM, ...EMPTY_ITEM, line: 1, ...NOTHING_CAME }],
+      declaredAmount: 482,
+      creditAmount: null,
     },
-    whole: { ...wholeTradeBody(), status: 'TRADE_SUBMITTED' },
+    whole: {
+      ...wholeTradeBody(),
+      status: 'TRADE_SUBMITTED',
+      items: (wholeTradeBody().items as object[]).map((item, i) => ({
+        ...item,
+        line: i + 1,
+        ...NOTHING_CAME,
+      })),
+      declaredAmount: 124.87525,
+      creditAmount: null,
+    },
   },
   created: { toStatus: 'TRADE_SUBMITTED', note: null, data: {} },
   texts: [
@@ -332,7 +354,7 @@ export const TRADE_RETURNS: KindRow = {
       entry: 'STATUS_CHANGED',
       to: 'TRADE_RECEIVED',
       event: 'trade_return.status_changed',
-      data: { previousStatus: 'TRADE_APPROVED' },
+      data: { previousStatus: 'TRADE_APPROVED', items: [LAMPS_IN_FULL], creditAmount: 482 },
     }),
     tradeStep('request-credit', {
       entry: 'CREDIT_REQUESTED',
@@ -344,7 +366,7 @@ export const TRADE_RETURNS: KindRow = {
       entry: 'RESOLVED',
       to: 'TRADE_RESOLVED',
       event: 'trade_return.resolved',
-      data: { previousStatus: 'TRADE_CREDIT_REQUESTED' },
+      data: { previousStatus: 'TRADE_CREDIT_REQUESTED', creditAmount: 482 },
     }),
   ],
   reach: (t, status, options) => tradeReturnIn(t, status as TradeReturnStatus, options),

@@ -4,10 +4,12 @@ import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { Decision, type Facts, LOCKED, type Wanted } from '../../src/returns/changes/decide.ts';
 import { keyName, keyUse } from '../../src/returns/idempotency.ts';
+import { TRADE_RETURN } from '../../src/returns/kinds/trade-return.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { Counter } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { expectSound } from '../support/receipts.ts';
 
 const NOW = Date.parse('2026-11-15T10:00:00.000Z');
 const TILL = 'till';
@@ -147,11 +149,14 @@ const anyWanted: fc.Arbitrary<Wanted> = fc
     nowMs: fc.integer({ min: NOW, max: NOW + 3 }),
     seen: fc.option(fc.integer({ min: NOW - 1, max: NOW + 6 }), { nil: undefined }),
     isStaff: fc.boolean(),
-    what: fc.integer({ min: 0, max: 11 }),
+    what: fc.integer({ min: 0, max: 14 }),
+    received: fc.constantFrom(0, 1, 2.5, 4, 5),
+    accepted: fc.constantFrom(null, 0, 1),
+    complete: fc.constantFrom(null, true, false),
     person: fc.constantFrom(...PEOPLE),
     text: fc.constantFrom('x', 'y'),
   })
-  .map(({ shop, rma, kind, nowMs, seen, isStaff, what, person, text }) => {
+  .map(({ shop, rma, kind, nowMs, seen, isStaff, what, received, accepted, complete, person, text }) => {
     const caller: Caller = {
       ...callerOf(shop, 4),
       ...(isStaff ? { actor: { type: 'USER', id: 'p1', name: 'Ada' } } : {}),
@@ -177,9 +182,19 @@ const anyWanted: fc.Arbitrary<Wanted> = fc
             move('resolve', { offlineDisposition: 'WRITE_OFF', notes: null }),
             move('close', {}),
           ]
-        : ['approve', 'reject', 'receive', 'request-credit', 'resolve'].map((each) =>
-            move(each, { note: text }),
-          )),
+        : [
+            ...['approve', 'reject', 'receive', 'request-credit', 'resolve'].map((each) =>
+              move(each, { note: text }),
+            ),
+            ...[1, 2, 1].map((line) =>
+              move('receive', {
+                note: text,
+                lines: [{ line, received, accepted: received === 0 ? null : accepted, note: null }],
+                complete,
+              }),
+            ),
+            move('request-credit', { note: text === 'x' ? null : text, creditAmount: 100 * received }),
+          ]),
     ];
     return all[what % all.length] as Wanted;
   });
@@ -293,6 +308,28 @@ describe('any changes', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('leave figures that fit and a credit that is their sum, and tell what the record holds then', () => {
+    let receipts = 0;
+    fc.assert(
+      fc.property(sequence, (wanted) => {
+        for (const result of decide(wanted, newWorld().facts).results) {
+          if (result === LOCKED || result instanceof ServiceError) continue;
+          if (!result.row || !('company_id' in result.row)) continue;
+          const record = JSON.parse(JSON.stringify(TRADE_RETURN.view(result.row)));
+          expectSound(record);
+          if (!result.event) continue;
+          const { event, timestamp, data } = JSON.parse(result.event.body);
+          const { previousStatus: _, ...told } = data;
+          expect(timestamp).toBe(record.updatedAt);
+          expect(record).toMatchObject(told);
+          if (event === 'trade_return.items_received') receipts += 1;
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(receipts).toBeGreaterThan(20);
   });
 
   it('have times that strictly rise for each RMA, positions without gaps, and events that tell the status before', () => {

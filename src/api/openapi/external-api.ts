@@ -72,10 +72,14 @@ const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
   'offline_repair.status_changed': 'The repair moved between lifecycle stages.',
   'offline_repair.disposition_set': 'A disposition was set at resolution.',
   'offline_repair.closed': 'The repair was closed.',
+  'offline_repair.updated': 'Staff corrected or assigned the repair. `data` is the whole repair.',
   'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
   'trade_return.status_changed': "The shop's staff moved the trade return between lifecycle stages.",
+  'trade_return.items_received':
+    'Goods were counted, or the figures were corrected; the status stays. `items` has every line.',
   'trade_return.credit_requested': 'A credit was requested for the trade return.',
   'trade_return.resolved': 'The trade return was resolved.',
+  'trade_return.updated': 'Staff corrected or assigned the trade return. `data` is the whole trade return.',
   'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 

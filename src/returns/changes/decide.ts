@@ -19,6 +19,8 @@ import {
   correction,
   type Kind,
   type Step,
+  updatedEvent,
+  wholeEvent,
 } from '../kinds/kind.ts';
 import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
@@ -123,7 +125,8 @@ export class Decision {
     const before = this.#rows[wanted.kind].get(wanted.id);
     if (!before || !isVisibleTo(wanted.caller, before)) throw notFound(wanted.id);
     const step = stepOf(wanted, before);
-    this.#mustBeUnchanged(wanted);
+    // A move that would change nothing was made already, perhaps by the same caller, who lost the answer.
+    if (step || wanted.type !== 'move') this.#mustBeUnchanged(wanted);
     return step
       ? this.#change(wanted, counter, before, step)
       : { row: before, answer: null, isReplay: false, event: null, receiver: null };
@@ -147,8 +150,8 @@ export class Decision {
       this.#keptAnswers.set(keyName(use), kept);
       this.answers.push(kept);
     }
-    const entry = { entry: 'CREATED', note, data, event: kind.createdEvent(answer) } as const;
-    return { ...this.#record(wanted, counter, null, row, entry), answer };
+    const event = () => wholeEvent(kind.events.created, answer);
+    return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), answer };
   }
 
   #change(wanted: Wanted, counter: Counter, before: ReturnRow, step: Step): Changed {
@@ -183,14 +186,15 @@ export class Decision {
     counter: Counter,
     before: ReturnRow | null,
     row: ReturnRow,
-    { entry, note, data, event: unsent }: Omit<Step, 'set'>,
+    { entry, note, data, event: eventOf }: Omit<Step, 'set'>,
   ): Changed {
     const at = row.updated_at;
     this.#rows[kind].set(row.id, row);
     this.#noteEntry(row.id, entry, at);
     this.entries.push(entryOf(caller, before, row, { entry, note, data }));
     this.totals.push(...totalChanges(kind, before, row));
-    const event = unsent && buildEvent(counter, row, at, unsent);
+    // API clients do not see an RMA that staff created.
+    const event = eventOf && row.client_id ? buildEvent(counter, row, at, eventOf(row)) : null;
     const delivery =
       event && row.client_id && deliveryOf(caller.shop, row.client_id, event, this.#facts.reachable);
     if (event) this.events.push(event);
@@ -221,17 +225,17 @@ const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow): S
     case 'note':
       return { set: {}, entry: 'NOTE_ADDED', note: wanted.note, data: {}, event: null };
     case 'assign':
-      return assignment(before, wanted.assignee);
+      return assignment(kind, before, wanted.assignee);
     case 'correct':
-      return correction(before, wanted.fields);
+      return correction(kind, before, wanted.fields);
   }
 };
 
-const assignment = (before: ReturnRow, assignee: Assignee | null): Step | null => {
+const assignment = (kind: Kind, before: ReturnRow, assignee: Assignee | null): Step | null => {
   const assigneeId = assignee?.id ?? null;
   if (before.assignee_id === assigneeId) return null;
   const data = { assigneeId, assigneeName: assignee?.name ?? null };
-  return { set: { assignee_id: assigneeId }, entry: 'ASSIGNED', note: null, data, event: null };
+  return { set: { assignee_id: assigneeId }, entry: 'ASSIGNED', note: null, data, event: updatedEvent(kind) };
 };
 
 const entryOf = (

@@ -60,7 +60,7 @@ const seenOf = (batch: Wanted[]): SeenEntry[] => {
 
 /** Whether another client may receive the event: a creator with a URL, which is known from its key, does itself (docs/contract.md). */
 const needsReceiver = ({ type, kind, caller: { actor, hasWebhook } }: Wanted): boolean =>
-  type === 'move' ||
+  (type !== 'create' && type !== 'note') ||
   (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook);
 
 const emptyFacts = (batch: Wanted[]): Facts => ({

@@ -5,7 +5,7 @@ import type { RmaTableName } from '../store.ts';
 import { saveTotals } from '../totals.ts';
 import { type Decision, KINDS, searchTextFor } from './decide.ts';
 
-const LONG_COLUMNS = ['faulty_item', 'search_text'];
+const LONG_COLUMNS = ['faulty_item', 'search_text', 'receipts'];
 
 const returnsOf = (kind: RmaTableName, decision: Decision): Write[] => {
   const own = [...decision.changing.values()].filter((each) => each.kind === kind);

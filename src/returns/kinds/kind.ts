@@ -1,3 +1,4 @@
+import type { RmaEventName } from '../../../contract/event-feed.ts';
 import type { OfflineRepairAction, TimelineType, TradeReturnAction } from '../../../contract/lifecycle.ts';
 import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
@@ -50,8 +51,8 @@ export interface Step {
   entry: TimelineType;
   note: string | null;
   data: object;
-  /** null: API clients get none. */
-  event: Event | null;
+  /** Of the RMA as the change leaves it; null: there is none. */
+  event: ((after: ReturnRow) => Event) | null;
   /** The fields that a correction changed, for the audit log. */
   corrected?: string[];
 }
@@ -70,10 +71,11 @@ export interface Kind {
   mutable: readonly (keyof Tables['offline_repairs'] | keyof Tables['trade_returns'])[];
   /** `OwnColumns`, and what the timeline entry holds. */
   create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
-  createdEvent(answer: ReturnView): Event;
+  /** The events that hold the whole RMA. */
+  events: { created: RmaEventName; updated: RmaEventName };
   skuOf(body: CreateBody): string | null;
-  /** Refuses a move that is not allowed from the present status. */
-  move(before: ReturnRow, action: Action, body: object): Step;
+  /** Refuses a move that is not allowed from the present status; null: nothing is different. */
+  move(before: ReturnRow, action: Action, body: object): Step | null;
   view(row: ReturnRow): ReturnView;
   equal(query: RmaFilters): Equal;
   /** What staff search in, beside the number and the customer. */
@@ -92,8 +94,16 @@ type Field = keyof typeof CORRECTED_COLUMNS;
 /** What is undefined stays as it is. */
 export type Correction = { [Name in Field]?: string | null | undefined };
 
+/** Tells programs that keep a copy of a change that is no move. */
+export const updatedEvent =
+  ({ events, view }: Kind): Step['event'] =>
+  (after) =>
+    wholeEvent(events.updated, view(after));
+
+export const wholeEvent = (name: RmaEventName, data: ReturnView): Event => ({ name, data }) as Event;
+
 /** Corrects typing errors. The timeline keeps both values, the audit log only which fields it were. null: nothing is different. */
-export const correction = (before: ReturnRow, wanted: Correction): Step | null => {
+export const correction = (kind: Kind, before: ReturnRow, wanted: Correction): Step | null => {
   const set: Step['set'] = {};
   const data: { [Name in Field]?: { from: string | null; to: string | null } } = {};
   for (const [field, to] of Object.entries(wanted) as [Field, string | null | undefined][]) {
@@ -109,5 +119,5 @@ export const correction = (before: ReturnRow, wanted: Correction): Step | null =
     const item = parseJsonColumn('faulty_item', before.faulty_item);
     set['faulty_item'] = JSON.stringify({ ...item, serialNumber: data.serialNumber.to });
   }
-  return { set, entry: 'CORRECTED', note: null, data, event: null, corrected };
+  return { set, entry: 'CORRECTED', note: null, data, event: updatedEvent(kind), corrected };
 };

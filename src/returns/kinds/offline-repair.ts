@@ -102,7 +102,7 @@ export const OFFLINE_REPAIR: Kind = {
     note: body.notes,
     data: { ...body.tracking },
   }),
-  createdEvent: (data: OfflineRepair) => ({ name: 'offline_repair.created', data }),
+  events: { created: 'offline_repair.created', updated: 'offline_repair.updated' },
   move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
     const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;
@@ -112,7 +112,7 @@ export const OFFLINE_REPAIR: Kind = {
       entry,
       note,
       data,
-      event: { name, data: event } as Event,
+      event: () => ({ name, data: event }) as Event,
     };
   },
   equal: (query: RepairFilters) => ({

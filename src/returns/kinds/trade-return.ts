@@ -2,10 +2,17 @@ import { rmaNumber } from '../../../contract/common.ts';
 import {
   openTradeMoves,
   TRADE_RETURN_MOVES,
+  TRADE_RETURN_RECEIPT,
   TRADE_RETURN_START,
   type TradeReturnAction,
 } from '../../../contract/lifecycle.ts';
-import type { CreateTradeReturn, TradeReturn, TradeReturnQuery } from '../../../contract/trade-return.ts';
+import type {
+  CreateTradeReturn,
+  ReceivedItem,
+  ReceivedLine,
+  TradeReturn,
+  TradeReturnQuery,
+} from '../../../contract/trade-return.ts';
 import type { Event } from '../../events/event.ts';
 import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
 import { toIso } from '../../lib/time.ts';
@@ -14,25 +21,17 @@ import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
 import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
+import { amountOf, hasCredit, linesOf, otherAmount, receiptOf } from './receipts.ts';
 
 type Return = ReturnRow<'trade_returns'>;
 
-/** Prices and quantities have at most four decimals, so a product has at most eight. */
-const DECIMALS = 4;
-
-const tenThousandths = (value: number): bigint => BigInt(value.toFixed(DECIMALS).replace('.', ''));
-
-/** The sum of price × quantity in plain decimal digits, with no binary rounding anywhere. */
-export const creditAmount = (items: Pick<TradeReturn['items'][number], 'price' | 'quantity'>[]): string => {
-  const sum = items.reduce(
-    (total, { price, quantity }) => total + tenThousandths(price) * tenThousandths(quantity),
-    0n,
-  );
-  const digits = sum.toString().padStart(2 * DECIMALS + 1, '0');
-  const whole = digits.slice(0, -2 * DECIMALS);
-  const fraction = digits.slice(-2 * DECIMALS).replace(/0+$/, '');
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-};
+/** What a move may hold: each move has a schema of its own. */
+interface MoveBody {
+  note: string | null;
+  lines?: ReceivedLine[] | null;
+  complete?: boolean | null;
+  creditAmount?: number | null;
+}
 
 const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): ServiceError => {
   const open = openTradeMoves(status);
@@ -42,10 +41,98 @@ const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): Se
   });
 };
 
+const view = (row: Return): TradeReturn => {
+  const items = linesOf(row);
+  return {
+    id: row.id,
+    rmaNumber: rmaNumber(row.number),
+    status: row.status,
+    externalRef: row.external_ref,
+    externalSource: row.external_source,
+    tradeOrderNumber: row.trade_order_number,
+    customerEmail: row.customer_email,
+    customerName: row.customer_name,
+    customerPhone: row.customer_phone,
+    companyName: row.company_name,
+    companyId: row.company_id,
+    reason: row.reason,
+    items,
+    declaredAmount: exactNumber(amountOf(items, 'quantity')),
+    creditAmount: hasCredit(row) ? exactNumber(row.credit_amount ?? amountOf(items, 'accepted')) : null,
+    shippingAddress: parseJsonColumn('shipping_address', row.shipping_address),
+    orderDate: row.order_date,
+    customerNotes: row.customer_notes,
+    faultDescription: row.fault_description,
+    additionalComment: row.additional_comment,
+    statusSince: toIso(row.status_since),
+    createdAt: toIso(row.created_at),
+    updatedAt: toIso(row.updated_at),
+  };
+};
+
+/** What a move changes beyond the status, and what its timeline entry holds. `row`: in place of the action's own. */
+interface TradeEffect {
+  set?: Partial<Return>;
+  data?: object;
+  row?: typeof TRADE_RETURN_RECEIPT;
+}
+
+/** null: nothing is different. */
+const EFFECTS: Record<TradeReturnAction, (before: Return, body: MoveBody) => TradeEffect | null> = {
+  approve: () => ({}),
+  reject: () => ({}),
+  receive(before, { lines = null, complete = null }) {
+    const { receipts, changed, isComplete } = receiptOf(before, lines, lines ? complete : true);
+    const moves = isComplete && before.status === 'TRADE_APPROVED';
+    if (!moves && changed.length === 0) return null;
+    return { set: { receipts }, data: { lines: changed }, ...(moves ? {} : { row: TRADE_RETURN_RECEIPT }) };
+  },
+  'request-credit'(before, { creditAmount = null, note }) {
+    const items = linesOf(before);
+    const other = creditAmount === null ? null : otherAmount(items, creditAmount, note);
+    const computed = amountOf(items, 'accepted');
+    return other === null
+      ? { data: { creditAmount: exactNumber(computed) } }
+      : {
+          set: { credit_amount: other },
+          data: { creditAmount: exactNumber(other), computedAmount: exactNumber(computed) },
+        };
+  },
+  resolve: () => ({}),
+};
+
+const receiptFields = (after: Return) => {
+  const { items, creditAmount } = view(after);
+  return {
+    items: items.map(
+      ({ line, sku, tradeLineItemId, quantity, received, accepted }): ReceivedItem => ({
+        line,
+        sku,
+        tradeLineItemId,
+        quantity,
+        received,
+        accepted,
+      }),
+    ),
+    creditAmount,
+  };
+};
+
+const creditFields = (after: Return) => ({ creditAmount: view(after).creditAmount });
+
+/** What each move's event holds beyond status and previous status. */
+const EVENT_FIELDS: Record<TradeReturnAction, (after: Return) => object> = {
+  approve: () => ({}),
+  reject: () => ({}),
+  receive: receiptFields,
+  'request-credit': creditFields,
+  resolve: creditFields,
+};
+
 export const TRADE_RETURN: Kind = {
   table: 'trade_returns',
   path: 'trade-returns',
-  mutable: [...MUTABLE_IN_BOTH, 'company_name'],
+  mutable: [...MUTABLE_IN_BOTH, 'company_name', 'receipts', 'credit_amount'],
   equal: (query: TradeReturnQuery & RmaFilters) => ({
     number: query.rmaNumber,
     status: query.status,
@@ -72,25 +159,29 @@ export const TRADE_RETURN: Kind = {
       customer_notes: body.customerNotes,
       fault_description: body.faultDescription,
       additional_comment: body.additionalComment,
+      receipts: null,
+      credit_amount: null,
     } satisfies OwnColumns<'trade_returns'>,
     note: null,
     data: {},
   }),
-  createdEvent: (data: TradeReturn) => ({ name: 'trade_return.created', data }),
-  move({ status, items }: Return, action, body) {
-    const { from, to, entry, event: name } = TRADE_RETURN_MOVES[action as TradeReturnAction];
-    if (!(from as readonly string[]).includes(status))
-      throw moveNotAllowed(action as TradeReturnAction, status);
-    const credit =
-      name === 'trade_return.credit_requested'
-        ? { creditAmount: exactNumber(creditAmount(parseJsonColumn('items', items))) }
-        : {};
+  events: { created: 'trade_return.created', updated: 'trade_return.updated' },
+  move(before: Return, anyAction, body) {
+    const action = anyAction as TradeReturnAction;
+    const given = body as MoveBody;
+    const { status } = before;
+    const { from } = action === 'receive' && given.lines ? TRADE_RETURN_RECEIPT : TRADE_RETURN_MOVES[action];
+    if (!(from as readonly string[]).includes(status)) throw moveNotAllowed(action, status);
+    const effect = EFFECTS[action](before, given);
+    if (effect === null) return null;
+    const { to, entry, event: name } = effect.row ?? TRADE_RETURN_MOVES[action];
+    const moved = to === null ? {} : { previousStatus: status };
     return {
-      set: { status: to },
+      set: { ...effect.set, ...(to === null ? {} : { status: to }) },
       entry,
-      note: (body as { note: string | null }).note,
-      data: {},
-      event: { name, data: { previousStatus: status, ...credit } } as Event,
+      note: given.note,
+      data: effect.data ?? {},
+      event: (after) => ({ name, data: { ...moved, ...EVENT_FIELDS[action](after as Return) } }) as Event,
     };
   },
   searchedIn: (row: Return) => [
@@ -99,27 +190,5 @@ export const TRADE_RETURN: Kind = {
     row.company_id,
     ...itemTexts(row.items),
   ],
-  view: (row: Return): TradeReturn => ({
-    id: row.id,
-    rmaNumber: rmaNumber(row.number),
-    status: row.status,
-    externalRef: row.external_ref,
-    externalSource: row.external_source,
-    tradeOrderNumber: row.trade_order_number,
-    customerEmail: row.customer_email,
-    customerName: row.customer_name,
-    customerPhone: row.customer_phone,
-    companyName: row.company_name,
-    companyId: row.company_id,
-    reason: row.reason,
-    items: parseJsonColumn('items', row.items),
-    shippingAddress: parseJsonColumn('shipping_address', row.shipping_address),
-    orderDate: row.order_date,
-    customerNotes: row.customer_notes,
-    faultDescription: row.fault_description,
-    additionalComment: row.additional_comment,
-    statusSince: toIso(row.status_since),
-    createdAt: toIso(row.created_at),
-    updatedAt: toIso(row.updated_at),
-  }),
+  view,
 };

@@ -3,6 +3,7 @@ import {
   OFFLINE_REPAIR_MOVES,
   START_STATUSES,
   TRADE_RETURN_MOVES,
+  TRADE_RETURN_RECEIPT,
   TRADE_RETURN_START,
 } from '../../../contract/lifecycle.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../../../src/webhooks/policy.ts';
@@ -126,6 +127,10 @@ const STARTS: readonly string[] = [...START_STATUSES, TRADE_RETURN_START];
 const MOVES: readonly { event: string; to: string | null; from?: readonly string[] }[] = [
   ...Object.values(OFFLINE_REPAIR_MOVES),
   ...Object.values(TRADE_RETURN_MOVES),
+  TRADE_RETURN_RECEIPT,
+  // Of corrections and assignments.
+  { event: 'offline_repair.updated', to: null },
+  { event: 'trade_return.updated', to: null },
 ];
 
 /** What is wrong with an event that comes after that status; null as status: it is the first. */
@@ -169,7 +174,7 @@ const livesInOrder: Rule = (_history, { rmas, events }) => {
   ];
 };
 
-const TOLD_BY_EVENTS: readonly string[] = ['CREATED', ...MOVE_ENTRIES];
+const TOLD_BY_EVENTS: readonly string[] = ['CREATED', ...MOVE_ENTRIES, 'CORRECTED', 'ASSIGNED'];
 
 const timelineTellsTheSame: Rule = (_history, { rmas, events, timeline }) => {
   const entries = groupBy(

@@ -27,6 +27,7 @@ const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {
   CLOSED: { icon: CircleCheck, label: 'closed it' },
   CREDIT_REQUESTED: { icon: ReceiptText, label: 'requested the credit' },
   RESOLVED: { icon: CircleCheck, label: 'resolved it' },
+  ITEMS_RECEIVED: { icon: PackageCheck, label: 'counted what arrived' },
   NOTE_ADDED: { icon: MessageSquare, label: 'noted' },
   CORRECTED: { icon: PencilLine, label: 'corrected it' },
   ASSIGNED: { icon: UserRound, label: 'assigned it' },

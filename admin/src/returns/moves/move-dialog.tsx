@@ -140,6 +140,7 @@ const SENTENCES: Partial<Record<TimelineType, (entry: TimelineEntry) => string>>
   CLOSED: () => 'closed it',
   CREDIT_REQUESTED: () => 'requested the credit',
   RESOLVED: () => 'resolved it',
+  ITEMS_RECEIVED: () => 'counted what arrived',
 };
 
 const whatHappened = (entry: TimelineEntry): string => SENTENCES[entry.type]?.(entry).trim() ?? 'changed it';

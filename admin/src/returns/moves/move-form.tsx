@@ -1,9 +1,9 @@
 import { Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import { type FocusEvent, type ReactNode, useState } from 'react';
 import type { z } from 'zod';
-import { TradeMove } from '../../../../contract/admin.ts';
 import type { OfflineRepairAction } from '../../../../contract/lifecycle.ts';
 import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
+import { TradeMove } from '../../../../contract/trade-return.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { ErrorAlert } from '../../ui/query-view.tsx';
 import { DraftNotice } from '../draft.tsx';

@@ -1,0 +1,137 @@
+import type { FieldError } from '../../../contract/common.ts';
+import { CREDIT_STATUSES } from '../../../contract/lifecycle.ts';
+import type { CreateTradeReturn, ReceivedLine, TradeReturn } from '../../../contract/trade-return.ts';
+import { parseJsonColumn } from '../../lib/json.ts';
+import { ServiceError } from '../../service/errors.ts';
+import type { ReturnRow } from '../store.ts';
+
+// What arrived of each line of a trade return, and what that comes to. Amounts are decimal digits: nothing is ever rounded.
+
+type Return = ReturnRow<'trade_returns'>;
+type Item = CreateTradeReturn['items'][number];
+
+/** What was counted of a line. */
+type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
+
+const NOTHING: Figures = { received: 0, accepted: 0 };
+const inFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted: quantity });
+
+const itemsOf = ({ items }: Return): Item[] => parseJsonColumn('items', items);
+
+export const hasCredit = ({ status }: Pick<Return, 'status'>): boolean => CREDIT_STATUSES.includes(status);
+
+/**
+ * By line; null: none yet. A return that was received has figures for all of its lines: where they are missing, a release that
+ * counted nothing received it, in full.
+ */
+const figuresOf = (row: Return, items: Item[]): (Figures | null)[] => {
+  const counted = row.receipts === null ? [] : parseJsonColumn('receipts', row.receipts);
+  return items.map((item, i) => counted[i] ?? (hasCredit(row) ? inFull(item) : null));
+};
+
+/** The items as they are shown. */
+export const linesOf = (row: Return): TradeReturn['items'] => {
+  const items = itemsOf(row);
+  const figures = figuresOf(row, items);
+  return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
+};
+
+/** Every line must exist, and nothing arrives that was not declared. */
+const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
+  const errors = lines.flatMap(({ line, received }, i): FieldError[] => {
+    const item = items[line - 1];
+    if (!item) return [aboveMax(`lines.${i}.line`, `${items.length}, the last line of the return`)];
+    return received > item.quantity
+      ? [aboveMax(`lines.${i}.received`, `${item.quantity}, the quantity of line ${line}`)]
+      : [];
+  });
+  refuse(errors);
+};
+
+const aboveMax = (field: string, most: string): FieldError => ({
+  field,
+  rule: 'max',
+  message: `${field} must be at most ${most}`,
+});
+
+const refuse = (errors: FieldError[]): void => {
+  if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
+};
+
+interface Receipt {
+  receipts: string;
+  /** The lines that are different now, with what was noted about them. */
+  changed: (Figures & { line: number; note?: string })[];
+  isComplete: boolean;
+}
+
+/** Totals so far take the place of those before. Without lines, all that has no figures yet is received in full. */
+export const receiptOf = (
+  before: Return,
+  lines: ReceivedLine[] | null,
+  complete: boolean | null,
+): Receipt => {
+  const items = itemsOf(before);
+  const figures = figuresOf(before, items);
+  if (lines) mustFit(items, lines);
+  const named = new Map(lines?.map((each) => [each.line, each]));
+  const after = items.map((item, i): Figures | null => {
+    const given = named.get(i + 1);
+    if (given) return { received: given.received, accepted: given.accepted ?? given.received };
+    return figures[i] ?? (lines ? null : inFull(item));
+  });
+  const isComplete = complete ?? items.every(({ quantity }, i) => after[i]?.received === quantity);
+  const changed = after.flatMap((each, i) => {
+    const [earlier, note] = [figures[i], named.get(i + 1)?.note];
+    const isSame = each?.received === earlier?.received && each?.accepted === earlier?.accepted;
+    return each === null || isSame ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
+  });
+  // Of a return that is received, lines that never came have figures too: without them they would count in full.
+  const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
+  return { receipts: JSON.stringify(stored), changed, isComplete };
+};
+
+// --- amounts ---
+
+/** Prices, quantities and amounts in requests have at most four decimals, so a product has at most eight. */
+const DECIMALS = 4;
+
+/** Exact for every number that a request may hold: up to 10^11 the error of the product is below a quarter. */
+const tenThousandths = (value: number): bigint => BigInt(Math.round(value * 10 ** DECIMALS));
+
+const digitsOf = (units: bigint): string => {
+  const digits = units.toString().padStart(2 * DECIMALS + 1, '0');
+  const whole = digits.slice(0, -2 * DECIMALS);
+  const fraction = digits.slice(-2 * DECIMALS).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+};
+
+type Priced<Count extends string> = Record<'price' | Count, number>;
+
+const sumOf = <Count extends string>(items: Priced<Count>[], count: Count): bigint =>
+  items.reduce((sum, item) => sum + tenThousandths(item.price) * tenThousandths(item[count]), 0n);
+
+/** The sum of price × count in plain decimal digits. */
+export const amountOf = <Count extends string>(items: Priced<Count>[], count: Count): string =>
+  digitsOf(sumOf(items, count));
+
+/** An amount in place of the computed one, in decimal digits; null: it is the same. */
+export const otherAmount = (
+  items: TradeReturn['items'],
+  wanted: number,
+  note: string | null,
+): string | null => {
+  const units = tenThousandths(wanted) * 10n ** BigInt(DECIMALS);
+  if (units === sumOf(items, 'accepted')) return null;
+  const errors: FieldError[] = [];
+  if (units > sumOf(items, 'quantity'))
+    errors.push(aboveMax('creditAmount', `${amountOf(items, 'quantity')}, the declared amount`));
+  if (note === null)
+    errors.push({
+      field: 'note',
+      rule: 'required',
+      message: 'note is required with another creditAmount than the computed one',
+    });
+  refuse(errors);
+  return digitsOf(units);
+};

@@ -1,0 +1,561 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
+import { type TradeReturn, TradeReturnMoveBody } from '../../contract/trade-return.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
+import { tradeReturns } from '../../src/returns/actions.ts';
+import type { Caller } from '../../src/shops/plans.ts';
+import type { AdminCaller } from '../support/admin.ts';
+import { expectError, newRepair, newTradeReturn, rulesOf, staffOf, stopClock } from '../support/api.ts';
+import { EMPTY_ITEM, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { expectSound, type Figures } from '../support/receipts.ts';
+
+const it = itWith(sharedHarness());
+
+const LAMP = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 };
+const CABLE = {
+  sku: 'CABLE',
+  productName: 'Cable, by the metre',
+  quantity: 2.5,
+  price: 0.1,
+  tradeLineItemId: 'L-9',
+};
+const DECLARED = 482.25;
+
+/** The path of a return of lamps and cable that is approved. */
+const approved = async (t: Harness, staff: AdminCaller, items: object[] = [LAMP, CABLE]): Promise<string> => {
+  const { id } = await newTradeReturn(t, { items });
+  const path = `/trade-returns/${id}`;
+  expect((await staff.post(`${path}/approve`)).status).toBe(200);
+  return path;
+};
+const idIn = (path: string): string => path.split('/')[2] ?? '';
+
+const figuresIn = ({ body }: Answer): Figures[] =>
+  body.items.map(({ received, accepted }: TradeReturn['items'][number]) => [received, accepted]);
+
+const eventsOf = async (t: Harness, path: string) => {
+  const events = await t.ctx.db
+    .selectFrom('events')
+    .select(['event', 'body'])
+    .where('rma_id', '=', idIn(path))
+    .orderBy('position')
+    .execute();
+  return events.map(({ event, body }) => ({ event, ...JSON.parse(body) }));
+};
+const entriesOf = async (t: Harness, path: string) => (await t.get(`${path}/timeline`)).body.items;
+
+/** All that a call could have changed. */
+const traceOf = async (t: Harness, path: string) => ({
+  record: (await t.get(path)).body,
+  entries: await entriesOf(t, path),
+  events: await eventsOf(t, path),
+});
+
+describe('a trade return', () => {
+  it('numbers its items, and says what was declared, what came and what is credited', async ({ t }) => {
+    const { items, declaredAmount, creditAmount } = await newTradeReturn(t, { items: [LAMP, CABLE] });
+    expect(items).toEqual([
+      { ...LAMP, ...EMPTY_ITEM, line: 1, received: 0, accepted: 0 },
+      { ...CABLE, variantTitle: null, weight: null, line: 2, received: 0, accepted: 0 },
+    ]);
+    expect({ declaredAmount, creditAmount }).toEqual({ declaredAmount: DECLARED, creditAmount: null });
+  });
+});
+
+describe('receive with lines', () => {
+  it('counts what arrived, keeps the status, and tells it once', async ({ t, staff }) => {
+    const path = await approved(t, staff);
+    const before = await traceOf(t, path);
+    const call = { note: 'First parcel', lines: [{ line: 1, received: 3, accepted: 2, note: 'One broken' }] };
+    const counted = await staff.post(`${path}/receive`, call);
+    expect(counted.status).toBe(200);
+    expect(figuresIn(counted)).toEqual([
+      [3, 2],
+      [0, 0],
+    ]);
+    const { updatedAt } = counted.body;
+    const record = { ...before.record, items: counted.body.items, updatedAt };
+    expect(updatedAt > before.record.updatedAt).toBe(true);
+    const after = await traceOf(t, path);
+    // Not received yet, so no credit; and the status is as old as it was.
+    expect(after.record).toEqual(record);
+    expect(after.entries.at(-1)).toMatchObject({
+      type: 'ITEMS_RECEIVED',
+      at: updatedAt,
+      fromStatus: 'TRADE_APPROVED',
+      toStatus: 'TRADE_APPROVED',
+      note: 'First parcel',
+      data: { lines: [{ line: 1, received: 3, accepted: 2, note: 'One broken' }] },
+    });
+    const told = {
+      id: record.id,
+      rmaNumber: record.rmaNumber,
+      externalRef: null,
+      externalSource: null,
+      status: 'TRADE_APPROVED',
+      items: [
+        { line: 1, sku: 'LAMP-OAK', tradeLineItemId: null, quantity: 4, received: 3, accepted: 2 },
+        { line: 2, sku: 'CABLE', tradeLineItemId: 'L-9', quantity: 2.5, received: 0, accepted: 0 },
+      ],
+      creditAmount: null,
+    };
+    expect(after.events.at(-1)).toEqual({
+      event: 'trade_return.items_received',
+      timestamp: updatedAt,
+      data: told,
+    });
+
+    // Totals, not differences: the same again changes nothing, whatever its sender had seen.
+    for (const query of ['', `?seen=${before.record.updatedAt}`]) {
+      const again = await staff.post(`${path}/receive${query}`, call);
+      expect([again.status, again.body]).toEqual([200, counted.body]);
+    }
+    expect(await traceOf(t, path)).toEqual(after);
+  });
+
+  it('accepts what was received unless it says otherwise, and leaves other lines alone', async ({
+    t,
+    staff,
+  }) => {
+    const path = await approved(t, staff);
+    const receive = (lines: object[]) => staff.post(`${path}/receive`, { lines });
+    expect(figuresIn(await receive([{ line: 2, received: 1.0005 }]))[1]).toEqual([1.0005, 1.0005]);
+    expect(figuresIn(await receive([{ line: 1, received: 1, accepted: null }]))).toEqual([
+      [1, 1],
+      [1.0005, 1.0005],
+    ]);
+    // A total may also be corrected downwards.
+    expect(figuresIn(await receive([{ line: 2, received: 0.5, accepted: 0 }]))).toEqual([
+      [1, 1],
+      [0.5, 0],
+    ]);
+  });
+
+  it.for<[what: string, body: object, errors: Record<string, string>]>([
+    [
+      'more than was declared',
+      {
+        lines: [
+          { line: 1, received: 1 },
+          { line: 2, received: 2.5001 },
+        ],
+      },
+      { 'lines.1.received': 'max' },
+    ],
+    [
+      'more accepted than came',
+      { lines: [{ line: 1, received: 2, accepted: 3 }] },
+      { 'lines.0.accepted': 'max' },
+    ],
+    ['a line that is not there', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'max' }],
+    ['a line below 1', { lines: [{ line: 0, received: 0 }] }, { 'lines.0.line': 'min' }],
+    [
+      'a line twice',
+      {
+        lines: [
+          { line: 1, received: 1 },
+          { line: 1, received: 2 },
+        ],
+      },
+      { lines: 'unique' },
+    ],
+    ['less than nothing', { lines: [{ line: 1, received: -1 }] }, { 'lines.0.received': 'min' }],
+    ['five decimals', { lines: [{ line: 2, received: 0.00001 }] }, { 'lines.0.received': 'decimals' }],
+    ['no figure', { lines: [{ line: 1 }] }, { 'lines.0.received': 'required' }],
+    ['no lines', { lines: [] }, { lines: 'minItems' }],
+    ['complete without lines', { complete: true }, { lines: 'required' }],
+    ['not complete without lines', { complete: false, lines: null }, { lines: 'required' }],
+  ])('refuses %s, and changes nothing', async ([, body, errors], { t, staff }) => {
+    const path = await approved(t, staff);
+    const before = await traceOf(t, path);
+    expect(rulesOf(await staff.post(`${path}/receive`, body))).toEqual(errors);
+    expect(await traceOf(t, path)).toEqual(before);
+  });
+
+  it('names the line and its quantity where too many came', async ({ t, staff }) => {
+    const path = await approved(t, staff);
+    const { body } = await staff.post(`${path}/receive`, { lines: [{ line: 2, received: 3 }] });
+    expect(body.message).toEqual(['lines.0.received must be at most 2.5, the quantity of line 2']);
+  });
+
+  it.for<[what: string, body: object, status: string, creditAmount: number | null]>([
+    ['not every line is whole', { lines: [{ line: 1, received: 4 }] }, 'TRADE_APPROVED', null],
+    [
+      'every line is whole',
+      {
+        lines: [
+          { line: 1, received: 4, accepted: 0 },
+          { line: 2, received: 2.5 },
+        ],
+      },
+      'TRADE_RECEIVED',
+      0.25,
+    ],
+    ['complete says so', { lines: [{ line: 1, received: 3 }], complete: true }, 'TRADE_RECEIVED', 361.5],
+    [
+      'complete says that more is to come',
+      {
+        lines: [
+          { line: 1, received: 4 },
+          { line: 2, received: 2.5 },
+        ],
+        complete: false,
+      },
+      'TRADE_APPROVED',
+      null,
+    ],
+  ])('is over, or not, when %s', async ([, body, status, creditAmount], { t, staff }) => {
+    const path = await approved(t, staff);
+    const answer = await staff.post(`${path}/receive`, body);
+    expect(answer.body).toMatchObject({ status, creditAmount });
+    const { entries, events } = await traceOf(t, path);
+    const [type, event] =
+      status === 'TRADE_RECEIVED'
+        ? ['STATUS_CHANGED', 'trade_return.status_changed']
+        : ['ITEMS_RECEIVED', 'trade_return.items_received'];
+    expect(entries.at(-1)).toMatchObject({ type, toStatus: status });
+    expect(events.at(-1)).toMatchObject({ event, data: { status, creditAmount } });
+    const previous = { previousStatus: 'TRADE_APPROVED' };
+    expect(events.at(-1).data).toMatchObject(status === 'TRADE_RECEIVED' ? previous : {});
+    expect(
+      events
+        .at(-1)
+        .data.items.map(({ received, accepted }: TradeReturn['items'][number]) => [received, accepted]),
+    ).toEqual(figuresIn(answer));
+  });
+
+  it('moves on with complete though no figure changes, and then has nothing left to do', async ({
+    t,
+    staff,
+  }) => {
+    const path = await approved(t, staff);
+    const lines = [{ line: 1, received: 3 }];
+    await staff.post(`${path}/receive`, { lines });
+    const moved = await staff.post(`${path}/receive`, { lines, complete: true });
+    expect(moved.body).toMatchObject({ status: 'TRADE_RECEIVED', creditAmount: 361.5 });
+    const after = await traceOf(t, path);
+    expect(after.entries.at(-1)).toMatchObject({ type: 'STATUS_CHANGED', data: { lines: [] } });
+    const again = await staff.post(`${path}/receive`, { lines, complete: true });
+    expect([again.status, again.body]).toEqual([200, moved.body]);
+    expect(await traceOf(t, path)).toEqual(after);
+  });
+
+  it('corrects the figures of a received return until the credit is requested', async ({ t, staff }) => {
+    const path = await approved(t, staff);
+    await staff.post(`${path}/receive`);
+    const receive = (lines: object[]) => staff.post(`${path}/receive`, { lines });
+    const { statusSince } = (await t.get(path)).body;
+    const corrected = await receive([{ line: 1, received: 4, accepted: 1 }]);
+    // Fewer than before, and the return stays received.
+    expect(corrected.body).toMatchObject({ status: 'TRADE_RECEIVED', statusSince, creditAmount: 120.75 });
+    const { entries, events } = await traceOf(t, path);
+    expect(entries.at(-1)).toMatchObject({
+      type: 'ITEMS_RECEIVED',
+      fromStatus: 'TRADE_RECEIVED',
+      toStatus: 'TRADE_RECEIVED',
+      data: { lines: [{ line: 1, received: 4, accepted: 1 }] },
+    });
+    expect(events.at(-1)).toMatchObject({
+      event: 'trade_return.items_received',
+      data: { status: 'TRADE_RECEIVED', creditAmount: 120.75 },
+    });
+    expect((await receive([{ line: 1, received: 2 }])).body.creditAmount).toBe(241.25);
+
+    await staff.post(`${path}/request-credit`);
+    const refused = await receive([{ line: 1, received: 2 }]);
+    expectError(refused, 409, 'MOVE_NOT_ALLOWED');
+    expect(refused.body.message).toBe(
+      'The return is TRADE_CREDIT_REQUESTED, so receive is not open; open now: resolve.',
+    );
+  });
+
+  it.for(['TRADE_SUBMITTED', 'TRADE_REJECTED', 'TRADE_RESOLVED'])(
+    'is refused in %s',
+    async (status, { t, staff }) => {
+      const { id } = await newTradeReturn(t, { items: [LAMP] });
+      const path = `/trade-returns/${id}`;
+      const way =
+        { TRADE_REJECTED: ['reject'], TRADE_RESOLVED: ['approve', 'receive', 'resolve'] }[status] ?? [];
+      for (const move of way) await staff.post(`${path}/${move}`);
+      const before = await traceOf(t, path);
+      expect(before.record.status).toBe(status);
+      const refused = await staff.post(`${path}/receive`, { lines: [{ line: 9, received: 9 }] });
+      expectError(refused, 409, 'MOVE_NOT_ALLOWED');
+      expect(await traceOf(t, path)).toEqual(before);
+    },
+  );
+
+  it('refuses who has not seen what was counted since', async ({ t, staff, admin }) => {
+    const path = await approved(t, staff);
+    const seen = (await staff.get(path)).body.updatedAt;
+    const scan = (by: AdminCaller, received: number, since: string) =>
+      by.post(`${path}/receive?seen=${since}`, { lines: [{ line: 1, received }] });
+    const first = await scan(staff, 1, seen);
+    expect(first.status).toBe(200);
+    expectError(await scan(admin, 2, seen), 409, 'EDIT_CONFLICT');
+    expectError(await admin.post(`${path}/reject?seen=${seen}`), 409, 'EDIT_CONFLICT');
+    expect((await scan(admin, 2, first.body.updatedAt)).status).toBe(200);
+    expect(figuresIn(await t.get(path))[0]).toEqual([2, 2]);
+  });
+
+  it('works for a return of the staff, which no program hears of', async ({ t, staff }) => {
+    const { id } = (await staff.post('/trade-returns', tradeBody({ items: [LAMP] }))).body;
+    const path = `/trade-returns/${id}`;
+    await staff.post(`${path}/approve`);
+    const counted = await staff.post(`${path}/receive`, { lines: [{ line: 1, received: 1 }] });
+    expect(figuresIn(counted)).toEqual([[1, 1]]);
+    await staff.post(`${path}/correct`, { customerName: 'Nora W.' });
+    expect(await eventsOf(t, path)).toEqual([]);
+  });
+});
+
+describe('receive without lines', () => {
+  it('receives in full what has no figures yet, and moves on', async ({ t, staff }) => {
+    const path = await approved(t, staff, [LAMP, CABLE, LAMP]);
+    await staff.post(`${path}/receive`, {
+      lines: [
+        { line: 1, received: 3, accepted: 2 },
+        // Counted, and nothing was there.
+        { line: 3, received: 0 },
+      ],
+    });
+    const received = await staff.post(`${path}/receive`, { note: 'The rest' });
+    expect(received.body).toMatchObject({ status: 'TRADE_RECEIVED', creditAmount: 241.25 });
+    expect(figuresIn(received)).toEqual([
+      [3, 2],
+      [2.5, 2.5],
+      [0, 0],
+    ]);
+    expect((await entriesOf(t, path)).at(-1)).toMatchObject({
+      type: 'STATUS_CHANGED',
+      note: 'The rest',
+      data: { lines: [{ line: 2, received: 2.5, accepted: 2.5 }] },
+    });
+  });
+
+  it('is as before for a return without receipts, and only open once', async ({ t, staff }) => {
+    const path = await approved(t, staff);
+    const received = await staff.post(`${path}/receive`, {});
+    expect(received.body).toMatchObject({ status: 'TRADE_RECEIVED', creditAmount: DECLARED });
+    const refused = await staff.post(`${path}/receive`, {});
+    expectError(refused, 409, 'MOVE_NOT_ALLOWED');
+    expect(refused.body.message).toContain('open now: request-credit, resolve');
+  });
+});
+
+describe('the credit', () => {
+  const received = async (t: Harness, staff: AdminCaller) => {
+    const path = await approved(t, staff);
+    await staff.post(`${path}/receive`, { lines: [{ line: 1, received: 3, accepted: 2 }], complete: true });
+    return path;
+  };
+
+  it('is what was accepted, in the request, the record and at the end', async ({ t, staff }) => {
+    const path = await received(t, staff);
+    const requested = await staff.post(`${path}/request-credit`, { note: 'Checked' });
+    expect(requested.body).toMatchObject({ creditAmount: 241, declaredAmount: DECLARED });
+    expect((await staff.post(`${path}/resolve`)).body.creditAmount).toBe(241);
+    const { events, entries } = await traceOf(t, path);
+    expect(events.slice(-2)).toMatchObject([
+      { event: 'trade_return.credit_requested', data: { creditAmount: 241 } },
+      { event: 'trade_return.resolved', data: { creditAmount: 241 } },
+    ]);
+    expect(entries.at(-2).data).toEqual({ creditAmount: 241 });
+    for (const { event, data } of events)
+      expect(WEBHOOK_EVENT_DATA[event as WebhookEventName].parse(data)).toEqual(data);
+  });
+
+  it('may be another amount, with a note; the timeline says both', async ({ t, staff }) => {
+    const path = await received(t, staff);
+    const ask = (body: object) => staff.post(`${path}/request-credit`, body);
+    const before = await traceOf(t, path);
+    expect(rulesOf(await ask({ creditAmount: 200 }))).toEqual({ note: 'required' });
+    expect(rulesOf(await ask({ creditAmount: 482.2501 }))).toEqual({ creditAmount: 'max', note: 'required' });
+    expect(rulesOf(await ask({ creditAmount: -1, note: 'x' }))).toEqual({ creditAmount: 'min' });
+    expect(rulesOf(await ask({ creditAmount: 0.00001, note: 'x' }))).toEqual({ creditAmount: 'decimals' });
+    expect(await traceOf(t, path)).toEqual(before);
+
+    const requested = await ask({ creditAmount: 482.25, note: 'As a courtesy' });
+    expect(requested.body).toMatchObject({ status: 'TRADE_CREDIT_REQUESTED', creditAmount: DECLARED });
+    expect((await staff.post(`${path}/resolve`)).body.creditAmount).toBe(DECLARED);
+    const { record, events, entries } = await traceOf(t, path);
+    expect(record.creditAmount).toBe(DECLARED);
+    expect(events.slice(-2).map(({ data }: { data: TradeReturn }) => data.creditAmount)).toEqual([
+      DECLARED,
+      DECLARED,
+    ]);
+    expect(entries.at(-2)).toMatchObject({
+      note: 'As a courtesy',
+      data: { creditAmount: DECLARED, computedAmount: 241 },
+    });
+  });
+
+  it('needs no note where the amount is the computed one, and may be nothing', async ({ t, staff }) => {
+    const same = await received(t, staff);
+    expect((await staff.post(`${same}/request-credit`, { creditAmount: 241 })).status).toBe(200);
+    expect((await entriesOf(t, same)).at(-1).data).toEqual({ creditAmount: 241 });
+    const none = await received(t, staff);
+    const requested = await staff.post(`${none}/request-credit`, { creditAmount: 0, note: 'Their fault' });
+    expect(requested.body.creditAmount).toBe(0);
+  });
+
+  it('is none for a return that is rejected after a receipt, which keeps its figures', async ({
+    t,
+    staff,
+  }) => {
+    const path = await approved(t, staff);
+    await staff.post(`${path}/receive`, { lines: [{ line: 1, received: 3, accepted: 2 }] });
+    const rejected = await staff.post(`${path}/reject`);
+    expect(rejected.body).toMatchObject({ status: 'TRADE_REJECTED', creditAmount: null });
+    expect(figuresIn(rejected)).toEqual([
+      [3, 2],
+      [0, 0],
+    ]);
+    expect((await eventsOf(t, path)).at(-1).data).not.toHaveProperty('creditAmount');
+  });
+
+  it('has all its digits wherever it is told', async ({ t, staff }) => {
+    const huge = { ...LAMP, quantity: 99999999999.9999, price: 99999999999.9999 };
+    const digits = '9999999999999980000000.00000001';
+    const headers = {
+      'x-api-key': t.client.apiKey,
+      'content-type': 'application/json',
+      'idempotency-key': 'k',
+    };
+    const create = async () =>
+      (
+        await fetch(`${t.url}/api/v1/external/v1/trade-returns`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(tradeBody({ items: [huge] })),
+        })
+      ).text();
+    const created = await create();
+    expect(created).toContain(`"declaredAmount":${digits},"creditAmount":null`);
+    expect(await create()).toBe(created);
+    const path = `/trade-returns/${JSON.parse(created).id}`;
+    for (const move of ['approve', 'receive', 'request-credit']) await staff.post(`${path}/${move}`);
+    const read = async (url: string) =>
+      (
+        await fetch(`${t.url}/api/v1/external/v1${url}`, { headers: { 'x-api-key': t.client.apiKey } })
+      ).text();
+    expect(await read(path)).toContain(`"creditAmount":${digits}`);
+    expect(await read('/trade-returns')).toContain(`"creditAmount":${digits}`);
+    expect(await read(`${path}/timeline`)).toContain(`"creditAmount":${digits}`);
+    expect(await read('/events')).toContain(`"creditAmount":${digits}`);
+  });
+});
+
+describe('a correction or an assignment', () => {
+  it.for(['offline-repairs', 'trade-returns'] as const)(
+    'of %s is told whole, once',
+    async (kind, { t, staff }) => {
+      const { id } = kind === 'offline-repairs' ? await newRepair(t) : await newTradeReturn(t);
+      const path = `/${kind}/${id}`;
+      const event = kind === 'offline-repairs' ? 'offline_repair.updated' : 'trade_return.updated';
+      const expectTold = async (count: number) => {
+        const { record, events } = await traceOf(t, path);
+        expect(events).toHaveLength(count);
+        expect(events.at(-1)).toEqual({ event, timestamp: record.updatedAt, data: record });
+        expect(events.at(-1).data).not.toHaveProperty('assignee');
+      };
+      for (let twice = 0; twice < 2; twice += 1) {
+        await staff.post(`${path}/correct`, { customerName: 'Zoë' });
+        await expectTold(2);
+      }
+      await staff.post(`${path}/assign`, { assigneeId: staff.id });
+      await staff.post(`${path}/assign`, { assigneeId: staff.id });
+      await expectTold(3);
+      await staff.post(`${path}/notes`, { note: 'Called' });
+      expect(await eventsOf(t, path)).toHaveLength(3);
+    },
+  );
+});
+
+describe('two people and a program at once', () => {
+  const QUANTITIES = [4, 2.5, 1];
+  const line = fc.record({
+    line: fc.integer({ min: 1, max: QUANTITIES.length }),
+    received: fc.constantFrom(0, 0.5, 1, 2.5, 4),
+    accepted: fc.constantFrom(null, 0, 0.5, 1),
+    note: fc.constant(null),
+  });
+  const lines = fc.uniqueArray(line, { minLength: 1, maxLength: 3, selector: (each) => each.line });
+  const receipt = fc.record({ note: fc.constant(null), lines, complete: fc.constantFrom(null, true, false) });
+  type Wish = { action: TradeReturnAction | 'correct' | 'assign'; body: object };
+  const wish: fc.Arbitrary<Wish> = fc.oneof(
+    { weight: 6, arbitrary: receipt.map((body) => ({ action: 'receive' as const, body })) },
+    fc
+      .constantFrom(...(Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]))
+      .map((action) => ({ action, body: { note: 'n' } })),
+    fc
+      .constantFrom(0, 3.5, 100, 1000)
+      .map((creditAmount) => ({ action: 'request-credit' as const, body: { note: 'n', creditAmount } })),
+    fc.constantFrom('correct' as const, 'assign' as const).map((action) => ({ action, body: {} })),
+  );
+
+  it('leave figures that fit, a credit that is their sum, and events that say what the record said', async ({
+    t,
+  }) => {
+    stopClock();
+    const client: Caller = {
+      shop: t.shop,
+      actor: { type: 'API_CLIENT', id: t.client.id, name: 'Warehouse' },
+    };
+    const callers = [staffOf(t, { name: 'Ana' }), staffOf(t, { name: 'Ben' }), client];
+    const take = (id: string, { action, body }: Wish, i: number): Promise<unknown> => {
+      const caller = callers[i % callers.length] as Caller;
+      if (action === 'correct') return tradeReturns.correct(t.ctx, caller, id, { customerName: `N ${i}` });
+      if (action === 'assign') return tradeReturns.assign(t.ctx, caller, id, null);
+      return tradeReturns.move(t.ctx, caller, id, action, TradeReturnMoveBody[action].parse(body));
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(wish, { minLength: 12, maxLength: 40 }), async (wishes) => {
+        const items = QUANTITIES.map((quantity, i) => ({
+          ...LAMP,
+          quantity,
+          price: [120.5, 0.1, 0.0003][i],
+        }));
+        const created = await newTradeReturn(t, { items });
+        const { id } = created;
+        await tradeReturns.move(t.ctx, client, id, 'approve', { note: null });
+        const outcomes = await Promise.allSettled(
+          wishes.map(async (each, i) => {
+            // Schema refusals are no part of this.
+            if (each.action !== 'correct' && each.action !== 'assign')
+              if (!TradeReturnMoveBody[each.action].safeParse(each.body).success) return null;
+            return take(id, each, i);
+          }),
+        );
+        const record: TradeReturn = (await t.get(`/trade-returns/${id}`)).body;
+        expectSound(record);
+        const seen = new Map([[record.updatedAt, record]]);
+        for (const outcome of outcomes)
+          if (outcome.status === 'rejected')
+            expect(['MOVE_NOT_ALLOWED', 'VALIDATION_FAILED']).toContain(outcome.reason.code);
+          else if (outcome.value) {
+            const answer = JSON.parse(JSON.stringify(outcome.value));
+            expectSound(answer);
+            seen.set(answer.updatedAt, answer);
+          }
+        const path = `/trade-returns/${id}`;
+        for (const { event, timestamp, data } of (await eventsOf(t, path)).slice(2)) {
+          const then = seen.get(timestamp);
+          expect(then, `${event} at ${timestamp} is of a change that was answered`).toBeDefined();
+          expect(WEBHOOK_EVENT_DATA[event as WebhookEventName].parse(data)).toEqual(data);
+          if ('creditAmount' in data) expect(data.creditAmount).toBe(then?.creditAmount);
+          const figures = ({ line: at, received, accepted }: TradeReturn['items'][number]) => ({
+            at,
+            received,
+            accepted,
+          });
+          if ('items' in data) expect(data.items.map(figures)).toEqual(then?.items.map(figures));
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
