@@ -7,7 +7,7 @@ export default optionsFor('stored', [
   // recipients
   'src/webhooks/outbox.ts',
   // allowances
-  'src/shops/allowance.ts',
+  'src/shops/counters.ts',
   // the feed
   'src/events/feed.ts',
 ]);

@@ -5,8 +5,14 @@ import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 import { requireProof } from '../staff/own-account.ts';
-import { deviceOf, findSession, recordUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
-import { deviceId } from '../staff/trusted-devices.ts';
+import {
+  deviceId,
+  deviceOf,
+  findSession,
+  recordUse,
+  type SignedInUser,
+  sessionTokenOf,
+} from '../staff/sessions.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {

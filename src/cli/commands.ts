@@ -19,8 +19,7 @@ import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
 import { addPerson, createLink } from '../staff/links.ts';
 import { resetFactor } from '../staff/second-factor.ts';
-import { findByEmail } from '../staff/store.ts';
-import { createUser } from '../staff/users.ts';
+import { createUser, findByEmail } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { CliFailure } from './command.ts';
 

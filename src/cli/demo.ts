@@ -12,7 +12,7 @@ import type { Context } from '../service/context.ts';
 import { createShop } from '../shops/actions.ts';
 import { changeDangerousGoods } from '../shops/dangerous-goods.ts';
 import type { Caller } from '../shops/plans.ts';
-import { replaceTargets } from '../shops/target-days.ts';
+import { replaceTargets } from '../shops/settings.ts';
 import { createUser } from '../staff/users.ts';
 
 // Sample data. Some of it is untidy, as data of real shops is: long names, other scripts, emoji, many items.

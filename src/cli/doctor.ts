@@ -7,7 +7,7 @@ import { detectPooler, snapshotOf } from '../db/open.ts';
 import type { PoolerMode, Reading, ServerFacts } from '../db/transfer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
-import { isAhead } from '../shops/allowance.ts';
+import { isAhead } from '../shops/counters.ts';
 import { print } from './command.ts';
 import {
   checkCounters,

@@ -7,9 +7,9 @@ import { dueTimes, isOpen, isOverdue, STATUSES } from '../returns/open.ts';
 import { from, type RmaTableName } from '../returns/store.ts';
 import { totalOf } from '../returns/totals.ts';
 import type { Context } from '../service/context.ts';
-import { readUsage } from '../shops/allowance.ts';
+import { readUsage } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
-import { readTargets, type Targets } from '../shops/target-days.ts';
+import { readTargets, type Targets } from '../shops/settings.ts';
 
 // The figures on the admin app's first page. The database computes each from an index, and counts as the list counts its rows.
 
@@ -19,31 +19,17 @@ const LONGEST_SHOWN = 5;
 
 const KINDS = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
 
-interface Day {
-  day: string;
-  from: number;
-  to: number;
-}
-
-/** By how much a zone's clocks are ahead at a time. */
+/** By how much a zone's clocks are ahead at a time, which its name says: GMT, or GMT+05:30. */
 const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
-  const part = Object.fromEntries(zone.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
+  const name = zone.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = /([+-])(\d+):(\d+)(?::(\d+))?/.exec(name) ?? [];
+  const ahead = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return (sign === '+' ? ahead : -ahead) * 1000;
 };
 
 /** The last so many days there, the present one included, each from its midnight to the next. */
-export const lastDays = (count: number, timeZone: string, nowMs: number): Day[] => {
-  const zone = new Intl.DateTimeFormat('en', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
+export const lastDays = (count: number, timeZone: string, nowMs: number) => {
+  const zone = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
   const today = Math.floor((nowMs + offsetAt(zone, nowMs)) / DAY_MS);
   // The offset may change between the guess and the midnight itself.
   const midnight = (day: number): number => {
@@ -52,15 +38,12 @@ export const lastDays = (count: number, timeZone: string, nowMs: number): Day[] 
   };
   return Array.from({ length: count }, (_, i) => {
     const day = today - count + 1 + i;
-    return {
-      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
-      from: midnight(day),
-      to: midnight(day + 1),
-    };
+    return { day: toIso(day * DAY_MS).slice(0, 10), from: midnight(day), to: midnight(day + 1) };
   });
 };
+type Days = ReturnType<typeof lastDays>;
 
-const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, days: Day[]) => {
+const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, days: Days) => {
   const day = ctx.rows('day', { from: 'integer', to: 'integer' }, days);
   const { rows } = await sql<{ from: number; count: number }>`
     select day."from", (
@@ -113,39 +96,14 @@ const deliveriesOf = async ({ scans }: Context, shopId: string, sinceMs: number)
 };
 
 /** The steps of age as spans of creation: from included, to not. */
-const stepsAt = (nowMs: number): { upToDays: number | null; from: number | null; to: number | null }[] =>
-  [...AGE_STEPS_DAYS, null].map((upToDays, i) => {
-    const before = AGE_STEPS_DAYS[i - 1];
-    return {
-      upToDays,
-      from: upToDays === null ? null : nowMs - upToDays * DAY_MS,
-      to: before === undefined ? null : nowMs - before * DAY_MS,
-    };
-  });
-
-/** By step of age: how many there are, have an assignee, are this person's. In one pass over the index of open returns. */
-const countByAge = (open: OpenReturns, steps: ReturnType<typeof stepsAt>, person: string | null) => {
-  const step = steps.reduceRight(
-    (otherwise, { from: time }, i) =>
-      time === null
-        ? otherwise
-        : sql<number>`case when created_at >= ${time} then ${sql.lit(i)} else ${otherwise} end`,
-    sql<number>`${sql.lit(AGE_STEPS_DAYS.length)}`,
-  );
-  return open
-    .select((eb) => [
-      step.as('step'),
-      eb.fn.countAll<number>().as('count'),
-      eb.fn.count<number>('assignee_id').as('assigned'),
-      sql<number>`count(case when assignee_id = ${person} then 1 end)`.as('mine'),
-    ])
-    .groupBy('step')
-    .execute();
+const stepsAt = (nowMs: number) => {
+  const createdAt = (days: number | null | undefined) => (days == null ? null : toIso(nowMs - days * DAY_MS));
+  return [...AGE_STEPS_DAYS, null].map((upToDays, i) => ({
+    upToDays,
+    createdFrom: createdAt(upToDays),
+    createdTo: createdAt(AGE_STEPS_DAYS[i - 1]),
+  }));
 };
-
-const openReturns = ({ scans }: Context, table: RmaTableName, shop: string) =>
-  from(scans, table).where('shop_id', '=', shop).where(isOpen(table));
-type OpenReturns = ReturnType<typeof openReturns>;
 
 const openWorkOf = async (
   ctx: Context,
@@ -155,12 +113,25 @@ const openWorkOf = async (
   nowMs: number,
 ) => {
   const steps = stepsAt(nowMs);
+  const cases = AGE_STEPS_DAYS.map(
+    (days, i) => sql`when created_at >= ${nowMs - days * DAY_MS} then ${sql.lit(i)}`,
+  );
+  const step = sql<number>`case ${sql.join(cases, sql` `)} else ${sql.lit(AGE_STEPS_DAYS.length)} end`;
   const { statuses, values } = dueTimes(targets, table, nowMs);
-  const returns = openReturns(ctx, table, shop.id);
+  const returns = from(ctx.scans, table).where('shop_id', '=', shop.id).where(isOpen(table));
   const [totals, open, byAge, overdue] = await Promise.all([
     ctx.totalsOf({ shopId: shop.id, kind: table }),
     totalOf(ctx, shop.id, table, { open: true }),
-    countByAge(returns, steps, actor.id),
+    // By step of age: how many there are, have an assignee, are this person's. In one pass over the index of open returns.
+    returns
+      .select((eb) => [
+        step.as('step'),
+        eb.fn.countAll<number>().as('count'),
+        eb.fn.count<number>('assignee_id').as('assigned'),
+        sql<number>`count(case when assignee_id = ${actor.id} then 1 end)`.as('mine'),
+      ])
+      .groupBy('step')
+      .execute(),
     returns
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where(isOverdue(statuses, values))
@@ -176,12 +147,7 @@ const openWorkOf = async (
     mine: sum(byAge.map(({ mine }) => mine)),
     unassigned: sum(byAge.map(({ count, assigned }) => count - assigned)),
     overdue: overdue.count,
-    openByAge: steps.map(({ upToDays, from: createdFrom, to: createdTo }, i) => ({
-      upToDays,
-      count: byAge.find(({ step }) => step === i)?.count ?? 0,
-      createdFrom: createdFrom === null ? null : toIso(createdFrom),
-      createdTo: createdTo === null ? null : toIso(createdTo),
-    })),
+    openByAge: steps.map((span, i) => ({ ...span, count: byAge.find(({ step }) => step === i)?.count ?? 0 })),
   };
 };
 

@@ -7,7 +7,7 @@ import { type Engine, rowCount, statement, statementsBy } from '../db/statements
 import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
-import { readTargets } from '../shops/target-days.ts';
+import { readTargets } from '../shops/settings.ts';
 import { dueTimes, isEnded, isOpen, isOverdue, statusRank } from './open.ts';
 import { digitsOf } from './search.ts';
 import { columnsOf, from, isApiClient, type ReturnRow, type RmaTableName } from './store.ts';

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
-import type { Targets } from '../shops/target-days.ts';
+import type { Targets } from '../shops/settings.ts';
 import type { RmaTableName } from './store.ts';
 
 // What is open, which is everything that has not come to an end, and what is overdue.

@@ -8,7 +8,7 @@ import type { Context } from '../service/context.ts';
 import { invalidField } from '../service/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
-import { readTargets } from '../shops/target-days.ts';
+import { readTargets } from '../shops/settings.ts';
 import { dueAtOf } from './open.ts';
 import { isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
 

@@ -1,4 +1,3 @@
-import type { SignInRules } from '../../contract/admin-access.ts';
 import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
@@ -6,8 +5,8 @@ import type { Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
-import { type Caller, type Shop, shopFrom } from './plans.ts';
-import { lockShop, updateShop } from './store.ts';
+import { type Shop, shopFrom } from './plans.ts';
+import { lockShop } from './store.ts';
 
 /** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */
 export interface BillingChange {
@@ -22,15 +21,20 @@ const billingColumns = ({ allowance, usageCap }: BillingChange) => {
   return {};
 };
 
-const auditFields = ({ plan, active, billing }: Shop) => ({
+const auditFields = ({ plan, active, billing, secondFactorRequired }: Shop) => ({
   plan,
   subscription: active ? 'active' : 'inactive',
   billing: billing.kind,
   limit: billing.limit,
+  secondFactorRequired,
 });
 
 export type NewShop = { name: string; plan: Plan } & BillingChange;
-export type ShopChange = { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange;
+export interface ShopChange extends BillingChange {
+  plan?: Plan;
+  subscription?: (typeof SUBSCRIPTIONS)[number];
+  secondFactorRequired?: boolean;
+}
 
 export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
@@ -53,46 +57,34 @@ export const addShop = async (
     .values({ shop_id: row.id, last_number: 0, month: '', month_used: 0 })
     .execute();
   const shop = shopFrom(row);
-  await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CREATED', data: auditFields(shop) });
+  const { secondFactorRequired, ...data } = auditFields(shop);
+  await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CREATED', data });
   return shop;
 };
 
+const AUDITED = ['plan', 'subscription', 'billing', 'limit', 'secondFactorRequired'] as const;
+
+/** Applies from the next request on. Null if there is no such shop. */
 export const changeShop = (
   ctx: Context,
   actor: Actor,
   id: string,
-  { plan, subscription, ...billing }: ShopChange,
+  change: ShopChange,
 ): Promise<Shop | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockShop(trx, id);
     if (!before) return null;
     const at = ctx.clock.now();
-    const after = await updateShop(trx, id, {
-      ...(plan ? { plan } : {}),
-      ...(subscription ? { subscription } : {}),
-      ...billingColumns(billing),
-      updated_at: at,
-    });
-    const fields = ['plan', 'subscription', 'billing', 'limit'] as const;
-    const data = changesBetween(auditFields(before), auditFields(after), fields);
+    const { plan, subscription, secondFactorRequired = before.secondFactorRequired, ...billing } = change;
+    const factor_required = secondFactorRequired ? 1 : 0;
+    const row = await trx
+      .updateTable('shops')
+      .set({ plan, subscription, factor_required, ...billingColumns(billing), updated_at: at })
+      .where('id', '=', id)
+      .returning(SHOP_COLUMNS)
+      .executeTakeFirstOrThrow();
+    const after = shopFrom(row);
+    const data = changesBetween(auditFields(before), auditFields(after), AUDITED);
     if (data) await recordAudit(trx, { ...aboutShop(after), at, actor, action: 'SHOP_CHANGED', data });
     return after;
-  });
-
-export const viewSignInRules = ({ secondFactorRequired }: Shop): SignInRules => ({ secondFactorRequired });
-
-/** Applies from each person's next request on. */
-export const changeSignInRules = (ctx: Context, { shop, actor }: Caller, rules: SignInRules) =>
-  ctx.db.transaction().execute(async (trx) => {
-    const { secondFactorRequired } = rules;
-    const before = await lockShop(trx, shop.id);
-    if (!before || before.secondFactorRequired === secondFactorRequired) return rules;
-    const at = ctx.clock.now();
-    const after = await updateShop(trx, shop.id, {
-      factor_required: secondFactorRequired ? 1 : 0,
-      updated_at: at,
-    });
-    const data = { secondFactorRequired: { from: before.secondFactorRequired, to: secondFactorRequired } };
-    await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CHANGED', data });
-    return viewSignInRules(after);
   });

@@ -5,7 +5,6 @@ import type { Db, Trx } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
 import type { Base, Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { Caller } from './plans.ts';
 import { requireShop } from './store.ts';
 
 // A rule is an exact sku, or a prefix that ends in `*`. Case matters.
@@ -44,65 +43,42 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
   return rows.map((row) => row.pattern);
 };
 
-/** Rules as rows for a `from`: one statement, however many there are. */
-const asRows = (ctx: Base, shopId: string, patterns: string[]) =>
-  ctx.rows(
-    'rule',
-    { shop_id: 'id', pattern: 'text' },
-    patterns.map((pattern) => ({ shop_id: shopId, pattern })),
-  );
-
-export const addRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> =>
-  sql`
+/** One statement, however many there are. */
+export const addRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
+  const rules = patterns.map((pattern) => ({ shop_id: shopId, pattern }));
+  return sql`
     insert into dangerous_goods (shop_id, pattern)
-    select rule.shop_id, rule.pattern from ${asRows(ctx, shopId, patterns)}`.execute(trx);
-
-const removeRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
-  const rules = sql`select rule.pattern from ${asRows(ctx, shopId, patterns)}`;
-  return sql`delete from dangerous_goods where shop_id = ${shopId} and pattern in (${rules})`.execute(trx);
+    select rule.shop_id, rule.pattern
+    from ${ctx.rows('rule', { shop_id: 'id', pattern: 'text' }, rules)}`.execute(trx);
 };
-
-/** Computes the shop's new rules from the current ones and writes the difference. Returns the new rules. */
-const updateRules = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  next: (present: Set<string>) => Set<string>,
-): Promise<string[]> =>
-  ctx.db.transaction().execute(async (trx) => {
-    const shop = await requireShop(trx, shopId);
-    const present = new Set(await listRules(trx, shopId));
-    const wanted = next(present);
-    const added = [...wanted].filter((rule) => !present.has(rule));
-    const removed = [...present].filter((rule) => !wanted.has(rule));
-    if (added.length + removed.length > 0) {
-      await removeRules(ctx, trx, shopId, removed);
-      await addRules(ctx, trx, shopId, added);
-      const entry = { at: ctx.clock.now(), actor, data: { added, removed } };
-      await recordAudit(trx, { ...aboutShop(shop), ...entry, action: 'DANGEROUS_GOODS_CHANGED' });
-    }
-    return listRules(trx, shopId);
-  });
 
 export interface RuleChange {
   add?: string[];
   remove?: string[];
+  /** Takes the place of all rules. */
+  replace?: string[];
 }
 
-/** All or nothing: removing a rule that does not exist refuses the whole change. */
+/** All or nothing: removing a rule that does not exist refuses the whole change. Returns the new rules. */
 export const changeDangerousGoods = (
   ctx: Context,
   actor: Actor,
   shopId: string,
-  { add = [], remove = [] }: RuleChange,
+  { add = [], remove = [], replace }: RuleChange,
 ): Promise<string[]> =>
-  updateRules(ctx, actor, shopId, (present) => {
-    const wanted = new Set([...present, ...add]);
+  ctx.db.transaction().execute(async (trx) => {
+    const shop = await requireShop(trx, shopId);
+    const present = new Set(await listRules(trx, shopId));
+    const wanted = new Set([...(replace ?? present), ...add]);
     for (const rule of remove)
       if (!wanted.delete(rule))
         throw new ServiceError('RULE_NOT_FOUND', { message: `The shop has no rule ${rule}.` });
-    return wanted;
+    const added = [...wanted].filter((rule) => !present.has(rule));
+    const removed = [...present].filter((rule) => !wanted.has(rule));
+    if (added.length + removed.length === 0) return [...present];
+    await trx.deleteFrom('dangerous_goods').where('shop_id', '=', shopId).execute();
+    await addRules(ctx, trx, shopId, [...wanted]);
+    const entry = { at: ctx.clock.now(), actor, data: { added, removed } };
+    await recordAudit(trx, { ...aboutShop(shop), ...entry, action: 'DANGEROUS_GOODS_CHANGED' });
+    return listRules(trx, shopId);
   });
-
-export const replaceDangerousGoods = (ctx: Context, { shop, actor }: Caller, rules: string[]) =>
-  updateRules(ctx, actor, shop.id, () => new Set(rules));

@@ -6,11 +6,16 @@ import { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.
 import { Usage } from '../../contract/usage.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { changeSignInRules, viewSignInRules } from './actions.ts';
-import { readUsage } from './allowance.ts';
-import { listRules, replaceDangerousGoods } from './dangerous-goods.ts';
-import { readShopSettings, replaceShopSettings } from './settings.ts';
-import { readTargets, replaceTargets, viewTargets } from './target-days.ts';
+import { changeShop } from './actions.ts';
+import { readUsage } from './counters.ts';
+import { changeDangerousGoods, listRules } from './dangerous-goods.ts';
+import {
+  readShopSettings,
+  readTargets,
+  replaceShopSettings,
+  replaceTargets,
+  viewTargets,
+} from './settings.ts';
 
 export const usageRoutes = (app: FastifyInstance, ctx: Context): void =>
   routesOf(app, { tag: 'Usage' })({
@@ -81,14 +86,16 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
     description: 'They apply from the next repair on; earlier repairs stay as they are.',
     body: ReplaceDangerousGoods,
     answer: ['The rules as they are now.', DangerousGoods],
-    handle: async ({ caller, body }) => ({ rules: await replaceDangerousGoods(ctx, caller, body.rules) }),
+    async handle({ caller: { shop, actor }, body }) {
+      return { rules: await changeDangerousGoods(ctx, actor, shop.id, { replace: body.rules }) };
+    },
   });
   route({
     at: 'GET /sign-in-rules',
     operationId: 'getSignInRules',
     summary: 'Read what signing in requires',
     answer: ['The rules.', SignInRules],
-    handle: async ({ caller }) => viewSignInRules(caller.shop),
+    handle: async ({ caller: { shop } }) => ({ secondFactorRequired: shop.secondFactorRequired }),
   });
   route({
     at: 'PUT /sign-in-rules',
@@ -97,6 +104,9 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
     summary: 'Change what signing in requires',
     body: SignInRules,
     answer: ['The rules as they are now.', SignInRules],
-    handle: ({ caller, body }) => changeSignInRules(ctx, caller, body),
+    async handle({ caller, body }) {
+      await changeShop(ctx, caller.actor, caller.shop.id, body);
+      return body;
+    },
   });
 };

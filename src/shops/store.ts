@@ -1,18 +1,7 @@
-import type { Updateable } from 'kysely';
 import type { Db, Trx } from '../db/database.ts';
-import { SHOP_COLUMNS, type ShopTable } from '../db/schema.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Shop, shopFrom } from './plans.ts';
-
-export const updateShop = async (trx: Trx, id: string, change: Updateable<ShopTable>): Promise<Shop> =>
-  shopFrom(
-    await trx
-      .updateTable('shops')
-      .set(change)
-      .where('id', '=', id)
-      .returning(SHOP_COLUMNS)
-      .executeTakeFirstOrThrow(),
-  );
 
 const one = (db: Db, id: string) => db.selectFrom('shops').select(SHOP_COLUMNS).where('id', '=', id);
 

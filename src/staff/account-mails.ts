@@ -1,7 +1,7 @@
 import type { Mail, Mailer } from '../mail/mailer.ts';
 import type { Base } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
-import type { UserRow } from './store.ts';
+import type { UserRow } from './users.ts';
 
 // What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
@@ -11,63 +11,72 @@ const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u
 const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
 
-const greetingOf = (name: string | null): string => (name ? `Hello ${oneLine(name)},` : 'Hello,');
-
 /** Mail programs know no style sheets. */
-const htmlOf = (paragraphs: string[]): string =>
-  `<!doctype html><html lang="en"><body style="font-family:sans-serif;font-size:16px;line-height:1.5">${paragraphs
-    .map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`)
-    .join('')}</body></html>`;
-
-const LETTERS = {
-  invitation: {
-    subject: (shop: string) => `${shop}: your account for returns`,
-    opening: (shop: string) =>
-      `${shop} has created an account for you in Handback, where its returns are handled.`,
-    request: 'Choose a password here:',
-    button: 'Choose a password',
-    closing: 'The link works once, for 72 hours. If you did not expect this, you need not do anything.',
-  },
-  forgotten: {
-    subject: (shop: string) => `${shop}: choose a new password`,
-    opening: (shop: string) => `Someone asked for a new password for your account with ${shop} in Handback.`,
-    request: 'Choose it here:',
-    button: 'Choose a new password',
-    closing: 'The link works once, for one hour. If it was not you, your password stays as it is.',
-  },
-  exposed: {
-    subject: (shop: string) => `${shop}: someone knows your password`,
-    opening: (shop: string) =>
-      `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
-    request: 'If it was not you, sign in and choose another password here:',
-    button: 'Change your password',
-    closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
-  },
-} as const;
-
+const PAGE = 'font-family:sans-serif;font-size:16px;line-height:1.5';
 const BUTTON =
   'background:#4151bf;border-radius:6px;color:#fff;display:inline-block;font-weight:600;padding:10px 20px;text-decoration:none';
 /** Its address is longer than a phone is wide. */
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
-export const linkMail = (kind: keyof typeof LETTERS, user: UserRow, shopName: string, link: string): Mail => {
-  const { subject, opening, request, button, closing } = LETTERS[kind];
+interface Letter {
+  subject: string;
+  opening: (shop: string) => string;
+  closing: string;
+  /** What the link is for, as text and on its button. */
+  request?: string;
+  button?: string;
+}
+
+export const accountMail = (
+  letter: Letter,
+  { email, name }: UserRow,
+  shopName: string,
+  link?: string,
+): Mail => {
+  const { subject, opening, closing, request, button } = letter;
   const shop = oneLine(shopName);
-  const greeting = greetingOf(user.name);
-  const href = escaped(link);
+  const greeting = name ? `Hello ${oneLine(name)},` : 'Hello,';
+  const text = [greeting, opening(shop), closing];
+  const html = text.map(escaped);
+  if (link) {
+    const href = escaped(link);
+    text.splice(1, 1, `${opening(shop)}\n${request}`, link);
+    html.splice(2, 0, `<a href="${href}" style="${BUTTON}">${button}</a>`);
+    html.push(`<span style="${ADDRESS}">If the button does not work, copy this address: ${href}</span>`);
+  }
+  const paragraphs = html.map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`);
   return {
-    to: user.email,
-    subject: subject(shop),
-    text: `${greeting}\n\n${opening(shop)}\n${request}\n\n${link}\n\n${closing}\n`,
-    html: htmlOf([
-      escaped(greeting),
-      escaped(opening(shop)),
-      `<a href="${href}" style="${BUTTON}">${button}</a>`,
-      closing,
-      `<span style="${ADDRESS}">If the button does not work, copy this address: ${href}</span>`,
-    ]),
+    to: email,
+    subject: `${shop}: ${subject}`,
+    text: `${text.join('\n\n')}\n`,
+    html: `<!doctype html><html lang="en"><body style="${PAGE}">${paragraphs.join('')}</body></html>`,
   };
 };
+
+export const LETTERS = {
+  invitation: {
+    subject: 'your account for returns',
+    opening: (shop) => `${shop} has created an account for you in Handback, where its returns are handled.`,
+    request: 'Choose a password here:',
+    button: 'Choose a password',
+    closing: 'The link works once, for 72 hours. If you did not expect this, you need not do anything.',
+  },
+  forgotten: {
+    subject: 'choose a new password',
+    opening: (shop) => `Someone asked for a new password for your account with ${shop} in Handback.`,
+    request: 'Choose it here:',
+    button: 'Choose a new password',
+    closing: 'The link works once, for one hour. If it was not you, your password stays as it is.',
+  },
+  exposed: {
+    subject: 'someone knows your password',
+    opening: (shop) =>
+      `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
+    request: 'If it was not you, sign in and choose another password here:',
+    button: 'Change your password',
+    closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
+  },
+} satisfies Record<string, Letter>;
 
 const SENTENCES = {
   password: 'Your password was changed.',
@@ -80,31 +89,30 @@ const SENTENCES = {
   recoveryCodes: 'New recovery codes were created. The earlier ones no longer work.',
   removed: 'It was removed: you can no longer sign in.',
 } as const;
-type AccountChange = keyof typeof SENTENCES;
+type Sentence = keyof typeof SENTENCES;
 
-const changeMail = (shopName: string, { email, name }: UserRow, change: AccountChange): Mail => {
-  const shop = oneLine(shopName);
-  const paragraphs = [
-    greetingOf(name),
-    `This is about your account with ${shop} in Handback. ${SENTENCES[change]}`,
-    `If you did not expect this, ${change === 'removed' ? '' : 'choose a new password now, and '}tell an Admin of your shop.`,
-  ];
-  return {
-    to: email,
-    subject: `${shop}: your account was changed`,
-    text: `${paragraphs.join('\n\n')}\n`,
-    html: htmlOf(paragraphs.map(escaped)),
-  };
-};
+const letterAbout = (sentence: Sentence): Letter => ({
+  subject: 'your account was changed',
+  opening: (shop) => `This is about your account with ${shop} in Handback. ${SENTENCES[sentence]}`,
+  closing: `If you did not expect this, ${sentence === 'removed' ? '' : 'choose a new password now, and '}tell an Admin of your shop.`,
+});
 
-const mailsBetween = (before: UserRow, after: UserRow | null): [UserRow, AccountChange][] => {
+export interface AccountChange {
+  before: UserRow;
+  /** null: the account was removed. */
+  after: UserRow | null;
+  hasNewRecoveryCodes?: true;
+}
+
+const mailsAbout = ({ before, after, hasNewRecoveryCodes }: AccountChange): [UserRow, Sentence][] => {
   if (!after) return [[before, 'removed']];
-  const mails: [UserRow, AccountChange][] = [];
+  const mails: [UserRow, Sentence][] = [];
   if (before.email !== after.email) mails.push([before, 'oldEmail'], [after, 'newEmail']);
   if (before.password_hash !== after.password_hash) mails.push([after, 'password']);
   if (before.role !== after.role) mails.push([after, after.role === 'ADMIN' ? 'admin' : 'staff']);
   if (before.factor_since !== after.factor_since)
     mails.push([after, after.factor_since === null ? 'factorOff' : 'factorOn']);
+  if (hasNewRecoveryCodes) mails.push([after, 'recoveryCodes']);
   return mails;
 };
 
@@ -114,22 +122,14 @@ const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] 
 /** Call it after the commit. A mail that cannot be sent is logged; the change stands. */
 export const openAccountMails = ({ rateGate, clock, log }: Base, mail: Mailer) => {
   const gate = rateGate(WINDOWS, clock);
-  return async (
-    shop: { id: string; name: string },
-    before: UserRow,
-    /** null: the account was removed. */
-    after: UserRow | null,
-    hasNewRecoveryCodes = false,
-  ): Promise<void> => {
+  return async (shop: { id: string; name: string }, change: AccountChange): Promise<void> => {
     // A person who never signed in has nothing yet that a stranger could take over.
-    if (!mail.isOn || before.last_sign_in_at === null) return;
-    const mails = mailsBetween(before, after);
-    if (hasNewRecoveryCodes) mails.push([before, 'recoveryCodes']);
+    if (!mail.isOn || change.before.last_sign_in_at === null) return;
     try {
-      for (const [person, change] of mails) {
+      for (const [person, sentence] of mailsAbout(change)) {
         if ((await gate(shop.id)).refused)
           return log.warn({ shopId: shop.id }, 'too many account mails; one was not sent');
-        mail.send(changeMail(shop.name, person, change));
+        mail.send(accountMail(letterAbout(sentence), person, shop.name));
       }
     } catch (error) {
       log.warn({ shopId: shop.id, error: describeError(error) }, 'a mail about an account could not be sent');

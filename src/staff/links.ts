@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { CreatedUser } from '../../contract/admin-access.ts';
+import type { CreatedUser, LinkTarget, UseLink } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
 import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../audit/store.ts';
-import type { RateGate, RateWindows, Trx } from '../db/database.ts';
+import type { RateGate, Trx } from '../db/database.ts';
 import { findFact, saveFact } from '../db/installation-facts.ts';
 import { prune } from '../db/prune.ts';
 import { USER_COLUMNS } from '../db/schema.ts';
@@ -16,11 +16,30 @@ import { sha256 } from '../service/secrets.ts';
 import { addShop } from '../shops/actions.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, hasShops } from '../shops/store.ts';
-import { linkMail } from './account-mails.ts';
+import { accountMail, LETTERS } from './account-mails.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
-import { recordCounted } from './sign-in-attempt.ts';
-import { auditUser, endLinksOf, findByEmail, lockUser, type UserRow, viewUser } from './store.ts';
-import { addUser, refuseTakenEmail } from './users.ts';
+import type { SignInOrigin } from './sessions.ts';
+import {
+  attemptSignIn,
+  clearFailures,
+  countCode,
+  finishSignIn,
+  openNewSession,
+  recordCounted,
+} from './sign-in.ts';
+import {
+  actorOf,
+  addUser,
+  auditUser,
+  changeAccount,
+  endLinksOf,
+  findByEmail,
+  lockOne,
+  lockUser,
+  type UserRow,
+  updateAccount,
+  viewUser,
+} from './users.ts';
 
 // One-time links: for the first shop, and with which a person chooses a password (invitations, a forgotten password).
 
@@ -31,7 +50,8 @@ const VALID_MS = { setUp: HOUR_MS, neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_
 const TOKEN_BYTES = 32;
 
 interface Link {
-  token: string;
+  /** The token is in the fragment, which browsers send to no server, so it is in no log. */
+  path: `/admin/link#${string}`;
   expiresAt: number;
 }
 
@@ -42,11 +62,11 @@ const addLink = async (trx: Trx, { id, last_sign_in_at }: UserRow, nowMs: number
     .insertInto('access_links')
     .values({ token_hash: sha256(token), user_id: id, expires_at: expiresAt })
     .execute();
-  return { token, expiresAt };
+  return { path: `/admin/link#${token}`, expiresAt };
 };
 
 /** Throws if the link is no longer valid. */
-export const ownerOf = async ({ db, clock }: Context, token: string) => {
+const ownerOf = async ({ db, clock }: Context, token: string) => {
   const row = await db
     .selectFrom('access_links as link')
     .innerJoin('users as user', 'user.id', 'link.user_id')
@@ -61,27 +81,13 @@ export const ownerOf = async ({ db, clock }: Context, token: string) => {
   return { user, shopName };
 };
 
-/** Whether the link was still valid. The person's row must be locked: of two at once the second finds nothing. */
-export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: number): Promise<boolean> => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('access_links')
-    .where('token_hash', '=', sha256(token))
-    .where('user_id', '=', userId)
-    .where('expires_at', '>', nowMs)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-};
-
 export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
-
-/** The token is in the fragment, which browsers send to no server, so it is in no log. */
-const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
 
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
 const mailLink = (ctx: Context, shopName: string, user: UserRow, link: Link): void => {
   const kind = user.last_sign_in_at === null ? 'invitation' : 'forgotten';
-  ctx.mail.send(linkMail(kind, user, shopName, addressOf(ctx.config.publicUrl, link)));
+  ctx.mail.send(accountMail(LETTERS[kind], user, shopName, ctx.config.publicUrl + link.path));
 };
 
 /** Where a link that an Admin is shown leads, and whether it is mailed too. */
@@ -94,7 +100,7 @@ interface LinkOptions {
 const showLink = async (ctx: Context, options: LinkOptions, shopName: string, user: UserRow, link: Link) => {
   const mailed = ctx.mail.isOn && (await options.mayMail());
   if (mailed) mailLink(ctx, shopName, user, link);
-  return { link: addressOf(options.baseUrl, link), linkExpiresAt: toIso(link.expiresAt), mailed };
+  return { link: options.baseUrl + link.path, linkExpiresAt: toIso(link.expiresAt), mailed };
 };
 
 export const addPerson = async (
@@ -105,14 +111,11 @@ export const addPerson = async (
 ): Promise<CreatedUser> => {
   // Until they choose one, their password is random and known to no one.
   const passwordHash = await hashPassword(password ?? randomBytes(32).toString('base64url'));
-  const { user, link } = await ctx.db
-    .transaction()
-    .execute(async (trx) => {
-      const at = ctx.clock.now();
-      const user = await addUser(trx, actor, at, { shopId: shop.id, ...person, passwordHash });
-      return { user, link: password === null ? await addLink(trx, user, at) : null };
-    })
-    .catch(refuseTakenEmail);
+  const { user, link } = await ctx.db.transaction().execute(async (trx) => {
+    const at = ctx.clock.now();
+    const user = await addUser(trx, actor, at, { shopId: shop.id, ...person, passwordHash });
+    return { user, link: password === null ? await addLink(trx, user, at) : null };
+  });
   const shown = link && (await showLink(ctx, options, shop.name, user, link));
   return { ...viewUser(user), ...(shown ?? { link: null, linkExpiresAt: null, mailed: false }) };
 };
@@ -155,32 +158,70 @@ export const mailLinkLater = (
     .catch((error) => ctx.log.warn({ error: describeError(error) }, 'a link could not be created'));
 };
 
-/** How often callers without a session may try (docs/contract.md). */
-const WINDOWS = {
-  links: [{ name: 'links-minute', points: 30, seconds: 60 }],
-  asked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
-  mailed: [{ name: 'links-mailed-hour', points: 3, seconds: 60 * 60 }],
-  /** Mails that Admins cause, by shop: their shop's name must not become a way to send advertisements. */
-  byShop: [{ name: 'links-shop-hour', points: 100, seconds: 60 * 60 }],
-} as const satisfies Record<string, RateWindows>;
+const HOUR_S = 60 * 60;
 
+/** How often callers without a session may try, and how many links are mailed (docs/contract.md). */
 export const linkLimits = ({ rateGate, clock }: Context) => {
+  const gate = (name: string, points: number, seconds: number) =>
+    rateGate([{ name, points, seconds }], clock);
+  const links = gate('links-minute', 30, 60);
+  const asked = gate('links-asked-hour', 20, HOUR_S);
+  const mailed = gate('links-mailed-hour', 3, HOUR_S);
+  /** Mails that Admins cause: their shop's name must not become a way to send advertisements. */
+  const byShop = gate('links-shop-hour', 100, HOUR_S);
   const sentence = (waitS: number): string =>
     `Too many tries from here: try again in ${waitS < 120 ? 'a minute or two' : 'an hour'}.`;
-  const refuseOften = (gate: RateGate) => async (address: string) => {
-    const { refused, msBeforeNext } = await gate(address);
+  const refuseOften = (limit: RateGate) => async (address: string) => {
+    const { refused, msBeforeNext } = await limit(address);
     if (refused) throw rateLimited(msBeforeNext, sentence);
   };
-  const mailed = rateGate(WINDOWS.mailed, clock);
-  const byShop = rateGate(WINDOWS.byShop, clock);
   return {
-    beforeLink: refuseOften(rateGate(WINDOWS.links, clock)),
-    beforeAsking: refuseOften(rateGate(WINDOWS.asked, clock)),
+    beforeLink: refuseOften(links),
+    beforeAsking: refuseOften(asked),
     /** Beyond it links are created and shown, but not mailed. */
     mayMailForShop: async (shopId: string): Promise<boolean> => !(await byShop(shopId)).refused,
     /** Hashed, so that the counters hold no personal data. */
     mayMail: async (email: string): Promise<boolean> => !(await mailed(sha256(email))).refused,
   };
+};
+
+export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
+  const { user, shopName } = await ownerOf(ctx, token);
+  return {
+    shop: { name: shopName },
+    user: { email: user.email, name: user.name },
+    secondFactor: user.factor_since !== null,
+  };
+};
+
+/** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
+export const choosePassword = async (ctx: Context, from: SignInOrigin, given: UseLink) => {
+  const { token: linkToken, password, code } = given;
+  const { user, shopName } = await ownerOf(ctx, linkToken);
+  return attemptSignIn(ctx, from, { email: user.email, code }, async (attempt) => {
+    if (user.factor_since !== null && code === null)
+      throw new ServiceError('SECOND_FACTOR_REQUIRED', {
+        message: 'A code of your second factor is needed as well.',
+      });
+    const password_hash = await hashPassword(password);
+    await countCode(ctx, attempt);
+    const { token } = await changeAccount(ctx, { id: user.shop_id, name: shopName }, async (trx) => {
+      // The person's row is locked: of two at once the second finds no link.
+      const before = await lockOne(trx, user.id);
+      const { numDeletedRows } = await trx
+        .deleteFrom('access_links')
+        .where('token_hash', '=', sha256(linkToken))
+        .where('expires_at', '>', ctx.clock.now())
+        .executeTakeFirst();
+      if (!before || numDeletedRows === 0n) throw new ServiceError('LINK_EXPIRED');
+      const actor = { ...actorOf(before), address: from.address };
+      const after = await updateAccount(ctx, trx, before, { password_hash }, { actor, action: 'LINK_USED' });
+      // Also what was guessed from other browsers at this address.
+      await clearFailures(ctx, trx, { ...attempt, device: null });
+      return { before, after, token: await openNewSession(ctx, trx, after, attempt) };
+    });
+    return finishSignIn(ctx, attempt, token);
+  });
 };
 
 // --- the first shop ---
@@ -203,16 +244,6 @@ export const findOffer = async ({ db, clock }: Context, token: string): Promise<
   return offer;
 };
 
-/** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
-const consumeOffer = async (trx: Trx, offer: string): Promise<boolean> => {
-  const { numDeletedRows } = await trx
-    .deleteFrom('installation')
-    .where('name', '=', 'set-up')
-    .where('value', '=', offer)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-};
-
 /** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
 export const setUp = async (ctx: Context, address: string, given: SetUp) => {
   const { token, shopName, email, name, password } = given;
@@ -221,9 +252,14 @@ export const setUp = async (ctx: Context, address: string, given: SetUp) => {
   const offer = await findOffer(ctx, token);
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {
-    const isOffered = await consumeOffer(trx, offer);
+    // Of two requests at once, the second waits here until the first ends.
+    const { numDeletedRows } = await trx
+      .deleteFrom('installation')
+      .where('name', '=', 'set-up')
+      .where('value', '=', offer)
+      .executeTakeFirst();
     if (await hasShops(trx)) throw new ServiceError('ALREADY_SET_UP');
-    if (!isOffered) throw new ServiceError('SETUP_LINK_INVALID');
+    if (numDeletedRows === 0n) throw new ServiceError('SETUP_LINK_INVALID');
     const at = ctx.clock.now();
     const shop = await addShop(trx, actor, at, { name: shopName, plan: 'SCALE' });
     const admin = { shopId: shop.id, email, name, role: 'ADMIN', passwordHash } as const;

@@ -1,28 +1,20 @@
 import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-access.ts';
-import type { ChangePassword } from '../../contract/admin-people.ts';
+import type { ChangePassword, SignedIn } from '../../contract/admin-people.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { spendCode, WRONG_CODE, wrong } from './second-factor.ts';
-import {
-  countPasswordGuess,
-  endSession,
-  openSession,
-  recordProof,
-  type Self,
-  type SignedInUser,
-  type UsedFrom,
-} from './sessions.ts';
-import { viewSignedIn } from './sign-in.ts';
-import { recordCounted } from './sign-in-attempt.ts';
-import { findUser, lockSelf, normalizeEmail, type UserRow } from './store.ts';
-import { refuseTakenEmail, updateAccount } from './users.ts';
+import { endSession, openSession, type Self, type SignInOrigin } from './sessions.ts';
+import { recordCounted, viewSignedIn } from './sign-in.ts';
+import { changeAccount, findUser, lockSelf, normalizeEmail, type UserRow, updateAccount } from './users.ts';
 
 // What people do about their own account, and the proof of identity that the riskier requests need (docs/contract.md).
 
 const PROOF_MS = 10 * 60_000;
+/** How often one session may be wrong about the password or a code. The last wrong guess ends it. */
+const WRONG_GUESSES = 10;
 const WRONG_PASSWORD = 'is not your current password';
 
 /** Throws unless a proof was given in the last ten minutes. One from the future was written by a clock that was wrong. */
@@ -37,7 +29,15 @@ export const prove = async (
   { password, code }: Proof,
   field = 'password',
 ): Promise<UserRow> => {
-  const guess = await countPasswordGuess(ctx.db, sessionToken);
+  const session = sha256(sessionToken);
+  // Counted before it is checked, so that guessing in parallel gains nothing.
+  const guess = await ctx.db
+    .updateTable('sessions')
+    .set((eb) => ({ wrong_passwords: eb('wrong_passwords', '+', 1) }))
+    .where('token_hash', '=', session)
+    .where('wrong_passwords', '<', WRONG_GUESSES)
+    .returning('wrong_passwords as count')
+    .executeTakeFirst();
   if (!guess) throw new ServiceError('SIGNED_OUT');
   const before = await findUser(ctx.db, id);
   const passwordHash = before?.password_hash ?? null;
@@ -49,7 +49,8 @@ export const prove = async (
       // A factor that is being set up proves nothing yet.
       (code !== null && user.factor_since !== null && (await spendCode(ctx, trx, user, code)));
     if (!isProven) return null;
-    await recordProof(trx, sessionToken, ctx.clock.now());
+    const proof = { wrong_passwords: 0, proved_at: ctx.clock.now() };
+    await trx.updateTable('sessions').set(proof).where('token_hash', '=', session).execute();
     return user;
   });
   if (proved) return proved;
@@ -58,16 +59,21 @@ export const prove = async (
   ctx.log.warn({ address, userId: id }, 'proof of identity refused');
   const trace = { action: 'PROOF_REFUSED', address } as const;
   if (before) await ctx.db.transaction().execute((trx) => recordCounted(ctx, trx, before, trace));
-  if (guess.wasLast) await endSession(ctx.db, sessionToken);
+  if (guess.count >= WRONG_GUESSES) await endSession(ctx.db, sessionToken);
   throw code === null ? wrong(field, WRONG_PASSWORD) : wrong('code', WRONG_CODE);
 };
 
-export const changeOwnPassword = async (ctx: Context, self: Self, from: UsedFrom, given: ChangePassword) => {
+export const changeOwnPassword = async (
+  ctx: Context,
+  self: Self,
+  from: SignInOrigin,
+  given: ChangePassword,
+) => {
   const { caller, user } = self;
   const { currentPassword, code, newPassword } = given;
   const proved = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   const password_hash = await hashPassword(newPassword);
-  const { before, after, token } = await ctx.db.transaction().execute(async (trx) => {
+  const { token } = await changeAccount(ctx, caller.shop, async (trx) => {
     const before = await lockSelf(trx, user.id);
     // It changed after the proof: another request was faster.
     if (before.password_hash !== proved.password_hash) throw wrong('currentPassword', WRONG_PASSWORD);
@@ -75,23 +81,19 @@ export const changeOwnPassword = async (ctx: Context, self: Self, from: UsedFrom
     return { before, after, token: await openSession(trx, after, from, ctx.clock.now()) };
   });
   if (!token) throw new ServiceError('SIGNED_OUT');
-  await ctx.mailAccountChanges(caller.shop, before, after);
   return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
 };
 
-export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmail): Promise<SignedInUser> => {
-  const { email, currentPassword, code } = given;
+export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmail): Promise<SignedIn> => {
+  const { caller, user } = self;
+  const { currentPassword, code } = given;
   await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
-  const { before, after } = await ctx.db
-    .transaction()
-    .execute(async (trx) => {
-      const before = await lockSelf(trx, self.user.id);
-      const change = { email: normalizeEmail(email) };
-      return { before, after: await updateAccount(ctx, trx, before, change, self.caller) };
-    })
-    .catch(refuseTakenEmail);
-  await ctx.mailAccountChanges(self.caller.shop, before, after);
-  return { ...self.user, email: after.email };
+  const email = normalizeEmail(given.email);
+  await changeAccount(ctx, caller.shop, async (trx) => {
+    const before = await lockSelf(trx, user.id);
+    return { before, after: await updateAccount(ctx, trx, before, { email }, caller) };
+  });
+  return viewSignedIn(caller, { ...user, email });
 };
 
 /** "Sign out everywhere else" reaches the others too. */

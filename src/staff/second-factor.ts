@@ -7,8 +7,18 @@ import { invalidField, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { type SealedFor, type SecretBox, sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
-import { endSessionsOf, type Self } from './sessions.ts';
-import { actorOf, auditUser, findUser, lockSelf, lockUser, type UserRow, updateUser } from './store.ts';
+import type { Self } from './sessions.ts';
+import {
+  actorOf,
+  auditUser,
+  changeAccount,
+  endSessionsOf,
+  findUser,
+  lockSelf,
+  lockUser,
+  type UserRow,
+  updateUser,
+} from './users.ts';
 
 // What a person proves beside the password: a code of their authenticator app, or one of ten recovery codes.
 
@@ -31,8 +41,6 @@ export const codeAt = (secret: Buffer, step: number): string => {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 };
 
-const isCodeShaped = (code: string): boolean => /^\d{6}$/.test(code);
-
 export const stepOf = (secret: Buffer, code: string, nowMs: number): number | null => {
   const given = Buffer.from(code);
   const steps = STEPS_APART.map((apart) => stepAt(nowMs) + apart);
@@ -47,11 +55,8 @@ export const stepOf = (secret: Buffer, code: string, nowMs: number): number | nu
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 export const base32 = (bytes: Uint8Array): string => {
-  let bits = '';
-  for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
-  return (bits.match(/.{1,5}/g) ?? [])
-    .map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)])
-    .join('');
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  return bits.replaceAll(/.{1,5}/g, (five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)] ?? '');
 };
 
 export const otpauthUri = (secret: Buffer, issuer: string, account: string): string =>
@@ -109,7 +114,9 @@ const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: s
 };
 
 export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
-  isCodeShaped(typed(given)) ? spendAppCode(ctx, trx, user, given) : spendRecoveryCode(ctx, trx, user, given);
+  /^\d{6}$/.test(typed(given))
+    ? spendAppCode(ctx, trx, user, given)
+    : spendRecoveryCode(ctx, trx, user, given);
 
 /** Throws unless the person has no second factor, or this code is good. Their row must be locked: it is read again here. */
 export const passFactor = async (ctx: Context, trx: Trx, id: string, code: string | null): Promise<void> => {
@@ -178,16 +185,14 @@ export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> 
     const user = await lockSelf(trx, self.user.id);
     if (user.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
     const secret = randomBytes(SECRET_BYTES);
-    await updateUser(trx, user.id, {
-      factor_secret: sealFactor(ctx.secrets, user.id, secret),
-      factor_step: 0,
-    });
+    const factor_secret = sealFactor(ctx.secrets, user.id, secret);
+    await updateUser(trx, user.id, { factor_secret, factor_step: 0 });
     return { secret: base32(secret), uri: otpauthUri(secret, ISSUER, user.email) };
   });
 
 /** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */
 export const confirmFactor = async (ctx: Context, self: Self, code: string): Promise<RecoveryCodes> => {
-  const { before, after, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
+  const { recoveryCodes } = await changeAccount(ctx, self.caller.shop, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
     if (before.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
     if (before.factor_secret === null) throw new ServiceError('SECOND_FACTOR_OFF');
@@ -197,7 +202,6 @@ export const confirmFactor = async (ctx: Context, self: Self, code: string): Pro
     await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
     return { before, after, recoveryCodes: await replaceRecoveryCodes(trx, before.id) };
   });
-  await ctx.mailAccountChanges(self.caller.shop, before, after);
   return { recoveryCodes };
 };
 
@@ -208,27 +212,25 @@ const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
 };
 
 export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<RecoveryCodes> => {
-  const { user, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
+  const { recoveryCodes } = await changeAccount(ctx, self.caller.shop, async (trx) => {
     const user = await lockFactor(trx, self);
     await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
-    return { user, recoveryCodes: await replaceRecoveryCodes(trx, user.id) };
+    const recoveryCodes = await replaceRecoveryCodes(trx, user.id);
+    return { before: user, after: user, hasNewRecoveryCodes: true, recoveryCodes };
   });
-  await ctx.mailAccountChanges(self.caller.shop, user, user, true);
   return { recoveryCodes };
 };
 
-export const turnFactorOff = async (ctx: Context, self: Self): Promise<void> => {
-  const { before, after } = await ctx.db.transaction().execute(async (trx) => {
+export const turnFactorOff = (ctx: Context, self: Self) =>
+  changeAccount(ctx, self.caller.shop, async (trx) => {
     const before = await lockFactor(trx, self);
     await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
     return { before, after: await removeFactor(trx, before) };
   });
-  await ctx.mailAccountChanges(self.caller.shop, before, after);
-};
 
 /** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
-export const resetFactor = async (ctx: Context, { shop, actor }: Caller, userId: string): Promise<void> => {
-  const { before, after } = await ctx.db.transaction().execute(async (trx) => {
+export const resetFactor = (ctx: Context, { shop, actor }: Caller, userId: string) =>
+  changeAccount(ctx, shop, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, userId);
     if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
     if (before.factor_secret === null) return { before, after: before };
@@ -237,5 +239,3 @@ export const resetFactor = async (ctx: Context, { shop, actor }: Caller, userId:
     await auditUser(ctx, trx, before, actor, 'SECOND_FACTOR_RESET');
     return { before, after };
   });
-  await ctx.mailAccountChanges(shop, before, after);
-};

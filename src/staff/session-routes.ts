@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   AskForLink,
   ChangeEmail,
@@ -19,7 +19,7 @@ import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import { callerAddress } from '../http/requests.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { findOffer, linkLimits, mailLinkLater, setUp } from './links.ts';
+import { choosePassword, findOffer, linkLimits, mailLinkLater, setUp, viewLinkTarget } from './links.ts';
 import {
   browserOf,
   changeOwnEmail,
@@ -33,27 +33,19 @@ import {
   clearSessionCookie,
   deviceOf,
   endSession,
-  endSessionsOf,
+  type SignInOrigin,
+  sendSession,
   sessionTokenOf,
-  setSessionCookie,
+  trustDevice,
 } from './sessions.ts';
-import { choosePassword, type NewSession, signIn, viewLinkTarget, viewSignedIn } from './sign-in.ts';
-import type { SignInOrigin } from './sign-in-attempt.ts';
-import { normalizeEmail } from './store.ts';
-import { trustDevice } from './trusted-devices.ts';
+import { signIn, viewSignedIn } from './sign-in.ts';
+import { endSessionsOf, normalizeEmail } from './users.ts';
 
 const originOf = ({ config }: Context, request: FastifyRequest): SignInOrigin => ({
   address: callerAddress(request),
   browser: browserOf(request.headers['user-agent']),
-  device: deviceOf(config, request),
+  deviceCookie: deviceOf(config, request),
 });
-
-/** Sets the cookie of the new session, and the one that identifies this browser at later sign-ins. */
-const sendSession = async (ctx: Context, reply: FastifyReply, { token, signedIn }: NewSession) => {
-  setSessionCookie(ctx.config, reply, token);
-  await trustDevice(ctx, reply, signedIn.user.id);
-  return signedIn;
-};
 
 const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session' });
@@ -101,9 +93,7 @@ const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: GivenSetUp,
     answer: ['The link works.'],
     errors: [409],
-    async handle({ body }) {
-      await findOffer(ctx, body.token);
-    },
+    handle: ({ body }) => findOffer(ctx, body.token),
   });
   route({
     at: 'POST /set-up',
@@ -185,9 +175,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
       'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. The tenth wrong guess ends the session.',
     body: Proof,
     answer: ['Confirmed.'],
-    async handle(request) {
-      await prove(ctx, request, request.body);
-    },
+    handle: (request) => prove(ctx, request, request.body),
   });
   route({
     at: 'PUT /session/password',
@@ -197,10 +185,8 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
       'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
-    async handle(request, reply) {
-      const session = await changeOwnPassword(ctx, request, originOf(ctx, request), request.body);
-      return sendSession(ctx, reply, session);
-    },
+    handle: async (request, reply) =>
+      sendSession(ctx, reply, await changeOwnPassword(ctx, request, originOf(ctx, request), request.body)),
   });
   route({
     at: 'PUT /session/email',
@@ -211,7 +197,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: ChangeEmail,
     answer: ['The e-mail is changed.', SignedIn],
     errors: [409],
-    handle: async (request) => viewSignedIn(request.caller, await changeOwnEmail(ctx, request, request.body)),
+    handle: (request) => changeOwnEmail(ctx, request, request.body),
   });
   route({
     at: 'GET /session/sessions',

@@ -1,24 +1,258 @@
-import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
-import type { SignedIn, SignIn } from '../../contract/admin-people.ts';
+import { sql } from 'kysely';
+import type { AuditAction, SignedIn, SignIn } from '../../contract/admin-people.ts';
+import { type AuditRecord, recordAudit, UNKNOWN_PERSON, updateAuditData } from '../audit/store.ts';
+import type { Db, Trx } from '../db/database.ts';
+import { prune } from '../db/prune.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
+import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import { type ErrorCode, ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
-import { ownerOf, spendLink } from './links.ts';
-import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
+import { findShop } from '../shops/store.ts';
+import { accountMail, LETTERS } from './account-mails.ts';
+import { isPassword, passwordTurns, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import { findSession, openSession, type SignedInUser } from './sessions.ts';
 import {
-  attemptSignIn,
-  clearFailures,
-  countCode,
-  recordSignIn,
-  refuseLocked,
-  type SignInAttempt,
+  findSession,
+  isAddressOf,
+  openSession,
+  rememberAddress,
+  type SignedInUser,
   type SignInOrigin,
-  uncountCode,
-} from './sign-in-attempt.ts';
-import { actorOf, lockOne, normalizeEmail } from './store.ts';
-import { updateAccount } from './users.ts';
+  trustedDevice,
+} from './sessions.ts';
+import {
+  aboutUser,
+  actorOf,
+  auditUser,
+  findByEmail,
+  normalizeEmail,
+  type UserRow,
+  updateUser,
+} from './users.ts';
+
+// Signing in: its turn in the queue, lock-out, password and code, session, and its entry in the audit log (docs/contract.md).
+
+export interface SignInAttempt {
+  from: SignInOrigin;
+  email: string;
+  /** Of the second factor, where the person gave one. */
+  code: string | null;
+  user: UserRow | null;
+  /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
+  device: string | null;
+  /** This browser or this address signed in to this e-mail before. */
+  isKnown: boolean;
+  /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
+  codesToday: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const TRACE_MS = 15 * MINUTE_MS;
+const PASSWORD_LOCK_MS = 15 * MINUTE_MS;
+
+interface Limit {
+  failures: number;
+  ms: number;
+  /** Whose failures are counted together. */
+  key: string;
+}
+
+/** Signed, so that trying all addresses or e-mails against a copy of the database finds none. */
+const keyFrom = ({ secrets }: Context, parts: (string | null)[]): string =>
+  secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
+
+/** For an e-mail from one known browser, or else from one address. */
+const pairKey = (ctx: Context, email: string, address: string, device: string | null): string =>
+  keyFrom(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
+
+/** Wrong passwords. The last two lock only browsers and addresses that never signed in to the e-mail: guessing cannot lock out its victim. */
+const passwordLimits = (ctx: Context, { email, from: { address }, device }: SignInAttempt): Limit[] => [
+  { failures: 10, ms: PASSWORD_LOCK_MS, key: pairKey(ctx, email, address, device) },
+  { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['email', email]) },
+  { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['address', address]) },
+];
+
+/** Wrong codes after a right password; untrusted browsers share a count. Three of a million are valid: 50 a day find one in 13 years at even odds. */
+const codeLimits = (ctx: Context, { user, device }: SignInAttempt): Limit[] => [
+  { failures: 10, ms: HOUR_MS, key: keyFrom(ctx, ['codes-hour', user?.id ?? null, device]) },
+  { failures: 50, ms: 24 * HOUR_MS, key: keyFrom(ctx, ['codes-day', user?.id ?? null, device]) },
+];
+/** At this many wrong codes within a day the person is warned that someone knows their password. */
+const WARNED_AT = 10;
+
+/** A lock that ends later than its time and this was written by a clock that was wrong. */
+const CLOCK_SKEW_MS = MINUTE_MS;
+
+/** An id that no user has, so that an e-mail without an account costs the same queries. */
+const NO_USER_ID = '00000000-0000-7000-8000-000000000000';
+
+const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError => {
+  const waitS = Math.max(1, Math.ceil((untilMs - nowMs) / 1000));
+  const [count, unit] = waitS > 2 * 60 * 60 ? [waitS / 3600, 'hours'] : [waitS / 60, 'minutes'];
+  const wait = waitS <= 60 ? 'a minute' : `${Math.ceil(count)} ${unit}`;
+  return new ServiceError('LOCKED_OUT', {
+    message: `Too many wrong ${what}. Try again in ${wait}.`,
+    headers: { 'retry-after': String(waitS) },
+  });
+};
+
+const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+  const nowMs = ctx.clock.now();
+  const limits = passwordLimits(ctx, attempt).slice(0, attempt.isKnown ? 1 : undefined);
+  const { until } = await ctx.db
+    .selectFrom('sign_in_failures')
+    .select((eb) => eb.fn.max<number | null>('expires_at').as('until'))
+    .where('expires_at', '>', nowMs)
+    .where('expires_at', '<=', nowMs + PASSWORD_LOCK_MS + CLOCK_SKEW_MS)
+    .where((eb) =>
+      eb.or(limits.map((limit) => eb('key', '=', limit.key).and('failures', '>=', limit.failures))),
+    )
+    .executeTakeFirstOrThrow();
+  if (until !== null) throw lockedOut('passwords', until, nowMs);
+};
+
+/** Counts one more; the count that reaches the limit restarts the time, later ones do not extend it. */
+const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, auditId: string | null = null) => {
+  const old = sql.ref('sign_in_failures.expires_at');
+  const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
+  const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
+  return db
+    .insertInto('sign_in_failures')
+    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet({
+        failures: sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`,
+        expires_at: sql<number>`case when ${stays} then ${old} else ${nowMs + ms} end`,
+        audit_id: sql<string>`case when ${isLive} then sign_in_failures.audit_id else excluded.audit_id end`,
+      }),
+    )
+    .returning(['failures', 'expires_at', 'audit_id'])
+    .executeTakeFirstOrThrow();
+};
+
+/** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; `finishSignIn` takes back a right one. */
+export const countCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+  if (!attempt.user || attempt.user.factor_since === null || attempt.code === null) return;
+  const nowMs = ctx.clock.now();
+  for (const limit of codeLimits(ctx, attempt)) {
+    const { failures, expires_at } = await count(ctx.db, nowMs, limit);
+    if (failures > limit.failures) throw lockedOut('codes', expires_at, nowMs);
+    attempt.codesToday = failures;
+  }
+};
+
+const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+  if (attempt.codesToday === 0) return;
+  const keys = codeLimits(ctx, attempt).map(({ key }) => key);
+  await ctx.db
+    .updateTable('sign_in_failures')
+    .set((eb) => ({ failures: eb('failures', '-', 1) }))
+    .where('key', 'in', keys)
+    .where('failures', '>', 0)
+    .execute();
+};
+
+/** By mail, and by a notice in the admin app until the password changes. */
+const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> => {
+  const exposed = { password_exposed_at: ctx.clock.now() };
+  await ctx.db.updateTable('users').set(exposed).where('id', '=', user.id).execute();
+  const shop = await findShop(ctx.db, user.shop_id);
+  if (shop)
+    ctx.mail.send(accountMail(LETTERS.exposed, user, shop.name, `${ctx.config.publicUrl}/admin/account`));
+};
+
+/** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */
+export const recordCounted = async (
+  ctx: Context,
+  trx: Trx,
+  user: UserRow,
+  { action, address }: { action: AuditAction; address: string },
+): Promise<void> => {
+  const at = ctx.clock.now();
+  const id = newId(at);
+  const key = keyFrom(ctx, ['trace', action, user.id, address]);
+  const { failures, audit_id } = await count(trx, at, { key, failures: 0, ms: TRACE_MS }, id);
+  const data = { count: failures };
+  const record: AuditRecord = { ...aboutUser(user), at, actor: { ...UNKNOWN_PERSON, address }, action, data };
+  if (audit_id === id || audit_id === null) await recordAudit(trx, record, id);
+  else await updateAuditData(trx, audit_id, data);
+};
+
+/** Refusals that are recorded. A right password without its code is no failure. */
+const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
+  SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
+  SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
+  LOCKED_OUT: { action: 'SIGN_IN_LOCKED', line: 'sign-in locked' },
+};
+
+const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCode): Promise<void> => {
+  const { user, codesToday } = attempt;
+  const { address } = attempt.from;
+  if (user && code === 'SECOND_FACTOR_WRONG' && codesToday === WARNED_AT)
+    await warnPasswordExposed(ctx, user);
+  const trace = TRACED[code];
+  if (!trace) return;
+  ctx.log.warn({ address, userId: user?.id ?? null, shopId: user?.shop_id ?? null }, trace.line);
+  if (!user && code !== 'SIGN_IN_FAILED') return;
+  await ctx.db.transaction().execute(async (trx) => {
+    // Always in the same order, so that two failures at once cannot deadlock.
+    if (code === 'SIGN_IN_FAILED')
+      for (const limit of passwordLimits(ctx, attempt)) await count(trx, ctx.clock.now(), limit);
+    if (user) await recordCounted(ctx, trx, user, { action: trace.action, address });
+  });
+};
+
+/** Attempts for one e-mail from one address share a queue: each failure is counted before the next guess. Others rarely share it. */
+const QUEUES = Array.from(
+  { length: 256 },
+  () => new BoundedQueue({ atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce }),
+);
+const queueOf = (ctx: Context, email: string, address: string): BoundedQueue => {
+  const [first = 0] = Buffer.from(keyFrom(ctx, ['queue', email, address]), 'base64url');
+  return QUEUES[first] as BoundedQueue;
+};
+
+/** Runs the steps of a sign-in in its turn, and records a refusal. */
+export const attemptSignIn = <Result>(
+  ctx: Context,
+  from: SignInOrigin,
+  { email, code }: Pick<SignInAttempt, 'email' | 'code'>,
+  steps: (attempt: SignInAttempt) => Promise<Result>,
+): Promise<Result> =>
+  queueOf(ctx, email, from.address).run(async () => {
+    const user = (await findByEmail(ctx.db, email)) ?? null;
+    const device = user && trustedDevice(ctx.secrets, user, from.deviceCookie);
+    const isKnown = (await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address)) || device !== null;
+    const attempt: SignInAttempt = { from, email, code, user, device, isKnown, codesToday: 0 };
+    try {
+      return await steps(attempt);
+    } catch (error) {
+      if (error instanceof ServiceError) await recordRefusal(ctx, attempt, error.code);
+      throw error;
+    }
+  });
+
+/** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. Null as of `openSession`. */
+export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
+  const { from, code } = attempt;
+  const nowMs = ctx.clock.now();
+  const token = await openSession(trx, user, from, nowMs);
+  if (!token) return null;
+  await passFactor(ctx, trx, user.id, code);
+  await updateUser(trx, user.id, { last_sign_in_at: nowMs });
+  await rememberAddress(ctx, trx, user.id, from.address);
+  await clearFailures(ctx, trx, attempt);
+  await auditUser(ctx, trx, user, { ...actorOf(user), address: from.address }, 'SIGNED_IN');
+  return token;
+};
+
+/** Of the pair: after a right password. */
+export const clearFailures = async (ctx: Context, trx: Trx, { email, from, device }: SignInAttempt) => {
+  const key = pairKey(ctx, email, from.address, device);
+  await trx.deleteFrom('sign_in_failures').where('key', '=', key).execute();
+};
 
 export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => ({
   user,
@@ -31,77 +265,27 @@ export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => 
   },
 });
 
-/** The token goes into the cookie and nowhere else. */
-export interface NewSession {
-  token: string;
-  signedIn: SignedIn;
-}
-
-export const signIn = (ctx: Context, origin: SignInOrigin, given: SignIn): Promise<NewSession> =>
-  attemptSignIn(ctx, origin, normalizeEmail(given.email), (attempt) =>
-    // Two at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted.
-    passwordTurns.run(() => signInWith(ctx, attempt, given)),
-  );
-
-/** Check the lock, verify the password, count the code, open a session. `attemptSignIn` records a refusal. */
-const signInWith = async (ctx: Context, attempt: SignInAttempt, { password, code }: SignIn) => {
-  const { user } = attempt;
-  await refuseLocked(ctx, attempt);
-  const isRight = await isPassword(user?.password_hash ?? null, password);
-  if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
-  await countCode(ctx, attempt, code);
-  const token = await ctx.db.transaction().execute(async (trx) => {
-    const token = await openSession(trx, user, attempt, ctx.clock.now());
-    if (!token) return null;
-    // A code that is missing or wrong throws, and undoes the rest.
-    await passFactor(ctx, trx, user.id, code);
-    await recordSignIn(ctx, trx, user, attempt);
-    return token;
+/** Check the lock, verify the password, count the code, open a session and record it. */
+export const signIn = (ctx: Context, from: SignInOrigin, { email, password, code }: SignIn) =>
+  attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, async (attempt) => {
+    const { user } = attempt;
+    const isRight = await passwordTurns.run(async () => {
+      // Two at once: a hundred guesses from as many addresses cannot all pass the lock before one is counted.
+      await refuseLocked(ctx, attempt);
+      return isPassword(user?.password_hash ?? null, password);
+    });
+    if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
+    await countCode(ctx, attempt);
+    const token = await ctx.db.transaction().execute((trx) => openNewSession(ctx, trx, user, attempt));
+    return finishSignIn(ctx, attempt, token);
   });
-  await uncountCode(ctx, attempt);
-  return finishSignIn(ctx, token);
-};
 
-const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
+export const finishSignIn = async (ctx: Context, attempt: SignInAttempt, token: string | null) => {
+  await uncountCode(ctx, attempt);
   const session = token && (await findSession(ctx, token));
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
   return { token, signedIn: viewSignedIn(session.caller, session.user) };
 };
 
-export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
-  const { user, shopName } = await ownerOf(ctx, token);
-  return {
-    shop: { name: shopName },
-    user: { email: user.email, name: user.name },
-    secondFactor: user.factor_since !== null,
-  };
-};
-
-/** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
-export const choosePassword = async (ctx: Context, origin: SignInOrigin, given: UseLink) => {
-  const { token: linkToken, password, code } = given;
-  const { user, shopName } = await ownerOf(ctx, linkToken);
-  return attemptSignIn(ctx, origin, user.email, async (attempt) => {
-    if (user.factor_since !== null && code === null)
-      throw new ServiceError('SECOND_FACTOR_REQUIRED', {
-        message: 'A code of your second factor is needed as well.',
-      });
-    const password_hash = await hashPassword(password);
-    await countCode(ctx, attempt, code);
-    const { before, after, token } = await ctx.db.transaction().execute(async (trx) => {
-      const before = await lockOne(trx, user.id);
-      if (!before || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
-        throw new ServiceError('LINK_EXPIRED');
-      await passFactor(ctx, trx, user.id, code);
-      const actor = { ...actorOf(before), address: attempt.address };
-      const after = await updateAccount(ctx, trx, before, { password_hash }, { actor, action: 'LINK_USED' });
-      await recordSignIn(ctx, trx, after, attempt);
-      // Also what was guessed from other browsers at this address.
-      await clearFailures(ctx, trx, { ...attempt, device: null });
-      return { before, after, token: await openSession(trx, after, attempt, ctx.clock.now()) };
-    });
-    await uncountCode(ctx, attempt);
-    await ctx.mailAccountChanges({ id: user.shop_id, name: shopName }, before, after);
-    return finishSignIn(ctx, token);
-  });
-};
+export const forgetOldFailures = (ctx: Context, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

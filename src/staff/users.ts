@@ -1,30 +1,102 @@
 import type { Updateable } from 'kysely';
 import type { AuditAction, ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
-import { type Actor, listEnvelope } from '../../contract/common.ts';
-import { type AuditActor, changesBetween, recordAudit } from '../audit/store.ts';
-import type { Trx } from '../db/database.ts';
+import { type Actor, isId, listEnvelope } from '../../contract/common.ts';
+import { type AuditActor, type AuditRecord, changesBetween, recordAudit } from '../audit/store.ts';
+import type { Db, Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/database-errors.ts';
-import { USER_COLUMNS, type UserTable } from '../db/schema.ts';
+import { type Row, USER_COLUMNS, type UserTable } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
 import { displayName, queueUnassignment, readTeam, unassignRemovedUsers } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
+import { sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
+import type { AccountChange } from './account-mails.ts';
 import { hashPassword } from './passwords.ts';
-import { endSessionsOf } from './sessions.ts';
-import {
-  aboutUser,
-  auditUser,
-  endLinksOf,
-  lockUser,
-  normalizeEmail,
-  type UserRow,
-  updateUser,
-  viewUser,
-} from './store.ts';
 
-export const refuseTakenEmail = (error: unknown): never => {
+export type UserRow = Row<'users'>;
+
+export const viewUser = (user: UserRow): User => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  role: user.role,
+  createdAt: toIso(user.created_at),
+  lastSignInAt: user.last_sign_in_at === null ? null : toIso(user.last_sign_in_at),
+  secondFactor: user.factor_since !== null,
+});
+
+export const aboutUser = (user: UserRow) => ({
+  shopId: user.shop_id,
+  subject: { type: 'USER', id: user.id, name: user.email } as const,
+});
+
+export const auditUser = (
+  { clock }: Context,
+  trx: Trx,
+  user: UserRow,
+  actor: AuditActor,
+  action: AuditAction,
+  data: AuditRecord['data'] = {},
+): Promise<void> => recordAudit(trx, { ...aboutUser(user), at: clock.now(), actor, action, data });
+
+export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'email'>): Actor => ({
+  type: 'USER',
+  id,
+  name: name ?? email,
+});
+
+/** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
+export const normalizeEmail = (email: string): string => email.toLowerCase();
+
+export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
+  db.selectFrom('users').select(USER_COLUMNS).where('email', '=', normalizeEmail(email)).executeTakeFirst();
+
+export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
+  db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
+
+export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
+  trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
+
+export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
+  const user = await lockOne(trx, id);
+  if (!user) throw new ServiceError('SIGNED_OUT');
+  return user;
+};
+
+/** Locks the user and all Admins of the shop, in one order: when two demote each other at once, the second sees the first's change. */
+export const lockUser = async (trx: Trx, shopId: string, id: string) => {
+  if (!isId(id)) throw new ServiceError('USER_NOT_FOUND');
+  const rows = await trx
+    .selectFrom('users')
+    .select(USER_COLUMNS)
+    .where('shop_id', '=', shopId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const user = rows.find((row) => row.id === id);
+  if (!user) throw new ServiceError('USER_NOT_FOUND');
+  const admins = rows.filter(({ role }) => role === 'ADMIN');
+  return { user, isLastAdmin: user.role === 'ADMIN' && admins.length === 1 };
+};
+
+export const updateUser = (db: Db, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
+  db.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
+
+export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
+  await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();
+};
+
+export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string): Promise<void> => {
+  let sessions = db.deleteFrom('sessions').where('user_id', '=', userId);
+  if (exceptToken !== undefined) sessions = sessions.where('token_hash', '<>', sha256(exceptToken));
+  await sessions.execute();
+};
+
+const refuseTakenEmail = (error: unknown): never => {
   throw isDuplicate(error) ? new ServiceError('EMAIL_TAKEN') : error;
 };
 
@@ -59,11 +131,8 @@ export const createUser = async (
   { password, ...user }: NewUser & { password: string },
 ): Promise<User> => {
   const passwordHash = await hashPassword(password);
-  const created = await ctx.db
-    .transaction()
-    .execute((trx) => addUser(trx, actor, ctx.clock.now(), { ...user, passwordHash }))
-    .catch(refuseTakenEmail);
-  return viewUser(created);
+  const added = { ...user, passwordHash };
+  return viewUser(await ctx.db.transaction().execute((trx) => addUser(trx, actor, ctx.clock.now(), added)));
 };
 
 /** The same inside a transaction, for callers that write more together with the user. Hash before: it takes too long here. */
@@ -85,9 +154,21 @@ export const addUser = async (
       created_at: at,
     })
     .returning(USER_COLUMNS)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirstOrThrow()
+    .catch(refuseTakenEmail);
   await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
   return user;
+};
+
+/** Commits a change of an account, then mails the person what changed. */
+export const changeAccount = async <Change extends AccountChange>(
+  ctx: Context,
+  shop: { id: string; name: string },
+  work: (trx: Trx) => Promise<Change>,
+): Promise<Change> => {
+  const change = await ctx.db.transaction().execute(work);
+  await ctx.mailAccountChanges(shop, change);
+  return change;
 };
 
 /** Writes and audits a change of a locked user. A new password ends their sessions and links, a new e-mail their links. */
@@ -100,7 +181,7 @@ export const updateAccount = async (
 ): Promise<UserRow> => {
   const hasNewPassword = change.password_hash !== undefined;
   const exposure = hasNewPassword ? { password_exposed_at: null } : {};
-  const after = await updateUser(trx, before.id, { ...change, ...exposure });
+  const after = await updateUser(trx, before.id, { ...change, ...exposure }).catch(refuseTakenEmail);
   if (hasNewPassword) await endSessionsOf(trx, after.id);
   if (hasNewPassword || after.email !== before.email) await endLinksOf(trx, after.id);
   const changes = changesBetween(before, after, ['email', 'name', 'role']);
@@ -114,22 +195,18 @@ export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
   const { email, name, role, password } = given;
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
-  const passwordHash = password === null ? null : await hashPassword(password);
-  const { before, after } = await ctx.db
-    .transaction()
-    .execute(async (trx) => {
-      const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
-      if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
-      const change = {
-        email: email === null ? before.email : normalizeEmail(email),
-        name: name === null ? before.name : name || null,
-        role: role ?? before.role,
-        ...(passwordHash ? { password_hash: passwordHash } : {}),
-      };
-      return { before, after: await updateAccount(ctx, trx, before, change, { actor }) };
-    })
-    .catch(refuseTakenEmail);
-  await ctx.mailAccountChanges(shop, before, after);
+  const password_hash = password === null ? undefined : await hashPassword(password);
+  const { after } = await changeAccount(ctx, shop, async (trx) => {
+    const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
+    if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
+    const change = {
+      email: email === null ? before.email : normalizeEmail(email),
+      name: name === null ? before.name : name || null,
+      role: role ?? before.role,
+      password_hash,
+    };
+    return { before, after: await updateAccount(ctx, trx, before, change, { actor }) };
+  });
   return viewUser(after);
 };
 
@@ -137,25 +214,22 @@ export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
 const UNASSIGNED_AT_ONCE = 20;
 
 export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> => {
-  const removed = await ctx.db.transaction().execute(async (trx) => {
+  await changeAccount(ctx, shop, async (trx) => {
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await trx.deleteFrom('users').where('id', '=', id).execute();
     await queueUnassignment(trx, user, ctx.clock.now());
     await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
-    return user;
+    return { before: user, after: null };
   });
-  await ctx.mailAccountChanges(shop, removed, null);
-  // They are removed, whatever happens now.
-  await unassignSome(ctx).catch((error) =>
+  try {
+    for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
+      if (!(await unassignRemovedUsers(ctx, ctx.clock.now()))) return;
+  } catch (error) {
+    // They are removed, whatever happens now.
     ctx.log.warn(
       { error: describeError(error) },
       'returns of a removed person stay assigned for now; it will be tried again',
-    ),
-  );
-};
-
-const unassignSome = async (ctx: Context): Promise<void> => {
-  for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
-    if (!(await unassignRemovedUsers(ctx, ctx.clock.now()))) return;
+    );
+  }
 };

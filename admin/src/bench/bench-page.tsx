@@ -43,7 +43,6 @@ export const BenchPage = () => {
     setLast(outcome);
     sound.play(outcome.isDone ? 'done' : 'failed');
   });
-  const input = useRef<HTMLInputElement>(null);
   const { changing } = useBlocked();
   const scan = (text: string): void => {
     const ready = changing === null ? job.ready() : null;
@@ -52,33 +51,13 @@ export const BenchPage = () => {
   };
   // A scan beside the field counts as well.
   useScanner(scan);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const field = input.current;
-    const text = field?.value.trim();
-    if (!field || !text) return;
-    field.value = '';
-    scan(text);
-  };
   return (
     <PageFrame
       title="Bench"
       intro="Choose what is to be done once, then scan one return after the other. The page stays; what was done and what was not is listed below."
     >
       <JobInputs {...job} />
-      <form onSubmit={submit}>
-        <TextInput
-          ref={input}
-          label="Scan a return"
-          description="Its number, serial, tracking number, reference or order; Enter sends it."
-          size="lg"
-          autoFocus
-          autoComplete="off"
-          maxLength={LENGTH.name}
-          leftSection={<ScanLine size={22} aria-hidden />}
-          classNames={{ input: styles['scan'] ?? '' }}
-        />
-      </form>
+      <ScanField onScan={scan} />
       <LastScan last={last} waiting={scans.filter(({ outcome }) => outcome === null).length} />
       <Stack gap="xs">
         <Group justify="space-between" gap="sm">
@@ -94,6 +73,33 @@ export const BenchPage = () => {
         <ScanList scans={scans} onRetry={scan} />
       </Stack>
     </PageFrame>
+  );
+};
+
+const ScanField = ({ onScan }: { onScan(text: string): void }) => {
+  const input = useRef<HTMLInputElement>(null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const field = input.current;
+    const text = field?.value.trim();
+    if (!field || !text) return;
+    field.value = '';
+    onScan(text);
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        ref={input}
+        label="Scan a return"
+        description="Its number, serial, tracking number, reference or order; Enter sends it."
+        size="lg"
+        autoFocus
+        autoComplete="off"
+        maxLength={LENGTH.name}
+        leftSection={<ScanLine size={22} aria-hidden />}
+        classNames={{ input: styles['scan'] ?? '' }}
+      />
+    </form>
   );
 };
 

@@ -5,8 +5,7 @@ import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '..
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Base } from '../../service/context.ts';
 import { ServiceError } from '../../service/errors.ts';
-import { usageOf } from '../../shops/allowance.ts';
-import type { Locking } from '../../shops/counters.ts';
+import { type Locking, usageOf } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
 import { type Changed, type ChangeResult, Decision, LOCKED, type Wanted } from './decide.ts';
 import { BatchReading } from './read.ts';

@@ -183,7 +183,6 @@ interface BulkMovesProps<Item> {
 const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
   const { kind, moves, selected, onSelect, onAssign } = props;
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
-  const { changing } = useBlocked();
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(BulkDialog.preload, []);
   return (
@@ -207,22 +206,7 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
         <Button size="xs" variant="default" onClick={onAssign}>
           Assign
         </Button>
-        {moves.map((each) => {
-          const open = selected.filter((item) => each.isOpen(item)).length;
-          return (
-            <BlockableButton
-              key={each.action}
-              blocked={changing}
-              size="xs"
-              variant="default"
-              disabled={open === 0}
-              onClick={() => setMove(each)}
-            >
-              {each.label}
-              {open === selected.length ? '' : ` (${open})`}
-            </BlockableButton>
-          );
-        })}
+        <MoveButtons moves={moves} selected={selected} onMove={setMove} />
         <ButtonLink
           to="/print"
           search={{ kind: kind.path.slice(1), ids: selected.map(({ id }) => id).join() }}
@@ -248,4 +232,28 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
       ) : null}
     </Paper>
   );
+};
+
+interface MoveButtonsProps<Item> extends Pick<BulkMovesProps<Item>, 'moves' | 'selected'> {
+  onMove(move: StaffMove<Item>): void;
+}
+
+const MoveButtons = <Item extends AnyReturn>({ moves, selected, onMove }: MoveButtonsProps<Item>) => {
+  const { changing } = useBlocked();
+  return moves.map((move) => {
+    const open = selected.filter((item) => move.isOpen(item)).length;
+    return (
+      <BlockableButton
+        key={move.action}
+        blocked={changing}
+        size="xs"
+        variant="default"
+        disabled={open === 0}
+        onClick={() => onMove(move)}
+      >
+        {move.label}
+        {open === selected.length ? '' : ` (${open})`}
+      </BlockableButton>
+    );
+  });
 };

@@ -66,8 +66,6 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
   const [dialog, setDialog] = useState<'codes' | 'off' | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const changed = useFactorChanged();
-  const { shop } = useSession();
-  const navigate = useNavigate();
   const close = () => setDialog(null);
   if (codes) return <RecoveryCodeList codes={codes} onDone={() => setCodes(null)} />;
   return (
@@ -99,28 +97,34 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
           <Text>You get ten new codes. The ones before stop working.</Text>
         </ConfirmDialog>
       ) : null}
-      {dialog === 'off' ? (
-        <ConfirmDialog
-          title="Turn the second factor off"
-          action="Turn it off"
-          dangerous
-          send={() => api.post<null>('/session/second-factor/turn-off')}
-          onDone={() => {
-            close();
-            notifyDone('The second factor is off.');
-            changed(false);
-            if (shop.secondFactorRequired)
-              void navigate({ to: '/second-factor', search: { to: '/account' } });
-          }}
-          onClose={close}
-        >
-          <Text>
-            {shop.secondFactorRequired
-              ? `${shop.name} requires a second factor: you set up a new one right after this.`
-              : 'Signing in then takes the password alone.'}
-          </Text>
-        </ConfirmDialog>
-      ) : null}
+      {dialog === 'off' ? <TurnOffDialog onClose={close} /> : null}
     </Stack>
+  );
+};
+
+const TurnOffDialog = ({ onClose }: { onClose(): void }) => {
+  const changed = useFactorChanged();
+  const { shop } = useSession();
+  const navigate = useNavigate();
+  return (
+    <ConfirmDialog
+      title="Turn the second factor off"
+      action="Turn it off"
+      dangerous
+      send={() => api.post<null>('/session/second-factor/turn-off')}
+      onDone={() => {
+        onClose();
+        notifyDone('The second factor is off.');
+        changed(false);
+        if (shop.secondFactorRequired) void navigate({ to: '/second-factor', search: { to: '/account' } });
+      }}
+      onClose={onClose}
+    >
+      <Text>
+        {shop.secondFactorRequired
+          ? `${shop.name} requires a second factor: you set up a new one right after this.`
+          : 'Signing in then takes the password alone.'}
+      </Text>
+    </ConfirmDialog>
   );
 };

@@ -68,20 +68,17 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
     untouched.current = null;
     form.onSubmit((values) => sending.mutate(values), focusFirst)(event);
   };
-
-  const resetTo = (values: Values) => {
-    form.setInitialValues(values);
-    form.setValues(values);
-    untouched.current = form.getValues();
-  };
-
   const paths = Object.keys(errorsByInput(sending.error, codes));
   const isShownAtInputs = paths.length > 0 && paths.every((path) => valueAt(form.values, path) !== undefined);
   return {
     form,
     onSubmit,
     /** Starts again from these values, without errors. */
-    resetTo,
+    resetTo(values: Values) {
+      form.setInitialValues(values);
+      form.setValues(values);
+      untouched.current = form.getValues();
+    },
     busy: sending.isPending,
     /** The error, unless it is shown beside the inputs. */
     failure: isShownAtInputs ? null : sending.error,
