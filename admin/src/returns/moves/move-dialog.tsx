@@ -6,6 +6,7 @@ import { MOVE_ENTRIES, type TimelineType } from '../../../../contract/lifecycle.
 import { ApiError, api } from '../../api.ts';
 import { notifyDone } from '../../ui/notify.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { TradeItems } from '../detail/trade-items.tsx';
 import { moveDraftName, useDialogDraft } from '../draft.tsx';
 import { type AnyReturn, describeStatus, dispositionLabel, type Kind } from '../kinds.ts';
 import { detailQuery, refetchReturns, timelineQuery } from '../queries.ts';
@@ -25,17 +26,19 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, item, move } = props;
   const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(props);
   const warning = conflict?.isOver ? null : move.warning(item);
+  const asksForCredit = move.action === 'request-credit' && 'items' in item;
   return (
     <Modal
       opened
       onClose={closeForNow}
       closeOnClickOutside={false}
+      size={asksForCredit ? 'xl' : 'md'}
       title={`${move.label}: ${item.rmaNumber}`}
       closeButtonProps={{ 'aria-label': 'Close the dialog' }}
     >
       <MoveForm
         kind={kind}
-        move={move}
+        move={{ ...move, fields: [...move.ownFields, ...move.fields] }}
         initialValues={move.initialValues(item)}
         draft={{ stored, keep, forget }}
         conflict={conflict}
@@ -44,6 +47,7 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
       >
         {conflict ? <ConflictAlert kind={kind} conflict={conflict} label={move.label} /> : null}
         {warning ? <Alert color="orange">{warning}</Alert> : null}
+        {asksForCredit ? <TradeItems tradeReturn={item} /> : null}
         {move.fields.length === 0 ? (
           <Text size="sm">
             {move.label} this {kind.one}?
