@@ -20,7 +20,7 @@ interface Props<Row> {
   headClassName?: string | undefined;
   rowProps?: (row: Row) => HTMLAttributes<HTMLTableRowElement>;
   footer?: ReactNode;
-  /** On a narrow screen the first cell of a row has the whole width, and the others stand below it with their headers. */
+  /** Where the table has little room, the first cell of a row has the whole width, and the others stand below it with their headers. */
   stacked?: boolean;
 }
 
@@ -29,7 +29,7 @@ const keyOfColumn = <Row,>({ key, header }: PlainColumn<Row>): string => key ?? 
 /** A table of the page's own, small enough for its first load. */
 export const PlainTable = <Row,>(props: Props<Row>) => {
   const { columns, rows, keyOf, caption, className = '', headClassName, rowProps, footer, stacked } = props;
-  return (
+  const table = (
     <table className={`${styles['table']} ${stacked ? styles['stacked'] : ''} ${className}`}>
       {caption === undefined ? null : (
         <caption className={styles['caption']}>
@@ -69,6 +69,7 @@ export const PlainTable = <Row,>(props: Props<Row>) => {
       {footer}
     </table>
   );
+  return stacked ? <div className={styles['stack-frame']}>{table}</div> : table;
 };
 
 export const columnClass = (...names: string[]): string => names.map((name) => styles[name]).join(' ');

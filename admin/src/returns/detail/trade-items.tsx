@@ -24,8 +24,13 @@ export const ItemName = ({ item }: { item: Item }) => (
 const isCounted = ({ status, items }: Pick<TradeReturn, 'status' | 'items'>): boolean =>
   items.some(({ received }) => received > 0) || status === 'TRADE_RECEIVED';
 
+interface Props {
+  tradeReturn: TradeReturn;
+  hasTotals?: boolean;
+}
+
 /** The items with what they come to: declared, and as soon as something arrived what was received and accepted of them. */
-export const TradeItems = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
+export const TradeItems = ({ tradeReturn, hasTotals = true }: Props) => {
   const money = useMoney();
   const { items, declaredAmount, creditAmount } = tradeReturn;
   const counted = isCounted(tradeReturn);
@@ -60,10 +65,12 @@ export const TradeItems = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
         number('Total', (item) => money(totalOf([counted ? { ...item, quantity: item.accepted } : item]))),
       ]}
       footer={
-        <tfoot>
-          {total('Declared', piecesOf(items), declaredAmount)}
-          {creditAmount === null ? null : total('Credit', 'for what was accepted', creditAmount)}
-        </tfoot>
+        hasTotals ? (
+          <tfoot>
+            {total('Declared', piecesOf(items), declaredAmount)}
+            {creditAmount === null ? null : total('Credit', 'for what was accepted', creditAmount)}
+          </tfoot>
+        ) : null
       }
     />
   );

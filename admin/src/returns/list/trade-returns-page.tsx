@@ -23,19 +23,20 @@ const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
   },
   {
     header: 'Items',
+    width: '11rem',
     noLabel: true,
     cell: ({ items }) => <TwoLines first={piecesOf(items)} second={items[0]?.productName} />,
   },
   {
     header: 'Total',
-    width: '8.5rem',
+    width: '8rem',
     isNumber: true,
     cell: (item) => <Amount item={item} />,
   },
   {
     header: 'Order',
     width: '7.5rem',
-    wideOnly: 'wide',
+    wideOnly: 'widest',
     cell: ({ tradeOrderNumber }) => <TwoLines first={tradeOrderNumber} />,
   },
   {

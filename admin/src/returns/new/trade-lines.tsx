@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Fieldset, Group, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Fieldset, Group, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Plus, Trash2 } from 'lucide-react';
 import { type ClipboardEvent, useState } from 'react';
@@ -57,6 +57,7 @@ export const TradeLineInputs = ({ form }: { form: LinesForm }) => {
     return {
       header: column.label,
       head: { style: { width: column.width } },
+      className: column.isRequired && !column.isNumber ? columnClass('whole-row') : undefined,
       cell: (index) => (
         <Input
           size="xs"
@@ -87,7 +88,7 @@ export const TradeLineInputs = ({ form }: { form: LinesForm }) => {
             },
             {
               key: 'Remove',
-              header: '',
+              header: <VisuallyHidden>Remove</VisuallyHidden>,
               head: { style: { width: '2.5rem' } },
               cell: (index) => (
                 <ActionIcon

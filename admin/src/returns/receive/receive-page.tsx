@@ -12,7 +12,7 @@ import { notifyDone } from '../../ui/notify.ts';
 import { PageFrame } from '../../ui/page-frame.tsx';
 import { ErrorAlert, QueryError } from '../../ui/query-view.tsx';
 import { LastScan, ScanField, type ScanOutcome, useSound } from '../../ui/scanning.tsx';
-import { keyLabel, useShortcuts } from '../../ui/shortcuts.ts';
+import { useShortcuts } from '../../ui/shortcuts.ts';
 import { DraftNotice, moveDraftName, useDialogDraft } from '../draft.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { BackArrow } from '../links.tsx';
@@ -23,7 +23,8 @@ import { allArrived, type Counts, countedOf, countScan, countsOf, isValid, lines
 import styles from './receive.module.css';
 
 const route = getRouteApi('/inside/trade-returns/$id/receive');
-const KEYS = { all: 'F2', finish: 'mod+enter' } as const;
+/** Function keys, because the scan field has the focus, and takes every other key for a part of a scan. */
+const KEYS = { all: 'F2', finish: 'F9' } as const;
 
 export const ReceivePage = () => {
   const { id } = route.useParams();
@@ -144,7 +145,7 @@ const Counting = ({ tradeReturn, counts, change, saving, load, isFromDraft }: Re
         <Button
           variant="default"
           leftSection={<PackageCheck size={16} aria-hidden />}
-          rightSection={<Kbd visibleFrom="sm">{keyLabel(KEYS.all)}</Kbd>}
+          rightSection={<Kbd visibleFrom="sm">{KEYS.all}</Kbd>}
           aria-keyshortcuts={KEYS.all}
           onClick={countAll}
         >
@@ -208,11 +209,7 @@ const Failure = ({ saving, tradeReturn, onLoad, onSave }: FailureProps) => {
           <Button size="xs" variant="default" onClick={() => onLoad(tradeReturn)}>
             Show their counts
           </Button>
-          <Button
-            size="xs"
-            color="orange.9"
-            onClick={() => onSave(variables?.complete ?? false, tradeReturn.updatedAt)}
-          >
+          <Button size="xs" onClick={() => onSave(variables?.complete ?? false, tradeReturn.updatedAt)}>
             Save mine anyway
           </Button>
         </Group>
@@ -251,7 +248,7 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBa
           , credit {money(credit)} of {money(totalOf(items))}
           {missing > 0 && hasCounts ? `; ${formatNumber(missing)} missing` : ''}
         </Text>
-        <Group gap="xs">
+        <Group gap="xs" wrap="nowrap">
           {isReceived ? null : (
             <BlockableButton
               blocked={hasCounts ? changing : 'Count at least one line.'}
@@ -265,7 +262,8 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBa
           <BlockableButton
             blocked={hasCounts ? changing : 'Count at least one line.'}
             loading={saving.isPending && saving.variables?.complete !== false}
-            aria-keyshortcuts="Control+Enter"
+            rightSection={<Kbd visibleFrom="sm">{KEYS.finish}</Kbd>}
+            aria-keyshortcuts={KEYS.finish}
             onClick={() => onSave(true)}
           >
             {isReceived ? 'Save corrections' : 'Finish receiving'}
