@@ -115,6 +115,11 @@ const tradeReturn = createRoute({
   path: '/trade-returns/$id',
   component: lazyPage(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
 });
+const receive = createRoute({
+  getParentRoute: () => inside,
+  path: '/trade-returns/$id/receive',
+  component: lazyPage(() => import('./returns/receive/receive-page.tsx'), 'ReceivePage'),
+});
 
 const printSearch = ({ kind, ids }: Record<string, unknown>): { kind: string; ids: string } => ({
   kind: typeof kind === 'string' ? kind : '',
@@ -213,6 +218,7 @@ const routeTree = root.addChildren([
     tradeReturns,
     newTradeReturn,
     tradeReturn,
+    receive,
     print,
     bench,
     account,

@@ -22,7 +22,12 @@ const KINDS = [
     path: '/trade-returns',
     action: 'Create trade return',
     link: 'New trade return',
-    fields: { ...TRADE_FIELDS, SKU: 'LAMP-OAK', Product: 'Oak table lamp', 'Price of one': '120.5' },
+    fields: {
+      ...TRADE_FIELDS,
+      'SKU, line 1': 'LAMP-OAK',
+      'Product, line 1': 'Oak table lamp',
+      'Unit price, line 1': '120.5',
+    },
   },
 ];
 
@@ -133,9 +138,9 @@ it('a price is read as people write it, and asked about where it can be read in 
   });
 
   await goInside(page, '/admin/trade-returns/new');
-  await field(page, 'Quantity').fill('1.200');
-  await field(page, 'Price of one').fill('1,299.00');
-  await page.getByText('Total 0.00').waitFor();
+  await page.getByLabel('Quantity, line 1').fill('1.200');
+  await page.getByLabel('Unit price, line 1').fill('1,299.00');
+  await page.getByText('total 0.00').waitFor();
   await page.getByRole('button', { name: '1200', exact: true }).click();
-  await page.getByText('Total 1,558,800.00').waitFor();
+  await page.getByText('total 1,558,800.00').waitFor();
 });

@@ -11,16 +11,16 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { CircleCheck, CircleX, ScanLine } from 'lucide-react';
-import { type FormEvent, useRef, useState } from 'react';
-import { LENGTH } from '../../../contract/lengths.ts';
+import { CircleCheck, CircleX } from 'lucide-react';
+import { useState } from 'react';
 import { moveSchema } from '../returns/moves/move-form.tsx';
 import type { MoveBody, MoveField } from '../returns/moves/moves.ts';
 import { useBlocked } from '../session/blocked.tsx';
 import { formErrors } from '../ui/forms/form-errors.ts';
 import { TextLink } from '../ui/links.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { chooseByArrowsOnly, useScanner } from '../ui/shortcuts.ts';
+import { LastScan, ScanField, useSound } from '../ui/scanning.tsx';
+import { chooseByArrowsOnly } from '../ui/shortcuts.ts';
 import styles from './bench-page.module.css';
 import {
   BENCH_KINDS,
@@ -30,7 +30,6 @@ import {
   type Outcome,
   type Scan,
   useScanQueue,
-  useSound,
 } from './scans.ts';
 
 const INCOMPLETE = 'Fill in above what each scan does.';
@@ -49,16 +48,20 @@ export const BenchPage = () => {
     if (ready) add(text, ready);
     else setLast({ text, isDone: false, message: changing ?? INCOMPLETE, found: null, kind: null });
   };
-  // A scan beside the field counts as well.
-  useScanner(scan);
   return (
     <PageFrame
       title="Bench"
       intro="Choose what is to be done once, then scan one return after the other. The page stays; what was done and what was not is listed below."
     >
       <JobInputs {...job} />
-      <ScanField onScan={scan} />
-      <LastScan last={last} waiting={scans.filter(({ outcome }) => outcome === null).length} />
+      <ScanField
+        label="Scan a return"
+        description="Its number, serial, tracking number, reference or order; Enter sends it."
+        onScan={scan}
+      />
+      <LastScan last={last && { ...last, text: last.found?.rmaNumber ?? last.text }}>
+        <Waiting count={scans.filter(({ outcome }) => outcome === null).length} />
+      </LastScan>
       <Stack gap="xs">
         <Group justify="space-between" gap="sm">
           <Text fw={600} role="status" className="tabular-numbers">
@@ -73,33 +76,6 @@ export const BenchPage = () => {
         <ScanList scans={scans} onRetry={scan} />
       </Stack>
     </PageFrame>
-  );
-};
-
-const ScanField = ({ onScan }: { onScan(text: string): void }) => {
-  const input = useRef<HTMLInputElement>(null);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const field = input.current;
-    const text = field?.value.trim();
-    if (!field || !text) return;
-    field.value = '';
-    onScan(text);
-  };
-  return (
-    <form onSubmit={submit}>
-      <TextInput
-        ref={input}
-        label="Scan a return"
-        description="Its number, serial, tracking number, reference or order; Enter sends it."
-        size="lg"
-        autoFocus
-        autoComplete="off"
-        maxLength={LENGTH.name}
-        leftSection={<ScanLine size={22} aria-hidden />}
-        classNames={{ input: styles['scan'] ?? '' }}
-      />
-    </form>
   );
 };
 
@@ -214,29 +190,12 @@ const JobField = ({ field, value, error, onValue }: JobFieldProps) => {
   );
 };
 
-/** What became of the last scan, large enough to be read from the other side of a bench, and read aloud. */
-const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: number }) => (
-  <div className={styles['last']} data-state={last === null ? 'none' : last.isDone ? 'done' : 'failed'}>
-    {last ? last.isDone ? <CircleCheck size={40} aria-hidden /> : <CircleX size={40} aria-hidden /> : null}
-    <div className={styles['words']} role="status" aria-live="assertive" aria-atomic>
-      {last === null ? (
-        'Ready'
-      ) : (
-        <>
-          <strong>
-            <bdi>{last.found?.rmaNumber ?? last.text}</bdi>
-          </strong>{' '}
-          <span>{last.message}</span>
-        </>
-      )}
-    </div>
-    {waiting > 0 ? (
-      <span className={styles['waiting']}>
-        <Loader size="sm" aria-hidden /> {waiting} in progress
-      </span>
-    ) : null}
-  </div>
-);
+const Waiting = ({ count }: { count: number }) =>
+  count > 0 ? (
+    <span className={styles['waiting']}>
+      <Loader size="sm" aria-hidden /> {count} in progress
+    </span>
+  ) : null;
 
 const ScanList = ({ scans, onRetry }: { scans: readonly Scan[]; onRetry(text: string): void }) => (
   <ol className={styles['scans']} aria-label="What was scanned, newest first">

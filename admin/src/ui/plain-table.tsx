@@ -20,15 +20,17 @@ interface Props<Row> {
   headClassName?: string | undefined;
   rowProps?: (row: Row) => HTMLAttributes<HTMLTableRowElement>;
   footer?: ReactNode;
+  /** Where the table has little room, the first cell of a row has the whole width, and the others stand below it with their headers. */
+  stacked?: boolean;
 }
 
 const keyOfColumn = <Row,>({ key, header }: PlainColumn<Row>): string => key ?? String(header);
 
 /** A table of the page's own, small enough for its first load. */
 export const PlainTable = <Row,>(props: Props<Row>) => {
-  const { columns, rows, keyOf, caption, className = '', headClassName, rowProps, footer } = props;
-  return (
-    <table className={`${styles['table']} ${className}`}>
+  const { columns, rows, keyOf, caption, className = '', headClassName, rowProps, footer, stacked } = props;
+  const table = (
+    <table className={`${styles['table']} ${stacked ? styles['stacked'] : ''} ${className}`}>
       {caption === undefined ? null : (
         <caption className={styles['caption']}>
           <VisuallyHidden>{caption}</VisuallyHidden>
@@ -52,7 +54,11 @@ export const PlainTable = <Row,>(props: Props<Row>) => {
                   {column.cell(row)}
                 </th>
               ) : (
-                <td key={keyOfColumn(column)} className={column.className}>
+                <td
+                  key={keyOfColumn(column)}
+                  className={column.className}
+                  data-label={stacked ? keyOfColumn(column) : undefined}
+                >
                   {column.cell(row)}
                 </td>
               ),
@@ -63,6 +69,7 @@ export const PlainTable = <Row,>(props: Props<Row>) => {
       {footer}
     </table>
   );
+  return stacked ? <div className={styles['stack-frame']}>{table}</div> : table;
 };
 
 export const columnClass = (...names: string[]): string => names.map((name) => styles[name]).join(' ');

@@ -1,7 +1,7 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useEffectEvent } from 'react';
 
 interface Shortcut {
-  /** As the browser names it (`j`, `?`, `/`), or with Ctrl or Command: `mod+k`. */
+  /** As the browser names it (`j`, `?`, `F2`), or with Ctrl or Command: `mod+k`. */
   key: string;
   /** What it does, for the list that `?` shows. */
   label: string;
@@ -15,6 +15,8 @@ export const keyLabel = (key: string): string => key.toUpperCase().replace('MOD+
 
 /** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
 const SCAN_GAP_MS = 40;
+
+const FUNCTION_KEY = /^F\d+$/;
 
 const TEXT_FIELDS =
   'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, [contenteditable="true"]';
@@ -51,7 +53,8 @@ const onKeyDown = (event: KeyboardEvent): void => {
   const withModifier = event.ctrlKey || event.metaKey;
   const shortcut = find(withModifier ? `mod+${event.key.toLowerCase()}` : event.key);
   if (!shortcut) return;
-  if (withModifier) {
+  // Neither types anything into a field.
+  if (withModifier || FUNCTION_KEY.test(event.key)) {
     event.preventDefault();
     shortcut.run();
     return;

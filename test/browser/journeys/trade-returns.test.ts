@@ -1,6 +1,13 @@
+import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
 import { newPerson } from '../../support/admin.ts';
-import { expectAccessible, openAs, openPageAs } from '../../support/browser.ts';
+import {
+  expectAccessible,
+  expectAccessibleDialog,
+  openAs,
+  openMove,
+  openPageAs,
+} from '../../support/browser.ts';
 import { journey } from '../../support/browser-journey.ts';
 import {
   closeBy,
@@ -55,19 +62,21 @@ journey(['/trade-returns/new'], 'the form keeps several items through a lost con
   expect(await field(page, 'Company').getAttribute('aria-invalid')).toBe('true');
   await expectAccessible(page);
   await fillIn(page, TRADE_FIELDS);
-  await page.getByRole('button', { name: 'Add an item' }).click();
-  const items = [
-    ['Item 1', 'LAMP-OAK', '4', '120.5'],
-    ['Item 2', 'LAMP-ASH', '2', '10'],
-  ] as const;
-  for (const [legend, SKU, Quantity, price] of items)
-    await fillIn(page.getByRole('group', { name: legend }), {
-      SKU,
-      Quantity,
-      Product: 'Table lamp',
-      'Price of one': price,
-    });
-  await page.getByText('Total 502').waitFor();
+  await fillIn(page, {
+    'SKU, line 1': 'LAMP-OAK',
+    'Product, line 1': 'Table lamp',
+    'Quantity, line 1': '4',
+    'Unit price, line 1': '120.5',
+  });
+  await page.getByRole('button', { name: 'Add a line' }).click();
+  await pasteInto(
+    page.getByLabel('SKU, line 2'),
+    'Item no\tPrice\tQty\tDescription\r\nLAMP-ASH\t10\t2\tTable lamp\r\nLAMP-ELM\t1.5\t1\t"Lamp ""XL"""\r\n',
+  );
+  await page.getByText('3 lines, 7 pieces, total 503.50').waitFor();
+  expect(await page.getByLabel('Product, line 3').inputValue()).toBe('Lamp "XL"');
+  await page.getByRole('button', { name: 'Remove line 3' }).click();
+  await page.getByText('2 lines, 6 pieces, total 502.00').waitFor();
 
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Create trade return' }).click();
@@ -77,6 +86,113 @@ journey(['/trade-returns/new'], 'the form keeps several items through a lost con
   await page.getByRole('button', { name: 'Create trade return' }).click();
   await page.getByRole('link', { name: 'Print slip' }).waitFor();
 });
+
+/** As Ctrl V does, with what a spreadsheet puts on the clipboard. As text: the types of the browser are not known here. */
+const pasteInto = async (input: Locator, text: string): Promise<void> => {
+  await input.focus();
+  await input.page().evaluate(`{
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }`);
+};
+
+const LINES = 40;
+const manyItems = Array.from({ length: LINES }, (_, i) => ({
+  sku: `SKU-${String(i + 1).padStart(3, '0')}`,
+  productName:
+    i === 7 ? 'Stehleuchte „Bogenlampe Großraum“ mit drehbarem Schirm und Fußschalter' : `Lamp ${i + 1}`,
+  quantity: (i % 5) + 1,
+  price: 10.05,
+}));
+
+journey(
+  ['/trade-returns/$id/receive'],
+  'forty lines are received with a scanner and without a mouse, wide and narrow; the credit is for what was accepted',
+  async () => {
+    const t = await harness();
+    for (const width of [1280, 390]) {
+      const { id, rmaNumber } = await newTradeReturn(t, { items: manyItems });
+      const page = await openAs(t, 'STAFF', { width });
+      const staff = await newPerson(t, { role: 'STAFF' });
+      await staff.post(`/trade-returns/${id}/approve`, {});
+      await page.goto(`/admin/trade-returns/${id}/receive`);
+      await page.getByRole('heading', { name: `Receive ${rmaNumber}` }).waitFor();
+      await expectAccessible(page);
+      const scan = async (text: string) => {
+        await page.keyboard.insertText(text);
+        await page.keyboard.press('Enter');
+      };
+      for (const { sku, quantity } of manyItems)
+        for (let n = 0; n < quantity; n += 1) await scan(sku.toLowerCase());
+      await page.getByText('120 of 120 pieces').waitFor();
+      await scan('SKU-001');
+      await page.getByText('is complete: all 1 are counted').waitFor();
+      await scan('KETTLE-9');
+      await page.getByText('is not on this return').waitFor();
+      expect(await page.getByLabel('Received of line 40').inputValue()).toBe('5');
+      await page.getByLabel('Accepted of line 40').focus();
+      await page.keyboard.insertText('4');
+      await page.getByLabel('Why not all of line 40 were accepted').focus();
+      await page.keyboard.insertText('One has no plug');
+      await page.getByText('credit 1,195.95 of 1,206.00').waitFor();
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await page.keyboard.press('F9');
+      await page.getByRole('heading', { name: rmaNumber, exact: true }).waitFor();
+      await page.getByText('and 35 more lines').waitFor();
+      const { status, creditAmount } = (await t.get(`/trade-returns/${id}`)).body;
+      expect({ status, creditAmount }).toEqual({ status: 'TRADE_RECEIVED', creditAmount: 1195.95 });
+    }
+  },
+);
+
+journey(
+  ['/trade-returns/$id/receive'],
+  'counts outlast a reload and a colleague who counted too; the credit is shown, and changed with a note',
+  async () => {
+    const t = await harness();
+    const { id, rmaNumber } = await newTradeReturn(t, { items: manyItems.slice(0, 3) });
+    const staff = await newPerson(t, { role: 'STAFF' });
+    await staff.post(`/trade-returns/${id}/approve`, {});
+    const page = await openAs(t, 'STAFF');
+    await page.goto(`/admin/trade-returns/${id}/receive`);
+    await page.getByLabel('Received of line 3').fill('4');
+    await page.getByText('At most 3').waitFor();
+    await page.getByLabel('Received of line 3').fill('2');
+    await page.reload();
+    await page.getByText('What you typed before is still here.').waitFor();
+    await staff.post(`/trade-returns/${id}/receive`, { lines: [{ line: 1, received: 1 }] });
+    await page.getByRole('button', { name: 'Save, more to come' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'Someone else just changed this return' });
+    await expectAccessible(page);
+    await alert.getByRole('button', { name: 'Save mine anyway' }).click();
+    await page.getByText('Line 3: 2 received').waitFor();
+    const { items } = (await t.get(`/trade-returns/${id}`)).body;
+    expect(items.map(({ received }: { received: number }) => received)).toEqual([1, 0, 2]);
+    await openMove(page, 'Receive');
+    await page.getByRole('button', { name: 'Finish receiving' }).click();
+    await openMove(page, 'Correct what arrived');
+    await page.getByLabel('Received of line 2').fill('1');
+    await page.getByRole('button', { name: 'Save corrections' }).click();
+    await openMove(page, 'Request credit');
+    const dialog = page.getByRole('dialog', { name: `Request credit: ${rmaNumber}` });
+    await dialog.getByText('Credit for what was accepted: 40.20 of 60.30 declared').waitFor();
+    await expectAccessibleDialog(page);
+    await dialog.getByLabel('Another amount').fill('30');
+    await dialog.getByRole('button', { name: 'Request credit' }).click();
+    await expect.poll(() => dialog.getByLabel('Note').getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByLabel('Note').fill('Boxes were opened');
+    await dialog.getByRole('button', { name: 'Request credit' }).click();
+    await page.getByText('Credit 30.00 instead of 40.20').waitFor();
+    await page.goto(`/admin/trade-returns/${id}/receive`);
+    await page.getByText('until the credit is requested').waitFor();
+    await page.goto('/admin/trade-returns?open=all');
+    const row = rowOf(page, rmaNumber);
+    await row.getByText('3 lines, 6 pieces').waitFor();
+    await row.getByText('Credit 30.00').waitFor();
+  },
+);
 
 journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', async () => {
   const t = await harness();
@@ -90,11 +206,17 @@ journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', 
   await expectAccessible(page);
   const steps = [
     ['Approve', 'changed the status', 'TRADE_APPROVED'],
-    ['Receive', 'changed the status', 'TRADE_RECEIVED'],
     ['Request credit', 'requested the credit', 'TRADE_CREDIT_REQUESTED'],
     ['Resolve', 'resolved it', 'TRADE_RESOLVED'],
   ] as const;
   for (const [label, words, status] of steps) {
+    if (label === 'Request credit') {
+      await moves.getByRole('button', { name: 'Receive', exact: true }).click();
+      await page.getByRole('heading', { name: `Receive ${rmaNumber}` }).waitFor();
+      await page.keyboard.press('F2');
+      await page.keyboard.press('F9');
+      await story.getByText('changed the status').nth(1).waitFor();
+    }
     await moves.getByRole('button', { name: label, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
     await dialog.getByLabel('Note').fill(`Note of: ${label}`);

@@ -7,6 +7,7 @@ import type { RelatedReturns } from '../../../../contract/admin-returns.ts';
 import { ApiError, api } from '../../api.ts';
 import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
+import type { MenuAction } from '../../ui/action-menu.tsx';
 import { CopyButton } from '../../ui/copy-fields.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink, TextLink } from '../../ui/links.tsx';
@@ -42,10 +43,12 @@ interface Props<Item> {
   summary(item: Item): SummaryPart[];
   warning?: (item: Item) => ReactNode;
   facts(item: Item): ReactNode;
+  /** What this kind's menu has beside the moves. */
+  more?: (item: Item) => MenuAction[];
 }
 
 export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, id, moves, summary, warning, facts } = props;
+  const { kind, id, moves, summary, warning, facts, more } = props;
   const detail = useQuery(detailQuery<Item>(kind, id));
   const item = detail.data;
   return (
@@ -62,7 +65,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
       )}
       {item && !isNotFound(detail.error) ? (
         <>
-          <Heading kind={kind} item={item} moves={moves} />
+          <Heading kind={kind} item={item} moves={moves} more={more?.(item) ?? []} />
           <Summary parts={[...summary(item), assigneePart(kind, item)]} />
           {warning?.(item)}
           <Grid gap="md">
@@ -103,9 +106,10 @@ interface HeadingProps<Item> {
   kind: Kind;
   item: Item;
   moves: readonly StaffMove<Item>[];
+  more: readonly MenuAction[];
 }
 
-const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Item>) => {
+const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: HeadingProps<Item>) => {
   const { id, rmaNumber, status } = item;
   const { user } = useSession();
   const { changing } = useBlocked();
@@ -126,6 +130,7 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
           item={item}
           moves={moves}
           more={[
+            ...more,
             {
               label: 'Correct details',
               icon: <PencilLine size={14} aria-hidden />,

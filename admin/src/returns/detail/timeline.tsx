@@ -14,9 +14,11 @@ import {
 } from 'lucide-react';
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
+import type { ReceivedLine } from '../../../../contract/trade-return.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
+import { formatAmount, formatNumber } from '../numbers.ts';
 import { FoldedText } from './facts.tsx';
 
 const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {
@@ -56,10 +58,29 @@ const correctedLines = ({ data }: TimelineEntry): string[] =>
     return `${label}: ${textOrNull(to) ?? 'none'} (was: ${textOrNull(from) ?? 'none'})`;
   });
 
+const MOST_LINES = 5;
+
+/** "Line 3: 2 received, 1 accepted. Base is broken" for each line that was counted. */
+const receivedLines = (lines: readonly ReceivedLine[]): string[] => {
+  const shown = lines.slice(0, MOST_LINES).map(({ line, received, accepted, note }) => {
+    const figures = `${formatNumber(received)} received${accepted === received ? '' : `, ${formatNumber(accepted ?? received)} accepted`}`;
+    return `Line ${line}: ${figures}${note ? `. ${note}` : ''}`;
+  });
+  return lines.length > MOST_LINES ? [...shown, `and ${lines.length - MOST_LINES} more lines`] : shown;
+};
+
+const creditLine = ({ creditAmount, computedAmount }: TimelineEntry['data']): string[] => {
+  if (typeof creditAmount !== 'number') return [];
+  const instead = typeof computedAmount === 'number' ? ` instead of ${formatAmount(computedAmount)}` : '';
+  return [`Credit ${formatAmount(creditAmount)}${instead}`];
+};
+
 const recordedLines = (entry: TimelineEntry): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
   if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
+  if (type === 'CREDIT_REQUESTED') return creditLine(data);
+  if (Array.isArray(data['lines'])) return receivedLines(data['lines'] as ReceivedLine[]);
   const tracking = textOrNull(data['trackingNumber']);
   const carrier = textOrNull(data['carrierName']);
   const technician = textOrNull(data['assignedToId']);

@@ -1,19 +1,26 @@
-import { getRouteApi } from '@tanstack/react-router';
-import { Building2, MapPin, Package, UserRound } from 'lucide-react';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Building2, MapPin, Package, PackageCheck, UserRound } from 'lucide-react';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
-import { columnClass, NarrowOnly, PlainTable } from '../../ui/plain-table.tsx';
-import { SecondLine } from '../../ui/two-lines.tsx';
+import { useBlocked } from '../../session/blocked.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
-import { formatNumber, totalOf, useMoney } from '../numbers.ts';
-import styles from './detail.module.css';
+import { piecesOf, useMoney } from '../numbers.ts';
 import { EmailLink, Facts, FoldedText, PhoneLink, Quiet, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
+import { TradeItems } from './trade-items.tsx';
 
 const route = getRouteApi('/inside/trade-returns/$id');
 
 export const TradeReturnPage = () => {
   const { id } = route.useParams();
+  const navigate = useNavigate();
+  const { changing } = useBlocked();
+  const correctReceipt = {
+    label: 'Correct what arrived',
+    icon: <PackageCheck size={14} aria-hidden />,
+    blocked: changing,
+    run: () => void navigate({ to: '/trade-returns/$id/receive', params: { id } }),
+  };
   return (
     <ReturnDetail<TradeReturn>
       key={id}
@@ -21,6 +28,7 @@ export const TradeReturnPage = () => {
       id={id}
       moves={TRADE_MOVES}
       summary={summaryOf}
+      more={({ status }) => (status === 'TRADE_RECEIVED' ? [correctReceipt] : [])}
       facts={(tradeReturn) => <TradeFacts tradeReturn={tradeReturn} />}
     />
   );
@@ -49,21 +57,23 @@ const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
       label: 'Items',
       icon: Package,
       lead: items[0]?.productName ?? '',
-      lines: [items.length > 1 && `and ${items.length - 1} more`, <Worth key="worth" items={items} />],
+      lines: [piecesOf(items), <Worth key="worth" tradeReturn={tradeReturn} />],
     },
     { label: 'Goods come from', icon: MapPin, lines: [street, `${suburb} ${state} ${postcode}`] },
   ];
 };
 
-const Worth = ({ items }: Pick<TradeReturn, 'items'>) => useMoney()(totalOf(items));
+const Worth = ({ tradeReturn: { declaredAmount, creditAmount } }: { tradeReturn: TradeReturn }) => {
+  const money = useMoney();
+  return creditAmount === null
+    ? money(declaredAmount)
+    : `Credit ${money(creditAmount)} of ${money(declaredAmount)}`;
+};
 
 const folded = (text: string | null) => text && <FoldedText>{text}</FoldedText>;
 
 const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
   <>
-    <Facts title="Items" facts={[]}>
-      <TradeItems items={tradeReturn.items} />
-    </Facts>
     <Facts
       title="Why"
       facts={[
@@ -73,6 +83,9 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
         ['Comment', folded(tradeReturn.additionalComment)],
       ]}
     />
+    <Facts title="Items" facts={[]}>
+      <TradeItems tradeReturn={tradeReturn} />
+    </Facts>
     <Facts
       title="Order"
       facts={[
@@ -84,66 +97,3 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
     />
   </>
 );
-
-type Item = TradeReturn['items'][number];
-
-const nameOf = ({ productName, variantTitle }: Item): string =>
-  [productName, variantTitle].filter(Boolean).join(', ');
-
-const detailsOf = ({ sku, tradeLineItemId, weight }: Item): string =>
-  [sku, tradeLineItemId, weight !== null && `weight ${formatNumber(weight)}`].filter(Boolean).join(' · ');
-
-const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
-  const money = useMoney();
-  return (
-    <PlainTable
-      rows={items}
-      // Lines have no identity of their own and never change.
-      keyOf={(_item, index) => index}
-      columns={[
-        {
-          header: 'Product',
-          className: columnClass('text'),
-          cell: (item) => (
-            <>
-              <span className={styles['wrapping']} dir="auto">
-                {nameOf(item)}
-              </span>
-              <SecondLine>{detailsOf(item)}</SecondLine>
-              <NarrowOnly>
-                <SecondLine>{money(item.price)} each</SecondLine>
-              </NarrowOnly>
-            </>
-          ),
-        },
-        {
-          header: 'Quantity',
-          className: columnClass('number'),
-          cell: ({ quantity }) => formatNumber(quantity),
-        },
-        {
-          header: 'Price',
-          className: columnClass('number', 'wide-only'),
-          cell: ({ price }) => money(price),
-        },
-        {
-          header: 'Total',
-          className: columnClass('number'),
-          cell: (item) => money(totalOf([item])),
-        },
-      ]}
-      footer={
-        <tfoot>
-          <tr>
-            <th scope="row">Total</th>
-            <td className={columnClass('number')}>
-              {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
-            </td>
-            <td className={columnClass('wide-only')} />
-            <td className={columnClass('number', 'total')}>{money(totalOf(items))}</td>
-          </tr>
-        </tfoot>
-      }
-    />
-  );
-};

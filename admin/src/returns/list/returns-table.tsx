@@ -14,7 +14,7 @@ import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
 import type { ReturnSort } from '../../../../contract/return-order.ts';
 import { TextLink } from '../../ui/links.tsx';
-import { type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
+import { columnClass, type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
 import { RelativeTime, RelativeTimeAndDate } from '../../ui/relative-time.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
 import { Assignee, Due, StatusBadge } from '../badges.tsx';
@@ -29,6 +29,7 @@ export interface ReturnColumn<Item> {
   width?: string;
   /** The table shows it only on screens from 1200 or from 1408 pixels on. */
   wideOnly?: 'wide' | 'widest';
+  isNumber?: boolean;
   /** A card shows the cell without the header. */
   noLabel?: boolean;
 }
@@ -150,10 +151,10 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
         </div>
       ),
     },
-    ...columns.map(({ header, cell, wideOnly, width }) => ({
+    ...columns.map(({ header, cell, wideOnly, isNumber, width }) => ({
       header,
       cell,
-      className: shownOn(wideOnly),
+      className: isNumber ? columnClass('number') : shownOn(wideOnly),
       head: width ? { style: { width } } : {},
     })),
     { header: 'Assigned to', cell: assignee, head: { style: { width: '7.75rem' } } },

@@ -3,13 +3,17 @@ import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import { TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
-import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
+import { formatAmount, piecesOf } from '../numbers.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-table.tsx';
 
-const itemsText = ({ items: [first, ...others] }: AdminTradeReturn): string =>
-  `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+const Amount = ({ item: { declaredAmount, creditAmount } }: { item: AdminTradeReturn }) => (
+  <TwoLines
+    first={formatAmount(declaredAmount)}
+    second={creditAmount === null ? undefined : `Credit ${formatAmount(creditAmount)}`}
+  />
+);
 
 const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
   {
@@ -19,15 +23,20 @@ const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
   },
   {
     header: 'Items',
+    width: '11rem',
     noLabel: true,
-    cell: (item) => (
-      <TwoLines first={itemsText(item)} second={`Total ${formatAmount(totalOf(item.items))}`} />
-    ),
+    cell: ({ items }) => <TwoLines first={piecesOf(items)} second={items[0]?.productName} />,
+  },
+  {
+    header: 'Total',
+    width: '8rem',
+    isNumber: true,
+    cell: (item) => <Amount item={item} />,
   },
   {
     header: 'Order',
     width: '7.5rem',
-    wideOnly: 'wide',
+    wideOnly: 'widest',
     cell: ({ tradeOrderNumber }) => <TwoLines first={tradeOrderNumber} />,
   },
   {
@@ -62,7 +71,8 @@ const CSV: CsvColumn<AdminTradeReturn>[] = [
         .join('; '),
   },
   { header: 'Lines', value: ({ items }) => items.length },
-  { header: 'Total', value: ({ items }) => totalOf(items) },
+  { header: 'Total', value: ({ declaredAmount }) => declaredAmount },
+  { header: 'Credit', value: ({ creditAmount }) => creditAmount },
   { header: 'Street', value: ({ shippingAddress }) => shippingAddress.street },
   { header: 'Suburb', value: ({ shippingAddress }) => shippingAddress.suburb },
   { header: 'State', value: ({ shippingAddress }) => shippingAddress.state },

@@ -1,13 +1,16 @@
 import { Alert, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import type { TimelineEntry } from '../../../../contract/common.ts';
 import { MOVE_ENTRIES, type TimelineType } from '../../../../contract/lifecycle.ts';
 import { ApiError, api } from '../../api.ts';
 import { notifyDone } from '../../ui/notify.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { TradeItems } from '../detail/trade-items.tsx';
 import { moveDraftName, useDialogDraft } from '../draft.tsx';
 import { type AnyReturn, describeStatus, dispositionLabel, type Kind } from '../kinds.ts';
+import { useMoney } from '../numbers.ts';
 import { detailQuery, refetchReturns, timelineQuery } from '../queries.ts';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
@@ -25,17 +28,19 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, item, move } = props;
   const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(props);
   const warning = conflict?.isOver ? null : move.warning(item);
+  const asksForCredit = move.action === 'request-credit' && 'items' in item;
   return (
     <Modal
       opened
       onClose={closeForNow}
       closeOnClickOutside={false}
+      size={asksForCredit ? 'xl' : 'md'}
       title={`${move.label}: ${item.rmaNumber}`}
       closeButtonProps={{ 'aria-label': 'Close the dialog' }}
     >
       <MoveForm
         kind={kind}
-        move={move}
+        move={{ ...move, fields: [...move.ownFields, ...move.fields] }}
         initialValues={move.initialValues(item)}
         draft={{ stored, keep, forget }}
         conflict={conflict}
@@ -44,6 +49,7 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
       >
         {conflict ? <ConflictAlert kind={kind} conflict={conflict} label={move.label} /> : null}
         {warning ? <Alert color="orange">{warning}</Alert> : null}
+        {asksForCredit ? <CreditLines tradeReturn={item} /> : null}
         {move.fields.length === 0 ? (
           <Text size="sm">
             {move.label} this {kind.one}?
@@ -51,6 +57,25 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
         ) : null}
       </MoveForm>
     </Modal>
+  );
+};
+
+/** Long lists scroll by themselves, so that the amount and the fields below are always in sight. */
+const CreditLines = ({ tradeReturn }: { tradeReturn: AdminTradeReturn }) => {
+  const money = useMoney();
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without a mouse, the arrow keys scroll it only when it has the focus */}
+      <section aria-label="Items" tabIndex={0} style={{ maxHeight: '40vh', overflowY: 'auto' }}>
+        <TradeItems tradeReturn={tradeReturn} hasTotals={false} />
+      </section>
+      <Text>
+        Credit for what was accepted: <strong>{money(tradeReturn.creditAmount ?? 0)}</strong>{' '}
+        <Text span c="dimmed">
+          of {money(tradeReturn.declaredAmount)} declared
+        </Text>
+      </Text>
+    </>
   );
 };
 

@@ -1,17 +1,21 @@
 import { Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import { type FocusEvent, type ReactNode, useState } from 'react';
 import type { z } from 'zod';
-import type { OfflineRepairAction } from '../../../../contract/lifecycle.ts';
+import type { OfflineRepairAction, TradeReturnAction } from '../../../../contract/lifecycle.ts';
 import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
-import { TradeMove } from '../../../../contract/trade-return.ts';
+import { TradeReturnMoveBody } from '../../../../contract/trade-return.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { ErrorAlert } from '../../ui/query-view.tsx';
 import { DraftNotice } from '../draft.tsx';
 import { type Kind, REPAIRS } from '../kinds.ts';
+import { DecimalInput } from '../new/form-inputs.tsx';
+import { optionalNumberOf } from '../new/read-number.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
 
 export const moveSchema = (kind: Kind, action: string): z.ZodType =>
-  kind === REPAIRS ? OfflineRepairActionBody[action as OfflineRepairAction] : TradeMove;
+  kind === REPAIRS
+    ? OfflineRepairActionBody[action as OfflineRepairAction]
+    : TradeReturnMoveBody[action as TradeReturnAction];
 
 type Values = Record<string, string>;
 
@@ -27,12 +31,21 @@ interface Props {
   onCancel(): void;
 }
 
+const bodyOf = (fields: readonly MoveField[], values: Values): object =>
+  Object.fromEntries(
+    fields.map(({ name, as }) => {
+      const typed = values[name] ?? '';
+      return [name, as === 'amount' ? optionalNumberOf(typed) : typed];
+    }),
+  );
+
 export const MoveForm = (props: Props) => {
   const { kind, move, initialValues, draft, conflict, children, onSend, onCancel } = props;
   const [isFromDraft, setFromDraft] = useState(draft?.stored != null);
   const { form, onSubmit, resetTo, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
     initialValues: { ...initialValues, ...draft?.stored },
+    bodyOf: (values) => bodyOf(move.fields, values),
     send: (body) => onSend(body as MoveBody),
     ...(draft ? { onChange: draft.keep } : {}),
   });
@@ -80,6 +93,7 @@ const Field = ({ field, first, input }: { field: MoveField; first: boolean; inpu
   const props = { label, description, required, ...input };
   if (field.as === 'line')
     return <TextInput {...props} onFocus={selectAll} data-autofocus={first || undefined} />;
+  if (field.as === 'amount') return <DecimalInput {...props} />;
   if (field.as === 'text')
     return <Textarea {...props} autosize minRows={2} maxRows={8} data-autofocus={first || undefined} />;
   return (

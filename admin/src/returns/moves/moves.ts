@@ -16,18 +16,22 @@ export interface MoveField {
   name: string;
   label: string;
   description?: string;
-  as: 'line' | 'text' | 'choice';
+  as: 'line' | 'text' | 'choice' | 'amount';
   required: boolean;
   choices?: { value: string; label: string; description: string }[];
 }
 
-export type MoveBody = Record<string, string | null>;
+export type MoveBody = Record<string, string | number | null>;
 
 export interface StaffMove<Item> {
   action: string;
   label: string;
   done: string;
   fields: MoveField[];
+  /** Asked only where one return is moved, not many. */
+  ownFields: MoveField[];
+  /** Where it is done on a page of its own. */
+  page?: '/trade-returns/$id/receive';
   initialValues(item: Item): Record<string, string>;
   isOpen(item: Item): boolean;
   /** Whether it is what people most likely do next. */
@@ -106,6 +110,7 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
     action,
     ...REPAIR_MOVE_LABELS[action],
     fields: REPAIR_FIELDS[action],
+    ownFields: [],
     initialValues: (repair) =>
       Object.fromEntries(
         REPAIR_FIELDS[action].map(({ name }) => [name, CURRENT_VALUES[name]?.(repair) ?? '']),
@@ -120,6 +125,14 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
 /** Often open, but never the likely next move. */
 const REJECTION: TradeReturnAction = 'reject';
 
+const OWN_TRADE_FIELDS: Partial<Record<TradeReturnAction, MoveField[]>> = {
+  'request-credit': [
+    field('amount', 'creditAmount', 'Another amount', {
+      description: 'Empty asks for the credit above. Another amount needs a note that says why.',
+    }),
+  ],
+};
+
 const endsTrade = (action: TradeReturnAction): boolean =>
   (ENDED_STATUSES.trade_returns as readonly string[]).includes(TRADE_RETURN_MOVES[action].to);
 
@@ -129,6 +142,8 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   action,
   ...TRADE_MOVE_LABELS[action],
   fields: [notesField('note', 'Note')],
+  ownFields: OWN_TRADE_FIELDS[action] ?? [],
+  ...(action === 'receive' ? { page: '/trade-returns/$id/receive' as const } : {}),
   initialValues: () => ({ note: '' }),
   isOpen: ({ status }) => openTradeMoves(status).includes(action),
   isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REJECTION) === action,

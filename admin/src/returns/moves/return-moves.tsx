@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
@@ -33,6 +34,9 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(MoveDialog.preload, []);
   const { changing } = useBlocked();
+  const navigate = useNavigate();
+  const start = (move: StaffMove<Item>) =>
+    move.page ? void navigate({ to: move.page, params: { id: item.id } }) : choose(move);
   const open = moves.filter((move) => move.isOpen(item));
   const next = open.find((move) => move.isNext(item));
   const others = open.filter((move) => move !== next);
@@ -40,7 +44,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
     <>
       <Group gap="xs" role="group" aria-label="What can be done">
         {next ? (
-          <BlockableButton blocked={changing} onClick={() => choose(next)}>
+          <BlockableButton blocked={changing} onClick={() => start(next)}>
             {next.label}
           </BlockableButton>
         ) : null}
@@ -51,7 +55,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
               label: move.label,
               dangerous: move.isRejection,
               blocked: changing,
-              run: () => choose(move),
+              run: () => start(move),
             })),
             more,
           ]}
@@ -75,5 +79,5 @@ const useInterruptedMove = <Item extends AnyReturn>(
   moves: readonly StaffMove<Item>[],
 ): StaffMove<Item> | undefined => {
   const { user } = useSession();
-  return moves.find(({ action }) => wasInterrupted(moveDraftName(id, action), user.id));
+  return moves.find(({ action, page }) => !page && wasInterrupted(moveDraftName(id, action), user.id));
 };

@@ -1,0 +1,107 @@
+import { TextInput } from '@mantine/core';
+import { CircleCheck, CircleX, ScanLine } from 'lucide-react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { LENGTH } from '../../../contract/lengths.ts';
+import styles from './scanning.module.css';
+import { useScanner } from './shortcuts.ts';
+
+// What pages share on which people scan: the field, what became of the last scan, and a tone for it.
+
+interface FieldProps {
+  label: string;
+  description: string;
+  onScan(text: string): void;
+}
+
+/** Takes what is scanned into it, and what is scanned beside it while no other text field has the focus. */
+export const ScanField = ({ label, description, onScan }: FieldProps) => {
+  const input = useRef<HTMLInputElement>(null);
+  useScanner(onScan);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const field = input.current;
+    const text = field?.value.trim();
+    if (!field || !text) return;
+    field.value = '';
+    onScan(text);
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        ref={input}
+        label={label}
+        description={description}
+        size="lg"
+        autoFocus
+        autoComplete="off"
+        maxLength={LENGTH.name}
+        leftSection={<ScanLine size={22} aria-hidden />}
+        classNames={{ input: styles['scan'] ?? '' }}
+      />
+    </form>
+  );
+};
+
+export interface ScanOutcome {
+  /** What was scanned, or found by it. */
+  text: string;
+  isDone: boolean;
+  message: string;
+}
+
+/** What became of the last scan, large enough to be read from the other side of a bench, and read aloud. */
+export const LastScan = ({ last, children }: { last: ScanOutcome | null; children?: ReactNode }) => (
+  <div className={styles['last']} data-state={last === null ? 'none' : last.isDone ? 'done' : 'failed'}>
+    {last ? last.isDone ? <CircleCheck size={40} aria-hidden /> : <CircleX size={40} aria-hidden /> : null}
+    <div className={styles['words']} role="status" aria-live="assertive" aria-atomic>
+      {last === null ? (
+        'Ready'
+      ) : (
+        <>
+          <strong>
+            <bdi>{last.text}</bdi>
+          </strong>{' '}
+          <span>{last.message}</span>
+        </>
+      )}
+    </div>
+    {children}
+  </div>
+);
+
+// A tone for each scan, for people who look at the goods and not at the screen.
+
+const REMEMBERED = 'handback.bench-sound';
+const TONES = { done: { hertz: 880, seconds: 0.12 }, failed: { hertz: 196, seconds: 0.45 } } as const;
+const QUIET = 0.15;
+
+let audio: AudioContext | null = null;
+
+const play = (tone: keyof typeof TONES): void => {
+  audio ??= new AudioContext();
+  const { hertz, seconds } = TONES[tone];
+  const oscillator = new OscillatorNode(audio, {
+    frequency: hertz,
+    type: tone === 'done' ? 'sine' : 'square',
+  });
+  const gain = new GainNode(audio, { gain: QUIET });
+  oscillator.connect(gain).connect(audio.destination);
+  oscillator.start();
+  oscillator.stop(audio.currentTime + seconds);
+};
+
+/** Off unless it was turned on at this computer. */
+export const useSound = () => {
+  const [isOn, setOn] = useState(() => localStorage.getItem(REMEMBERED) === 'on');
+  return {
+    isOn,
+    turn: (on: boolean) => {
+      localStorage.setItem(REMEMBERED, on ? 'on' : 'off');
+      setOn(on);
+      if (on) play('done');
+    },
+    play: (tone: keyof typeof TONES) => {
+      if (isOn) play(tone);
+    },
+  };
+};
