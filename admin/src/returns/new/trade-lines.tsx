@@ -44,66 +44,13 @@ export const TradeLineInputs = ({ form }: { form: LinesForm }) => {
   const { items } = form.values;
   const [wanted, setWanted] = useState(false);
   const isFilled = items.some((item) => MORE_COLUMNS.some(({ field }) => item[field] !== ''));
-  const columns = wanted || isFilled ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS;
-  const paste = (event: ClipboardEvent, at: number, field: LineField) => {
-    const lines = pastedLines(event.clipboardData.getData('text/plain'), field);
-    if (!lines) return;
-    event.preventDefault();
-    const filled = lines.map((line, i) => ({ ...EMPTY_LINE, ...items[at + i], ...line }));
-    form.setFieldValue('items', [...items.slice(0, at), ...filled, ...items.slice(at + lines.length)]);
-  };
-  const cells = columns.map((column): PlainColumn<number> => {
-    const Input = column.isNumber ? DecimalInput : TextInput;
-    return {
-      header: column.label,
-      head: { style: { width: column.width } },
-      className: column.isRequired && !column.isNumber ? columnClass('whole-row') : undefined,
-      cell: (index) => (
-        <Input
-          size="xs"
-          aria-label={`${column.label}, line ${index + 1}`}
-          aria-required={column.isRequired}
-          onPaste={(event) => paste(event, index, column.field)}
-          {...form.getInputProps(`items.${index}.${column.field}`)}
-        />
-      ),
-    };
-  });
   return (
     <Fieldset legend="Items">
       <Hint>
         Lines copied from a spreadsheet can be pasted into the first field, with or without headers.
       </Hint>
       <TableFrame>
-        <PlainTable
-          stacked
-          rows={items.map((_, index) => index)}
-          keyOf={(index) => index}
-          columns={[
-            ...cells,
-            {
-              header: 'Total',
-              className: columnClass('number'),
-              cell: (index) => formatAmount(totalOf([amountsOf(items[index] ?? EMPTY_LINE)])),
-            },
-            {
-              key: 'Remove',
-              header: <VisuallyHidden>Remove</VisuallyHidden>,
-              head: { style: { width: '2.5rem' } },
-              cell: (index) => (
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  disabled={items.length === 1}
-                  onClick={() => form.removeListItem('items', index)}
-                  aria-label={`Remove line ${index + 1}`}
-                >
-                  <Trash2 size={16} aria-hidden />
-                </ActionIcon>
-              ),
-            },
-          ]}
-        />
+        <LinesTable form={form} columns={wanted || isFilled ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS} />
       </TableFrame>
       <Group justify="space-between" mt="xs">
         <Group gap="xs">
@@ -126,5 +73,62 @@ export const TradeLineInputs = ({ form }: { form: LinesForm }) => {
         </Text>
       </Group>
     </Fieldset>
+  );
+};
+
+const LinesTable = ({ form, columns }: { form: LinesForm; columns: LineColumn[] }) => {
+  const { items } = form.values;
+  const paste = (event: ClipboardEvent, at: number, field: LineField) => {
+    const lines = pastedLines(event.clipboardData.getData('text/plain'), field);
+    if (!lines) return;
+    event.preventDefault();
+    const filled = lines.map((line, i) => ({ ...EMPTY_LINE, ...items[at + i], ...line }));
+    form.setFieldValue('items', [...items.slice(0, at), ...filled, ...items.slice(at + lines.length)]);
+  };
+  const inputs = columns.map(({ field, label, isNumber, isRequired, width }): PlainColumn<number> => {
+    const Input = isNumber ? DecimalInput : TextInput;
+    return {
+      header: label,
+      head: { style: { width } },
+      className: isRequired && !isNumber ? columnClass('whole-row') : undefined,
+      cell: (index) => (
+        <Input
+          size="xs"
+          aria-label={`${label}, line ${index + 1}`}
+          aria-required={isRequired}
+          onPaste={(event) => paste(event, index, field)}
+          {...form.getInputProps(`items.${index}.${field}`)}
+        />
+      ),
+    };
+  });
+  const total: PlainColumn<number> = {
+    header: 'Total',
+    className: columnClass('number'),
+    cell: (index) => formatAmount(totalOf([amountsOf(items[index] ?? EMPTY_LINE)])),
+  };
+  const remove: PlainColumn<number> = {
+    key: 'Remove',
+    header: <VisuallyHidden>Remove</VisuallyHidden>,
+    head: { style: { width: '2.5rem' } },
+    cell: (index) => (
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        disabled={items.length === 1}
+        onClick={() => form.removeListItem('items', index)}
+        aria-label={`Remove line ${index + 1}`}
+      >
+        <Trash2 size={16} aria-hidden />
+      </ActionIcon>
+    ),
+  };
+  return (
+    <PlainTable
+      stacked
+      rows={items.map((_, index) => index)}
+      keyOf={(index) => index}
+      columns={[...inputs, total, remove]}
+    />
   );
 };

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { columnClass, PlainTable } from '../../ui/plain-table.tsx';
+import { columnClass, type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
 import { ItemName } from '../detail/trade-items.tsx';
 import { formatNumber, totalOf, useMoney } from '../numbers.ts';
 import { type Counted, type Counts, countedOf, type Item } from './counts.ts';
@@ -16,24 +16,21 @@ interface Props {
 }
 
 export const CountTable = ({ items, counts, lastLine, shownErrors, onChange }: Props) => {
-  const money = useMoney();
   const table = useRef<HTMLDivElement>(null);
   const received = counts[`received.${lastLine}`];
   // biome-ignore lint/correctness/useExhaustiveDependencies: a second scan of the same line shows it again
   useEffect(() => {
     table.current?.querySelector('[data-last]')?.scrollIntoView({ block: 'nearest' });
   }, [lastLine, received]);
-  const rows = items.map((item) => ({ item, counted: countedOf(counts, item) }));
-  const input = (field: 'received' | 'accepted' | 'note', { line }: Item) => ({
+  const columns = useColumns(shownErrors, (field, { line }) => ({
     value: counts[`${field}.${line}`] ?? '',
-    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-      onChange({ ...counts, [`${field}.${line}`]: currentTarget.value }),
-  });
+    onChange: ({ currentTarget }) => onChange({ ...counts, [`${field}.${line}`]: currentTarget.value }),
+  }));
   return (
     <div ref={table}>
       <PlainTable
         stacked
-        rows={rows}
+        rows={items.map((item) => ({ item, counted: countedOf(counts, item) }))}
         keyOf={({ item }) => item.line}
         caption="Items, with what was counted"
         rowProps={({ item, counted }) => ({
@@ -41,63 +38,72 @@ export const CountTable = ({ items, counts, lastLine, shownErrors, onChange }: P
           'data-state': stateOf(item, counted),
           'data-last': item.line === lastLine || undefined,
         })}
-        columns={[
-          {
-            header: 'Product',
-            className: columnClass('text'),
-            cell: ({ item, counted }) => (
-              <>
-                <ItemName item={item} />
-                {counted.received !== null && counted.accepted < counted.received ? (
-                  <TextInput
-                    size="xs"
-                    mt={4}
-                    placeholder="Why not accepted?"
-                    aria-label={`Why not all of line ${item.line} were accepted`}
-                    {...input('note', item)}
-                  />
-                ) : null}
-              </>
-            ),
-          },
-          {
-            header: 'Declared',
-            className: columnClass('number'),
-            cell: ({ item }) => formatNumber(item.quantity),
-          },
-          {
-            header: 'Received',
-            className: columnClass('number'),
-            cell: ({ item, counted }) => (
-              <FigureInput
-                label={`Received of line ${item.line}`}
-                error={shownErrors || counted.received !== null ? counted.error.received : undefined}
-                {...input('received', item)}
-              />
-            ),
-          },
-          {
-            header: 'Accepted',
-            className: columnClass('number'),
-            cell: ({ item, counted }) => (
-              <FigureInput
-                label={`Accepted of line ${item.line}`}
-                placeholder={counted.received === null ? '' : formatNumber(counted.received)}
-                error={counted.error.accepted}
-                {...input('accepted', item)}
-              />
-            ),
-          },
-          {
-            header: 'Credit',
-            className: columnClass('number'),
-            cell: ({ item, counted }) =>
-              money(totalOf([{ price: item.price, quantity: counted.accepted || 0 }])),
-          },
-        ]}
+        columns={columns}
       />
     </div>
   );
+};
+
+type ToInput = (
+  field: 'received' | 'accepted' | 'note',
+  item: Item,
+) => { value: string; onChange(event: { currentTarget: HTMLInputElement }): void };
+
+const useColumns = (
+  shownErrors: boolean,
+  input: ToInput,
+): PlainColumn<{ item: Item; counted: Counted }>[] => {
+  const money = useMoney();
+  const className = columnClass('number');
+  return [
+    {
+      header: 'Product',
+      className: columnClass('text'),
+      cell: ({ item, counted }) => (
+        <>
+          <ItemName item={item} />
+          {counted.received !== null && counted.accepted < counted.received ? (
+            <TextInput
+              size="xs"
+              mt={4}
+              placeholder="Why not accepted?"
+              aria-label={`Why not all of line ${item.line} were accepted`}
+              {...input('note', item)}
+            />
+          ) : null}
+        </>
+      ),
+    },
+    { header: 'Declared', className, cell: ({ item }) => formatNumber(item.quantity) },
+    {
+      header: 'Received',
+      className,
+      cell: ({ item, counted }) => (
+        <FigureInput
+          label={`Received of line ${item.line}`}
+          error={shownErrors || counted.received !== null ? counted.error.received : undefined}
+          {...input('received', item)}
+        />
+      ),
+    },
+    {
+      header: 'Accepted',
+      className,
+      cell: ({ item, counted }) => (
+        <FigureInput
+          label={`Accepted of line ${item.line}`}
+          placeholder={counted.received === null ? '' : formatNumber(counted.received)}
+          error={counted.error.accepted}
+          {...input('accepted', item)}
+        />
+      ),
+    },
+    {
+      header: 'Credit',
+      className,
+      cell: ({ item, counted }) => money(totalOf([{ price: item.price, quantity: counted.accepted || 0 }])),
+    },
+  ];
 };
 
 const stateOf = ({ quantity }: Item, { received, error }: Counted): string => {

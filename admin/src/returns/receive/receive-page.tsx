@@ -111,8 +111,8 @@ const useReceiving = (tradeReturn: TradeReturn) => {
   return { counts, change, saving, load, isFromDraft };
 };
 
-const Counting = ({ tradeReturn, counts, change, saving, load, isFromDraft }: Receiving & Props) => {
-  const { items, status } = tradeReturn;
+/** What scans and keys do to the counts. */
+const useCounting = ({ tradeReturn: { items }, counts, change, saving }: Receiving & Props) => {
   const sound = useSound();
   const [last, setLast] = useState<{ outcome: ScanOutcome; line: number | null } | null>(null);
   const [shownErrors, showErrors] = useState(false);
@@ -132,6 +132,13 @@ const Counting = ({ tradeReturn, counts, change, saving, load, isFromDraft }: Re
     { key: KEYS.all, label: 'All arrived', run: countAll },
     { key: KEYS.finish, label: 'Finish receiving', run: () => save(true) },
   ]);
+  return { sound, last, shownErrors, scan, save, countAll };
+};
+
+const Counting = (props: Receiving & Props) => {
+  const { tradeReturn, counts, change, saving, load, isFromDraft } = props;
+  const { sound, last, shownErrors, scan, save, countAll } = useCounting(props);
+  const { items, status } = tradeReturn;
   return (
     <>
       {isFromDraft ? <DraftNotice onStartOver={() => load(tradeReturn)} /> : null}
