@@ -40,7 +40,7 @@ const FailingReceivers = ({ receivers }: { receivers: NonNullable<Overview['fail
         <li key={clientId}>
           {name} has accepted no event for {formatSpan(Date.parse(since), Date.now())}. Last error:{' '}
           {lastError}.{' '}
-          <TextLink to="/settings/external-api/$id" params={{ id: clientId }} inherit>
+          <TextLink to="/settings/external-api/$id" params={{ id: clientId }} inherit underline="always">
             Deliveries to {name}
           </TextLink>
         </li>
