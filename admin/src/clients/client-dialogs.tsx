@@ -229,7 +229,7 @@ const NewKeysDialog = ({ client, note, onClose }: NewKeysProps) => {
           title="Store these now: they are shown this once"
           icon={<TriangleAlert aria-hidden />}
         >
-          Nobody can look them up later, not even we. If they are lost, replace this client. {note}
+          You cannot see them again later. If they are lost, replace this client. {note}
         </Alert>
         <Keys client={client} />
         <Checkbox

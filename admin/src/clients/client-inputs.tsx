@@ -64,6 +64,8 @@ export const NameAndUrl = ({ inputProps }: { inputProps: (field: 'name' | 'webho
   </>
 );
 
+const DAY_STYLES = { wrapper: { maxWidth: '16rem' } };
+
 interface DayProps {
   label: string;
   description: string;
@@ -71,7 +73,7 @@ interface DayProps {
 }
 
 const DayInput = ({ max = LATEST_DAY, ...props }: DayProps) => (
-  <TextInput type="date" min={utcDay(Date.now())} max={max} maw="16rem" {...props} />
+  <TextInput type="date" min={utcDay(Date.now())} max={max} styles={DAY_STYLES} {...props} />
 );
 
 export const ClientInputs = ({ form }: { form: UseFormReturnType<ClientValues> }) => (
@@ -96,7 +98,7 @@ export const ClientInputs = ({ form }: { form: UseFormReturnType<ClientValues> }
     </Checkbox.Group>
     <DayInput
       label="Last day of the key (optional)"
-      description="The key stops working at the end of this day, UTC. Events are still sent."
+      description="The key stops working at the end of this day, UTC. Events are sent also afterwards."
       {...form.getInputProps('expiresAt')}
     />
   </>

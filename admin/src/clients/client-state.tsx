@@ -29,21 +29,17 @@ const STATES = {
   ACTIVE: { label: 'Active', color: 'green' },
   EXPIRES_SOON: { label: 'Expires soon', color: 'yellow' },
   EXPIRED: { label: 'Key expired', color: 'red' },
-} as const;
+  REVOKED: { label: 'Revoked', color: null },
+};
+const REPLACED = { label: 'Replaced', color: null };
 
 const StateBadge = ({ client: { keyStatus, revokedAt, replacedBy } }: { client: ApiClientView }) => {
-  if (replacedBy || keyStatus === 'REVOKED')
-    return (
-      <Group gap={6} wrap="nowrap">
-        <Badge variant="default">{replacedBy ? 'Replaced' : 'Revoked'}</Badge>
-        {revokedAt ? <RelativeTime at={revokedAt} /> : null}
-      </Group>
-    );
-  const { label, color } = STATES[keyStatus];
+  const { label, color } = replacedBy ? REPLACED : STATES[keyStatus];
   return (
-    <Badge variant="light" color={color}>
-      {label}
-    </Badge>
+    <Group gap={6} wrap="nowrap">
+      <Badge {...(color ? { variant: 'light', color } : { variant: 'default' })}>{label}</Badge>
+      {revokedAt ? <RelativeTime at={revokedAt} /> : null}
+    </Group>
   );
 };
 

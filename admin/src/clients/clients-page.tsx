@@ -28,7 +28,7 @@ export const ClientsPage = () => {
   return (
     <PageFrame
       title="External API"
-      intro="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
+      intro="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is sent the events of its returns."
       actions={newButton}
     >
       <QueryView query={clients}>
@@ -37,7 +37,7 @@ export const ClientsPage = () => {
             <EmptyState
               icon={<KeyRound aria-hidden />}
               title="No program is connected yet"
-              description="Make a client for each program. You get a key for it, which is shown once."
+              description="Create a client for each program. You get a key for it, which is shown once."
             />
           ) : (
             <ClientsTable clients={items} onPick={(dialog, client) => setOpen({ dialog, client })} />

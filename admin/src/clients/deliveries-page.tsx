@@ -157,7 +157,7 @@ const KeyNotice = ({ client }: { client: ApiClientView }) => {
       {end}{' '}
       {client.replacedBy
         ? 'Events go to the client that took its place.'
-        : 'Events are still sent. Edit the client to choose a later day, or replace it.'}
+        : 'To let the program go on, edit the client and choose a later day, or replace it.'}
     </Alert>
   ) : null;
 };

@@ -40,8 +40,14 @@ const FailingReceivers = ({ receivers }: { receivers: NonNullable<Overview['fail
         <li key={clientId}>
           {name} has accepted no event for {formatSpan(Date.parse(since), Date.now())}. Last error:{' '}
           {lastError}.{' '}
-          <TextLink to="/settings/external-api/$id" params={{ id: clientId }} inherit underline="always">
-            Deliveries to {name}
+          <TextLink
+            to="/settings/external-api/$id"
+            params={{ id: clientId }}
+            aria-label={`Deliveries to ${name}`}
+            inherit
+            underline="always"
+          >
+            Deliveries
           </TextLink>
         </li>
       ))}
