@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { expectAccessible, goInside, openAs, openPageAs } from '../support/browser.ts';
+import { expectAccessible, goInside, look, openAs, openPageAs } from '../support/browser.ts';
 import {
   age,
   emailAt,
@@ -57,7 +57,10 @@ it('the overview tells Admins of receivers that keep failing, and leads to their
   const notice = page.getByRole('status').filter({ hasText: 'Webhooks keep failing' });
   await notice.getByText('Till has accepted no event for 3 hours.').waitFor();
   await notice.getByText('Last error: connection refused (ECONNREFUSED).').waitFor();
-  await expectAccessible(page);
+  for (const scheme of ['light', 'dark'] as const) {
+    await look(page, { scheme });
+    await expectAccessible(page, scheme);
+  }
   await notice.getByRole('link', { name: 'Deliveries to Till' }).click();
   await title(page, 'Deliveries to Till').waitFor();
 });

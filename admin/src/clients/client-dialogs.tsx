@@ -166,23 +166,14 @@ const RevokeDialog = ({ client, onClose }: Props) => {
       onDone={done}
       onClose={onClose}
     >
-      {client.replacedBy ? (
-        <Text>
-          Its old key fails from the next request on. The client that replaced it goes on as before. This
-          cannot be taken back.
-        </Text>
-      ) : (
-        <>
-          <Text>
-            Its key fails from the next request on, and events that are still waiting are dropped. This cannot
-            be taken back. Returns it made stay as they are.
-          </Text>
-          <Text>
-            If the program goes on and only needs a new key, replace the client instead: its events go to the
-            new one.
-          </Text>
-        </>
-      )}
+      <Text>
+        Its key fails from the next request on. This cannot be taken back. Returns it made stay as they are.
+      </Text>
+      <Text>
+        {client.replacedBy
+          ? 'The client that replaced it goes on as before.'
+          : 'Events that are still waiting are dropped. If the program goes on and only needs a new key, replace the client instead: its events go to the new one.'}
+      </Text>
       <TextInput
         label={
           <>

@@ -44,6 +44,7 @@ const FailingReceivers = ({ receivers }: { receivers: NonNullable<Overview['fail
             to="/settings/external-api/$id"
             params={{ id: clientId }}
             aria-label={`Deliveries to ${name}`}
+            c="inherit"
             inherit
             underline="always"
           >
