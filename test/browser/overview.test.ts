@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { expectAccessible, goInside, openAs, openPageAs } from '../support/browser.ts';
+import { expectAccessible, goInside, look, openAs, openPageAs } from '../support/browser.ts';
 import {
   age,
   emailAt,
@@ -28,6 +28,41 @@ it('the overview warns of a plan without the API, a read-only shop and an allowa
   await page.getByText('The subscription is inactive').waitFor();
   await page.getByText('does not include the External API').waitFor();
   await page.getByText("4 of this month's 5 returns are used").waitFor();
+});
+
+it('the overview tells Admins of receivers that keep failing, and leads to their deliveries', async ({
+  t,
+}) => {
+  const since = t.ctx.clock.now() - 3 * 3_600_000;
+  await t.ctx.db
+    .updateTable('api_clients')
+    .set({ webhook_url: 'https://93.184.216.34/hooks' })
+    .where('id', '=', t.client.id)
+    .execute();
+  await t.ctx.db
+    .insertInto('webhook_failures')
+    .values({
+      client_id: t.client.id,
+      since,
+      failed_attempts: 12,
+      dropped_deliveries: 3,
+      last_error: 'connection refused (ECONNREFUSED)',
+      notified_at: since + 600_000,
+    })
+    .execute();
+  const staff = await openPageAs('Overview', t, 'STAFF');
+  await staff.getByText('There are no returns yet.').waitFor();
+  expect(await staff.getByText('Webhooks keep failing').count()).toBe(0);
+  const page = await openPageAs('Overview', t, 'ADMIN');
+  const notice = page.getByRole('status').filter({ hasText: 'Webhooks keep failing' });
+  await notice.getByText('Till has accepted no event for 3 hours.').waitFor();
+  await notice.getByText('Last error: connection refused (ECONNREFUSED).').waitFor();
+  for (const scheme of ['light', 'dark'] as const) {
+    await look(page, { scheme });
+    await expectAccessible(page, scheme);
+  }
+  await notice.getByRole('link', { name: 'Deliveries to Till' }).click();
+  await title(page, 'Deliveries to Till').waitFor();
 });
 
 describe('a shop that cannot write', () => {

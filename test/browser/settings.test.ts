@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { newUser } from '../support/admin.ts';
 import {
+  expectAccessible,
   expectAccessibleDialog,
   goInside,
   look,
@@ -191,6 +192,137 @@ describe('API clients', () => {
     await title(page, 'Deliveries to Till 2').waitFor();
     await menu(page, 'Audit log').click();
     await page.getByRole('rowheader', { name: 'Replaced an API client' }).waitFor();
+  });
+});
+
+const DAY_MS = 86_400_000;
+const dayAhead = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+/** The end of a day, UTC, as the app shows it. */
+const shownEnd = (day: string): string => {
+  const shown = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
+  return `the end of ${shown.format(Date.parse(day))} (UTC)`;
+};
+const closeKeys = async (page: Page, name: string) => {
+  const once = page.getByRole('dialog', { name: `${name} is ready` });
+  await once.getByLabel('I have stored the key and the secret').check();
+  await once.getByRole('button', { name: 'Done' }).click();
+};
+
+describe('rights, events and the end of a key', () => {
+  it('are chosen for a new client, edited, and told in the audit log', async ({ t, admin }) => {
+    const clientNamed = async (name: string) =>
+      (await admin.get('/clients')).body.items.find((client: { name: string }) => client.name === name);
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await page.getByRole('button', { name: 'New client' }).click();
+    const form = page.getByRole('dialog', { name: 'New API client' });
+    const events = form.getByRole('group', { name: 'Events it is sent' });
+    await form.getByRole('textbox', { name: 'Name' }).fill('Warehouse');
+    expect(await events.count()).toBe(0);
+    await form.getByRole('textbox', { name: 'Webhook URL (optional)' }).fill(HOOK);
+    await events.waitFor();
+    const chosen = events.getByRole('checkbox', { checked: true });
+    expect(await chosen.count()).toBe(9);
+    await expectAccessibleDialog(page);
+    for (const checkbox of await events.getByRole('checkbox').all()) await checkbox.uncheck();
+    await form.getByRole('button', { name: 'Create client' }).click();
+    await form.getByText('Choose at least one event.').waitFor();
+    await events
+      .getByRole('group', { name: 'Trade returns' })
+      .getByRole('checkbox', { name: 'Items counted' })
+      .check();
+    await form.getByText('Choose at least one event.').waitFor({ state: 'detached' });
+    await form.getByRole('checkbox', { name: 'Create returns and move repairs' }).uncheck();
+    await form.getByRole('checkbox', { name: 'Move trade returns' }).check();
+    const lastDay = form.getByLabel('Last day of the key (optional)');
+    await lastDay.fill(dayAhead(-1));
+    await form.getByRole('button', { name: 'Create client' }).click();
+    await expect.poll(() => saidAt(lastDay)).toContain('Must lie ahead.');
+    await lastDay.fill(dayAhead(40));
+    await form.getByRole('button', { name: 'Create client' }).click();
+    await closeKeys(page, 'Warehouse');
+    await rowWith(page, 'Warehouse').getByText('Move trade returns').waitFor();
+    await rowWith(page, 'Warehouse').getByText('Active', { exact: true }).waitFor();
+    expect(await clientNamed('Warehouse')).toMatchObject({
+      rights: ['move-trade-returns'],
+      events: ['trade_return.items_received'],
+      expiresAt: `${dayAhead(41)}T00:00:00.000Z`,
+    });
+
+    await pick(page, 'Warehouse', 'Edit');
+    const edit = page.getByRole('dialog', { name: 'Edit Warehouse' });
+    await expectValue(edit.getByLabel('Last day of the key (optional)'), dayAhead(40));
+    await edit.getByLabel('Last day of the key (optional)').fill('');
+    await edit.getByRole('checkbox', { name: 'Move trade returns' }).uncheck();
+    await edit.getByRole('checkbox', { name: 'Status changed' }).first().check();
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await rowWith(page, 'Warehouse').getByText('Read only').waitFor();
+    expect(await clientNamed('Warehouse')).toMatchObject({
+      rights: [],
+      events: ['offline_repair.status_changed', 'trade_return.items_received'],
+      expiresAt: null,
+    });
+    await rowWith(page, 'Warehouse').getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByText('Rights: Read only.').waitFor();
+
+    await menu(page, 'Audit log').click();
+    await page.getByRole('button', { name: 'Details of “Changed an API client”' }).click();
+    const told = (name: string) => page.getByRole('definition').filter({ hasText: name }).first().waitFor();
+    await told('Move trade returnsRead only');
+    await told('offline_repair.status_changed');
+    await told(`${shownEnd(dayAhead(40))}No end`);
+    await expectAccessible(page);
+  });
+
+  it('let the old key of a replaced client work for a while, and be revoked', async ({ t }) => {
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await pick(page, 'Till', 'Replace');
+    const form = page.getByRole('dialog', { name: 'Replace Till?' });
+    const until = form.getByLabel('The old key works until');
+    expect(await until.count()).toBe(0);
+    await form.getByRole('radio', { name: 'Works for a while beside the new one' }).check();
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    await expect.poll(() => saidAt(until)).toContain('Please fill this in.');
+    await until.fill(dayAhead(31));
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    await expect.poll(() => saidAt(until)).toContain('Must lie ahead, by 30 days at most.');
+    await expectAccessibleDialog(page);
+    await form.getByRole('textbox', { name: 'Name' }).fill('Till 2');
+    const lastDay = (await until.getAttribute('max')) ?? '';
+    await until.fill(lastDay);
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    const works = `key works until ${shownEnd(lastDay)}.`;
+    await page.getByRole('dialog', { name: 'Till 2 is ready' }).getByText(`The old ${works}`).waitFor();
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+    await closeKeys(page, 'Till 2');
+
+    const old = rowOf(page, 'Till');
+    await old.getByText('Replaced', { exact: true }).waitFor();
+    await old.getByText(`The old ${works}`).waitFor();
+    await old.getByRole('link', { name: 'Deliveries to Till' }).click();
+    await page.getByText(`The old ${works} Events go to the client that took its place.`).waitFor();
+    expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
+    await toPage(page, 'External API');
+    await pick(page, 'Till', 'Revoke');
+    await page.getByRole('textbox', { name: 'Type Till to confirm' }).fill('Till');
+    await page.getByRole('button', { name: 'Revoke for good' }).click();
+    await page.getByText('Till is revoked.').waitFor();
+    expect((await t.get('/offline-repairs')).status).toBe(401);
+  });
+
+  it('show a key that expires within two weeks, and one that has', async ({ t, admin }) => {
+    const expiresAt = `${dayAhead(6)}T00:00:00Z`;
+    await admin.post('/clients', { name: 'Kiosk', expiresAt, webhookUrl: HOOK });
+    await admin.patch(`/clients/${t.client.id}`, { expiresAt: '2026-01-01T10:30:00Z' });
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await rowWith(page, 'Kiosk').getByText('Expires soon').waitFor();
+    await rowWith(page, 'Kiosk')
+      .getByText(`The key works until ${shownEnd(dayAhead(5))}.`)
+      .waitFor();
+    await rowOf(page, 'Till').getByText('Key expired').waitFor();
+    await expectAccessible(page);
+    await rowOf(page, 'Till').getByRole('link', { name: 'Deliveries to Till' }).click();
+    await page.getByText('The key worked until Jan 1, 2026, 10:30 AM (UTC).').waitFor();
+    await expectAccessible(page);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   ChangeApiClient,
   CreateApiClient,
   type NewApiClientView,
+  ReplaceApiClient,
 } from '../../../contract/admin.ts';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { api } from '../api.ts';
@@ -17,7 +18,18 @@ import { CopyBlock, CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ConfirmDialog, FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
+import { formatEnd } from '../ui/relative-time.tsx';
 import { Hint } from '../ui/two-lines.tsx';
+import {
+  bodyOf,
+  ClientInputs,
+  changedIn,
+  endOfDay,
+  NameAndUrl,
+  OldKeyInputs,
+  valuesOf,
+} from './client-inputs.tsx';
+import { worksNow } from './client-state.tsx';
 
 type NewClient = z.infer<typeof NewApiClientView>;
 
@@ -34,41 +46,17 @@ const useRefetchClients = () => {
   return () => void queryClient.invalidateQueries({ queryKey: clientsQuery.queryKey });
 };
 
-/** Only what differs: a colleague may be changing the rest, and a new client takes it over as it is then. */
-const changed = (client: ApiClientView, { name, webhookUrl }: z.output<typeof ChangeApiClient>) => ({
-  ...(name === client.name ? {} : { name }),
-  ...(webhookUrl === client.webhookUrl ? {} : { webhookUrl }),
-});
-
-const ClientInputs = ({ inputProps }: { inputProps: (field: 'name' | 'webhookUrl') => object }) => (
-  <>
-    <TextInput
-      label="Name"
-      description="What you will know it by: the program, perhaps also where it runs."
-      placeholder="Till, Berlin"
-      required
-      data-autofocus
-      autoComplete="off"
-      {...inputProps('name')}
-    />
-    <TextInput
-      label="Webhook URL (optional)"
-      description="Events are sent here as they happen. An https address that can be reached from the internet; leave empty for none."
-      placeholder="https://erp.example.com/hooks/handback"
-      type="url"
-      autoComplete="off"
-      {...inputProps('webhookUrl')}
-    />
-  </>
-);
+/** The schemas turn a time into milliseconds. */
+const isoOf = (ms: number | null | undefined) => (typeof ms === 'number' ? new Date(ms).toISOString() : ms);
 
 export const NewClientDialog = ({ onClose }: { onClose: () => void }) => {
   const refetch = useRefetchClients();
   const [created, setCreated] = useState<NewClient | null>(null);
   const { form, ...dialog } = useApiForm({
     schema: CreateApiClient,
-    initialValues: { name: '', webhookUrl: '' },
-    send: (body) => api.post<NewClient>('/clients', body),
+    initialValues: valuesOf(null),
+    bodyOf: (values) => bodyOf(values),
+    send: (body) => api.post<NewClient>('/clients', { ...body, expiresAt: isoOf(body.expiresAt) }),
     onDone: (client) => {
       setCreated(client);
       refetch();
@@ -77,17 +65,20 @@ export const NewClientDialog = ({ onClose }: { onClose: () => void }) => {
   if (created) return <NewKeysDialog client={created} onClose={onClose} />;
   return (
     <FormDialog {...dialog} title="New API client" action="Create client" onClose={onClose}>
-      <ClientInputs inputProps={form.getInputProps} />
+      <ClientInputs form={form} />
     </FormDialog>
   );
 };
 
 const EditDialog = ({ client, onClose }: Props) => {
   const refetch = useRefetchClients();
+  const before = valuesOf(client);
   const { form, ...dialog } = useApiForm({
     schema: ChangeApiClient,
-    initialValues: { name: client.name, webhookUrl: client.webhookUrl ?? '' },
-    send: (body) => api.patch<ApiClientView>(`/clients/${client.id}`, changed(client, body)),
+    initialValues: before,
+    bodyOf: (values) => bodyOf(values, changedIn(values, before)),
+    send: (body) =>
+      api.patch<ApiClientView>(`/clients/${client.id}`, { ...body, expiresAt: isoOf(body.expiresAt) }),
     onDone: ({ name }) => {
       refetch();
       notifyDone(`${name} is saved.`);
@@ -96,26 +87,44 @@ const EditDialog = ({ client, onClose }: Props) => {
   });
   return (
     <FormDialog {...dialog} title={`Edit ${client.name}`} action="Save" onClose={onClose}>
-      <ClientInputs inputProps={form.getInputProps} />
+      <ClientInputs form={form} />
       <Hint>Events that are still waiting go to the new URL. Key and secret stay the same.</Hint>
     </FormDialog>
   );
 };
 
+/** Every replacement has a name, as every client. */
+const Replacement = ReplaceApiClient.extend({ name: ChangeApiClient.shape.name });
+
+/** The old key does not outlive the last day it had. */
+const noteOn = ({ expiresAt }: ApiClientView, lastDay: string | null): string => {
+  if (lastDay === null) return 'The old key has stopped working.';
+  const until = endOfDay(lastDay);
+  return `The old key works until ${formatEnd(expiresAt && expiresAt < until ? expiresAt : until)}.`;
+};
+
 const ReplaceDialog = ({ client, onClose }: Props) => {
   const refetch = useRefetchClients();
-  const [created, setCreated] = useState<NewClient | null>(null);
+  const [created, setCreated] = useState<{ client: NewClient; note: string } | null>(null);
+  const { name, webhookUrl } = valuesOf(client);
   const { form, ...dialog } = useApiForm({
-    schema: ChangeApiClient,
-    initialValues: { name: client.name, webhookUrl: client.webhookUrl ?? '' },
-    send: (body) => api.post<NewClient>(`/clients/${client.id}/replace`, changed(client, body)),
-    onDone: (replacement) => {
-      setCreated(replacement);
+    schema: Replacement,
+    initialValues: { name, webhookUrl, oldKey: 'ends', oldKeyUntil: '' },
+    bodyOf: ({ oldKey, oldKeyUntil, ...values }) => ({
+      ...changedIn(values, { name, webhookUrl }),
+      ...(oldKey === 'ends' ? {} : { oldKeyUntil: endOfDay(oldKeyUntil) }),
+    }),
+    send: (body) =>
+      api.post<NewClient>(`/clients/${client.id}/replace`, {
+        ...body,
+        oldKeyUntil: isoOf(body.oldKeyUntil),
+      }),
+    onDone: (replacement, { oldKey, oldKeyUntil }) => {
+      setCreated({ client: replacement, note: noteOn(client, oldKey === 'ends' ? null : oldKeyUntil) });
       refetch();
     },
   });
-  if (created)
-    return <NewKeysDialog client={created} note="The old key has stopped working." onClose={onClose} />;
+  if (created) return <NewKeysDialog {...created} onClose={onClose} />;
   return (
     <FormDialog
       {...dialog}
@@ -125,12 +134,13 @@ const ReplaceDialog = ({ client, onClose }: Props) => {
       onClose={onClose}
     >
       <Text>
-        For a program that goes on, but whose key was lost or seen by others. It gets a new key and a new
-        webhook secret. The old key fails from the next request on, and events of returns that the program
-        made, also those still waiting, go to the new client.
+        For a program that goes on and needs a new key. It also gets a new webhook secret: from now on events
+        of returns that it created, also those still waiting, go to the new client and are signed with the new
+        secret. What it may do and the events it is sent stay the same; the new key has no last day.
       </Text>
       <Text>If the program is no longer used, revoke the client instead.</Text>
-      <ClientInputs inputProps={form.getInputProps} />
+      <NameAndUrl inputProps={form.getInputProps} />
+      {worksNow(client) ? <OldKeyInputs inputProps={form.getInputProps} values={form.values} /> : null}
     </FormDialog>
   );
 };
@@ -157,12 +167,12 @@ const RevokeDialog = ({ client, onClose }: Props) => {
       onClose={onClose}
     >
       <Text>
-        Its key fails from the next request on, and events that are still waiting are dropped. This cannot be
-        taken back. Returns it made stay as they are.
+        Its key fails from the next request on. This cannot be taken back. Returns it made stay as they are.
       </Text>
       <Text>
-        If the program goes on and only needs a new key, replace the client instead: its events go to the new
-        one.
+        {client.replacedBy
+          ? 'The client that replaced it goes on as before.'
+          : 'Events that are still waiting are dropped. If the program goes on and only needs a new key, replace the client instead: its events go to the new one.'}
       </Text>
       <TextInput
         label={
@@ -210,7 +220,7 @@ const NewKeysDialog = ({ client, note, onClose }: NewKeysProps) => {
           title="Store these now: they are shown this once"
           icon={<TriangleAlert aria-hidden />}
         >
-          Nobody can look them up later, not even we. If they are lost, replace this client. {note}
+          You cannot see them again later. If they are lost, replace this client. {note}
         </Alert>
         <Keys client={client} />
         <Checkbox

@@ -1,4 +1,4 @@
-import { Badge, Button, EmptyState, Group, Text } from '@mantine/core';
+import { Button, EmptyState, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BookOpen, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -7,11 +7,13 @@ import { clientsQuery } from '../shop-queries.ts';
 import { ActionMenu } from '../ui/action-menu.tsx';
 import { CopyBlock } from '../ui/copy-fields.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
-import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { ButtonLink } from '../ui/links.tsx';
 import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
+import { SecondLine } from '../ui/two-lines.tsx';
 import { CLIENT_DIALOGS, firstCallWith, NewClientDialog } from './client-dialogs.tsx';
+import { ClientState, hasEnded, unusualRights, worksNow } from './client-state.tsx';
 
 export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
@@ -26,7 +28,7 @@ export const ClientsPage = () => {
   return (
     <PageFrame
       title="External API"
-      intro="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
+      intro="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is sent the events of its returns."
       actions={newButton}
     >
       <QueryView query={clients}>
@@ -35,7 +37,7 @@ export const ClientsPage = () => {
             <EmptyState
               icon={<KeyRound aria-hidden />}
               title="No program is connected yet"
-              description="Make a client for each program. You get a key for it, which is shown once."
+              description="Create a client for each program. You get a key for it, which is shown once."
             />
           ) : (
             <ClientsTable clients={items} onPick={(dialog, client) => setOpen({ dialog, client })} />
@@ -89,7 +91,7 @@ const ClientsTable = ({ clients, onPick }: { clients: ApiClientView[]; onPick: O
 );
 
 const activeFirst = (clients: ApiClientView[]): ApiClientView[] =>
-  clients.toSorted((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null));
+  clients.toSorted((one, other) => Number(hasEnded(one)) - Number(hasEnded(other)));
 
 const Dimmed = ({ children }: { children: string }) => (
   <Text c="dimmed" span inherit>
@@ -98,7 +100,16 @@ const Dimmed = ({ children }: { children: string }) => (
 );
 
 const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column<ApiClientView>[]] => [
-  { header: 'Name', cell: ({ name }) => name, width: '24%' },
+  {
+    header: 'Name',
+    cell: ({ name, rights }) => (
+      <>
+        {name}
+        <SecondLine>{unusualRights(rights)}</SecondLine>
+      </>
+    ),
+    width: '24%',
+  },
   {
     header: 'Webhook URL',
     cell: ({ webhookUrl }) =>
@@ -125,39 +136,12 @@ const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column
   },
 ];
 
-interface StateProps {
-  client: ApiClientView;
-  replacement: ApiClientView | undefined;
-}
-
-const ClientState = ({ client: { revokedAt }, replacement }: StateProps) =>
-  revokedAt ? (
-    <>
-      <Group gap={6} wrap="nowrap">
-        <Badge variant="default">{replacement ? 'Replaced' : 'Revoked'}</Badge>
-        <RelativeTime at={revokedAt} />
-      </Group>
-      {replacement ? (
-        <Text span inherit style={{ whiteSpace: 'normal' }}>
-          by{' '}
-          <TextLink to="/settings/external-api/$id" params={{ id: replacement.id }} inherit>
-            {replacement.name}
-          </TextLink>
-        </Text>
-      ) : null}
-    </>
-  ) : (
-    <Badge variant="light" color="green">
-      Active
-    </Badge>
-  );
-
 const LABELS: Record<ClientDialog, string> = { edit: 'Edit', replace: 'Replace', revoke: 'Revoke' };
 
 /** A revoked client can still be replaced: it may have been revoked in a hurry. */
-const dialogsFor = ({ revokedAt, replacedBy }: ApiClientView): ClientDialog[] => {
-  if (replacedBy) return [];
-  return revokedAt ? ['replace'] : ['edit', 'replace', 'revoke'];
+const dialogsFor = (client: ApiClientView): ClientDialog[] => {
+  if (client.replacedBy) return worksNow(client) ? ['revoke'] : [];
+  return client.revokedAt ? ['replace'] : ['edit', 'replace', 'revoke'];
 };
 
 interface ActionProps {

@@ -1,7 +1,7 @@
-import { Button, EmptyState, Group, NativeSelect } from '@mantine/core';
+import { Alert, Button, EmptyState, Group, NativeSelect } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
+import { ArrowLeft, KeyRound, RefreshCw, Send } from 'lucide-react';
 import type { z } from 'zod';
 import {
   type ApiClientView,
@@ -16,6 +16,7 @@ import { TextLink } from '../ui/links.tsx';
 import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
+import { hasEnded, keyEnd, unusualRights } from './client-state.tsx';
 import { DELIVERY_STATUSES, DeliveriesTable } from './deliveries-table.tsx';
 
 const { status: Status, event: Event } = DeliveryQuery.shape;
@@ -88,7 +89,7 @@ export const DeliveriesPage = () => {
       actions={
         <>
           <RefreshButton refetch={deliveries.refetch} />
-          {client?.webhookUrl && client.revokedAt === null ? (
+          {client?.webhookUrl && !hasEnded(client) ? (
             <Button
               leftSection={<Send size={16} aria-hidden />}
               loading={test.isPending}
@@ -100,6 +101,7 @@ export const DeliveriesPage = () => {
         </>
       }
     >
+      {client ? <KeyNotice client={client} /> : null}
       {test.error ? <ErrorAlert title="The test event was not sent" error={test.error} /> : null}
       <DeliveryFilters
         filters={filters}
@@ -148,7 +150,24 @@ const useDeliveries = (id: string, query: ReturnType<typeof filtersIn> & { page:
       state.data?.items.some((delivery) => delivery.status === 'PENDING') ? REFETCH_MS : false,
   });
 
-const introOf = ({ webhookUrl, revokedAt, replacedBy }: ApiClientView): string => {
+const KeyNotice = ({ client }: { client: ApiClientView }) => {
+  const end = keyEnd(client);
+  return end ? (
+    <Alert color={client.keyStatus === 'EXPIRED' ? 'red' : 'yellow'} icon={<KeyRound aria-hidden />}>
+      {end}{' '}
+      {client.replacedBy
+        ? 'Events go to the client that took its place.'
+        : 'To let the program go on, edit the client and choose a later day, or replace it.'}
+    </Alert>
+  ) : null;
+};
+
+const introOf = (client: ApiClientView): string => {
+  const rights = unusualRights(client.rights);
+  return rights ? `${whatIsSent(client)} Rights: ${rights}.` : whatIsSent(client);
+};
+
+const whatIsSent = ({ webhookUrl, revokedAt, replacedBy }: ApiClientView): string => {
   if (replacedBy)
     return 'This client was replaced: what it had waiting, and all that follows, goes to the client that took its place. Deliveries are kept for 30 days.';
   if (revokedAt)

@@ -1,7 +1,7 @@
-import { Card, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Card, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { CircleDot, Clock, type LucideIcon, UserRound, UserRoundX } from 'lucide-react';
+import { CircleDot, Clock, type LucideIcon, TriangleAlert, UserRound, UserRoundX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import type { ListSearch } from '../list-search.ts';
@@ -12,7 +12,7 @@ import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { TextLink } from '../ui/links.tsx';
 import { PageTitle, Section } from '../ui/page-frame.tsx';
 import { columnClass, NarrowOnly, PlainTable, TableFrame } from '../ui/plain-table.tsx';
-import { RelativeTime } from '../ui/relative-time.tsx';
+import { formatSpan, RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine, TwoLines } from '../ui/two-lines.tsx';
 import { ChartLegend, CreationsChart, KindBars } from './charts.tsx';
 import { Checklist } from './checklist.tsx';
@@ -27,10 +27,34 @@ export const OverviewPage = () => {
   return (
     <Stack pb="xl">
       <PageTitle>Overview</PageTitle>
+      {data.failingReceivers?.length ? <FailingReceivers receivers={data.failingReceivers} /> : null}
       {hasReturns(data) ? <Work overview={data} isAdmin={user.role === 'ADMIN'} /> : <Checklist />}
     </Stack>
   );
 };
+
+const FailingReceivers = ({ receivers }: { receivers: NonNullable<Overview['failingReceivers']> }) => (
+  <Alert color="red" role="status" title="Webhooks keep failing" icon={<TriangleAlert aria-hidden />}>
+    <ul className={styles['dropped']}>
+      {receivers.map(({ clientId, name, since, lastError }) => (
+        <li key={clientId}>
+          {name} has accepted no event for {formatSpan(Date.parse(since), Date.now())}. Last error:{' '}
+          {lastError}.{' '}
+          <TextLink
+            to="/settings/external-api/$id"
+            params={{ id: clientId }}
+            aria-label={`Deliveries to ${name}`}
+            c="inherit"
+            inherit
+            underline="always"
+          >
+            Deliveries
+          </TextLink>
+        </li>
+      ))}
+    </ul>
+  </Alert>
+);
 
 const Work = ({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }) => (
   <>

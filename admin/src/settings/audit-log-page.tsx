@@ -10,7 +10,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx';
 import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { RelativeTime } from '../ui/relative-time.tsx';
+import { formatEnd, RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/two-lines.tsx';
 import { ACTION_LABELS, ACTOR_LABELS, FIELD_LABELS, SUBJECT_LABELS, VALUE_LABELS } from './labels.ts';
 
@@ -77,17 +77,23 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
 
 const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
 
+/** Fields with several values, separated by commas. */
+const LISTS = ['rights', 'events'];
+/** Fields with the end of a key. */
+const ENDS = ['expiresAt', 'oldKeyUntil'];
+
 const formatValue = (field: string, value: unknown): ReactNode => {
   const label = VALUE_LABELS[`${field} ${String(value)}`];
   if (label) return label;
   if (value === null) return 'None';
   if (typeof value === 'number') return value.toLocaleString('en');
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string' && LISTS.includes(field)) return formatValue(field, value.split(','));
+  if (typeof value === 'string') return ENDS.includes(field) ? formatEnd(value) : value;
   if (Array.isArray(value))
     return (
       <Group gap={6}>
         {value.map((one) => (
-          <Code key={String(one)}>{String(one)}</Code>
+          <Code key={String(one)}>{VALUE_LABELS[`${field} ${one}`] ?? String(one)}</Code>
         ))}
       </Group>
     );

@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../../contract/admin-people.ts';
 import type { Plan } from '../../../contract/admin-plans.ts';
 import type { TargetDays } from '../../../contract/admin-work.ts';
 import { ROLE_LABELS } from '../session/session.ts';
+import { RIGHT_LABELS } from '../shop-queries.ts';
 
 export const PLAN_NAMES: Record<Plan, string> = {
   STARTER: 'Starter',
@@ -73,6 +74,10 @@ export const SUBJECT_LABELS: Record<AuditEntry['subject']['type'], string> = {
 export const FIELD_LABELS: Record<string, string> = {
   name: 'Name',
   webhookUrl: 'Webhook URL',
+  rights: 'May do',
+  events: 'Events it is sent',
+  expiresAt: 'Key works until',
+  oldKeyUntil: 'Old key works until',
   replacedBy: 'Replaced by',
   email: 'E-mail',
   role: 'Role',
@@ -101,6 +106,10 @@ export const FIELD_LABELS: Record<string, string> = {
 export const VALUE_LABELS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(ROLE_LABELS).map(([role, { name }]) => [`role ${role}`, name])),
   ...Object.fromEntries(Object.entries(PLAN_NAMES).map(([plan, name]) => [`plan ${plan}`, name])),
+  ...Object.fromEntries(Object.entries(RIGHT_LABELS).map(([right, label]) => [`rights ${right}`, label])),
+  'rights ': 'Read only',
+  'events null': 'The default ones',
+  'expiresAt null': 'No end',
   'billing ALLOWANCE': 'By plan',
   'billing USAGE': 'By use',
   'passwordChanged true': 'Set',

@@ -93,3 +93,16 @@ export const RelativeTimeAndDate = ({ at }: { at: string }) => (
     <TwoLines first={formatRelative(at)} second={formatDate(at)} />
   </time>
 );
+
+const utcTime = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+const utcDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** A time at which something ends, in UTC: midnight is the end of the day before. */
+export const formatEnd = (at: string): string => {
+  const ms = Date.parse(at);
+  return `${ms % DAY_MS === 0 ? `the end of ${utcDate.format(ms - 1)}` : utcTime.format(ms)} (UTC)`;
+};
