@@ -40,6 +40,8 @@ const time = z.iso
 
 /** How long before its end a key is said to expire soon. */
 export const EXPIRES_SOON_DAYS = 14;
+/** How long an old key may work beside the new one. */
+export const LONGEST_OVERLAP_DAYS = 30;
 const KEY_STATUSES = ['ACTIVE', 'EXPIRES_SOON', 'EXPIRED', 'REVOKED'] as const;
 
 export const ApiClientView = z

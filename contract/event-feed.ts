@@ -12,16 +12,19 @@ export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
 /** As `types`: every kind of event. */
 export const ALL_TYPES = 'all';
 
-const isEventName = (name: string): boolean => RMA_EVENT_NAMES.some((known) => known === name);
+const namesIn = (types: string): string[] => types.split(',').map((name) => name.trim());
+const unknownIn = (types: string): string | undefined =>
+  namesIn(types).find((name) => !RMA_EVENT_NAMES.some((known) => known === name));
 
 const EventTypes = z
   .string()
   .max(1000)
-  .refine((types) => types === ALL_TYPES || types.split(',').every(isEventName), {
-    error: `must be ${ALL_TYPES}, or some of ${RMA_EVENT_NAMES.join(', ')}, separated by commas`,
+  .refine((types) => types === ALL_TYPES || unknownIn(types) === undefined, {
+    error: ({ input }) =>
+      `must be ${ALL_TYPES}, or some of ${RMA_EVENT_NAMES.join(', ')}, separated by commas; "${unknownIn(String(input))}" is none of them`,
     params: { rule: 'oneOf' },
   })
-  .transform((types) => (types === ALL_TYPES ? ALL_TYPES : types.split(',')))
+  .transform((types) => (types === ALL_TYPES ? ALL_TYPES : namesIn(types)))
   .optional()
   .meta({
     override: { type: 'string' },

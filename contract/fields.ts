@@ -85,26 +85,26 @@ export const email = (about: About = {}) =>
     .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 
 /** Sums computed in binary (0.1 + 0.2) stand for decimals: a difference in the last few bits is no error. */
-const inLastDecimal = (value: number): number => Number(value.toFixed(DECIMALS));
+const inLastDecimal = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 const BITS_OF_NOISE = 8 * Number.EPSILON;
 /** In large numbers a few bits can amount to a decimal; this bounds the difference well below the last stored one. */
-const MOST_NOISE = 10 ** -(DECIMALS + 2);
-const isDecimal = (value: number): boolean =>
-  Math.abs(value - inLastDecimal(value)) <= Math.min(BITS_OF_NOISE * Math.abs(value), MOST_NOISE);
+const isDecimal = (value: number, decimals: number): boolean =>
+  Math.abs(value - inLastDecimal(value, decimals)) <=
+  Math.min(BITS_OF_NOISE * Math.abs(value), 10 ** -(decimals + 2));
 
-const decimal = (bounded: z.ZodNumber) =>
+const decimal = (bounded: z.ZodNumber, decimals = DECIMALS, most = LARGEST_NUMBER) =>
   bounded
-    .max(LARGEST_NUMBER)
+    .max(most)
     .check((ctx) => {
-      if (Number.isFinite(ctx.value) && !isDecimal(ctx.value))
+      if (Number.isFinite(ctx.value) && !isDecimal(ctx.value, decimals))
         ctx.issues.push({
           code: 'custom',
           input: ctx.value,
-          message: `must have at most ${DECIMALS} decimals`,
+          message: `must have at most ${decimals} decimals`,
           params: { rule: 'decimals' },
         });
     })
-    .overwrite(inLastDecimal);
+    .overwrite((value) => inLastDecimal(value, decimals));
 
 export const quantity = () =>
   decimal(z.number().gt(0)).meta({
@@ -116,7 +116,14 @@ export const price = () =>
     description: `Per piece, in the shop's own currency; at most ${DECIMALS} decimals, kept exactly.`,
     examples: [149.95],
   });
-/** A count of pieces, or an amount of money. */
+/** A sum of price × quantity has twice the decimals. JSON keeps fifteen digits exactly. */
+export const AMOUNT_DECIMALS = 2 * DECIMALS;
+export const amount = (description: string, examples: number[]) =>
+  decimal(z.number().min(0), AMOUNT_DECIMALS, 10 ** 15).meta({
+    description: `${description} At most ${AMOUNT_DECIMALS} decimals.`,
+    examples,
+  });
+/** A count of pieces. */
 export const figure = (description: string, examples: number[]) =>
   decimal(z.number().min(0)).meta({ description: `${description} At most ${DECIMALS} decimals.`, examples });
 export const optionalWeight = () =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './common.ts';
 import {
+  amount,
   email,
   figure,
   LENGTH,
@@ -107,31 +108,16 @@ const ReceivedLine = z
       .default(null),
     note,
   })
-  .refine(({ received, accepted }) => accepted === null || accepted <= received, {
-    path: ['accepted'],
-    error: 'must be at most what was received',
-    params: { rule: 'max' },
-  })
   .meta({ id: 'ReceivedLine' });
 export type ReceivedLine = z.infer<typeof ReceivedLine>;
 
 const ReceiveTradeReturn = z
   .strictObject({
     note,
-    lines: z
-      .array(ReceivedLine)
-      .min(1)
-      .max(MOST_ITEMS)
-      .refine((lines) => new Set(lines.map(({ line }) => line)).size === lines.length, {
-        error: 'must name each line once',
-        params: { rule: 'unique' },
-      })
-      .nullable()
-      .default(null)
-      .meta({
-        description:
-          'Totals so far, not differences: the same call again changes nothing. Lines that are not named stay as they are. Without `lines`, every line that has no figures yet is received and accepted in full.',
-      }),
+    lines: z.array(ReceivedLine).min(1).max(MOST_ITEMS).nullable().default(null).meta({
+      description:
+        'Totals so far, not differences: the same call again changes nothing. Lines that are not named stay as they are. Without `lines`, every line that has no figures yet is received and accepted in full.',
+    }),
     complete: z.boolean().nullable().default(null).meta({
       description:
         'Whether nothing more is expected: `true` moves the return to `TRADE_RECEIVED`. Only with `lines`; when absent, whether every line is fully received.',
@@ -150,7 +136,7 @@ const ReceiveTradeReturn = z
 const RequestTradeReturnCredit = z
   .strictObject({
     note,
-    creditAmount: figure(
+    creditAmount: amount(
       'Replaces the computed amount, and then needs a `note`; from 0 to `declaredAmount`.',
       [200],
     )

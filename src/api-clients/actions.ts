@@ -4,6 +4,7 @@ import {
   type CreateApiClient,
   type DeliveryQuery,
   EXPIRES_SOON_DAYS,
+  LONGEST_OVERLAP_DAYS,
   type ReplaceApiClient,
 } from '../../contract/admin.ts';
 import { type Actor, isId, RIGHTS } from '../../contract/common.ts';
@@ -54,6 +55,12 @@ const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
   ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
 });
 
+/** A key ends at once by being revoked, not by a mistyped year. */
+const mustLieAhead = (expiresAt: number | null | undefined, nowMs: number): void => {
+  if (typeof expiresAt === 'number' && expiresAt <= nowMs)
+    throw invalidField('expiresAt', 'format', 'must lie ahead');
+};
+
 const AUDITED = ['name', 'webhookUrl', 'rights', 'events', 'expiresAt'] as const;
 const auditable = (client: ApiClient) => ({ ...client, expiresAt: isoOrNull(client.expiresAt) });
 const auditedChanges = (before: ApiClient, after: ApiClient) =>
@@ -83,7 +90,7 @@ export const createClient = async (
   const { shopId, name, webhookUrl } = given;
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  if (given.expiresAt && given.expiresAt <= at) throw invalidField('expiresAt', 'format', 'must lie ahead');
+  mustLieAhead(given.expiresAt, at);
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl, ...settingsRow(given) };
   const client = await ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId);
@@ -121,6 +128,7 @@ export const changeClient = (ctx: Context, actor: Actor, id: string, change: Cha
       ...settingsRow(change),
     };
     if (!before || Object.keys(set).length === 0) return before;
+    if (change.expiresAt !== before.expiresAt) mustLieAhead(change.expiresAt, ctx.clock.now());
     const after = await updateClient(trx, id, set);
     const data = auditedChanges(before, after);
     if (data)
@@ -144,8 +152,8 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
     return after;
   });
 
-/** How long an old key may work beside the new one. */
-const LONGEST_OVERLAP_MS = 30 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LONGEST_OVERLAP_MS = LONGEST_OVERLAP_DAYS * DAY_MS;
 
 /**
  * What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied, but for
@@ -197,7 +205,7 @@ export const replaceClient = async (
 
 // What an Admin does with the API clients of their own shop.
 
-export const EXPIRES_SOON_MS = EXPIRES_SOON_DAYS * 24 * 60 * 60 * 1000;
+export const EXPIRES_SOON_MS = EXPIRES_SOON_DAYS * DAY_MS;
 
 const keyStatusOf = ({ revokedAt, expiresAt }: ApiClient, nowMs: number): ApiClientView['keyStatus'] => {
   if (revokedAt !== null) return 'REVOKED';

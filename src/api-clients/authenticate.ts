@@ -132,7 +132,9 @@ export const createAuthenticate = (ctx: Context): Authenticate => {
     const { client_id: id, client_name: name, last_used_at: lastUsedAt, expires_at: expiresAt } = found;
     const { id: shop_id, receiver_id: receiverId, events } = found;
     if (expiresAt !== null && expiresAt <= ctx.clock.now())
-      throw unauthenticated(`The API key expired at ${toIso(expiresAt)}: an Admin can replace the client.`);
+      throw unauthenticated(
+        `The API key expired at ${toIso(expiresAt)}: an Admin can give it a later end, or replace the client.`,
+      );
     if (lastUsedAt === null || lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
     return {
       shop: shopFrom(found),

@@ -96,7 +96,7 @@ export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.r
 
 /** `read` for none: an empty text is easily an accident. */
 export const clientRights = (value: string): Right[] => {
-  const given = value === 'read' ? [] : value.split(',');
+  const given = value === 'read' ? [] : value.split(',').map((right) => right.trim());
   return by(z.array(z.enum(RIGHTS)), `It must be read, or some of ${RIGHTS.join()}.`)(given);
 };
 

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { LONGEST_OVERLAP_DAYS } from '../../contract/admin.ts';
 import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts';
 import { RIGHTS } from '../../contract/common.ts';
 import { readConfig } from '../service/config.ts';
@@ -69,6 +70,13 @@ export const addShopCommands = (handback: Command): void => {
 };
 
 const plan = () => new Option('--plan <plan>', 'what the shop has bought').choices(PLANS);
+
+/** The end of the thirtieth day lies up to a day beyond the longest time that is allowed. */
+const lastOverlappingDay = (value: string): number => {
+  const [end, latest] = [endOfDay(value), Date.now() + LONGEST_OVERLAP_DAYS * DAY_MS];
+  return end > latest && end - latest < DAY_MS ? latest : end;
+};
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 const allowance = (take: typeof wholeNumberOrNone, form: string) =>
   new Option(`--allowance <${form}>`, 'RMAs a month; the shop is billed by allowance')
@@ -141,7 +149,11 @@ const addClient = (client: Command): void => {
   command(client, 'replace <id>', 'revoke a client, and create one that receives its events instead')
     .option('--name <name>', "its name; the old client's when absent", name)
     .option('--webhook-url <url|none>', "where its events go; the old client's URL when absent", textOrNone)
-    .option('--old-key-until <date>', 'the last day of the old key, at most 30 days ahead (UTC)', endOfDay)
+    .option(
+      '--old-key-until <date>',
+      'the last day of the old key, at most 30 days ahead (UTC)',
+      lastOverlappingDay,
+    )
     .action(calls('clientReplace'));
   command(client, 'list', "a shop's clients")
     .requiredOption('--shop <id>', 'the shop')

@@ -20,7 +20,7 @@ const BUTTON =
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
 interface Letter {
-  subject: string;
+  subject: string | ((client: string) => string);
   /** `about`: the API client, and the last error of its receiver. */
   opening: (shop: string, ...about: string[]) => string;
   closing: string;
@@ -38,7 +38,8 @@ export const accountMail = (
 ): Mail => {
   const { subject, closing, request, button } = letter;
   const shop = oneLine(shopName);
-  const opening = letter.opening(shop, ...about.map(oneLine));
+  const details = about.map(oneLine);
+  const opening = letter.opening(shop, ...details);
   const greeting = user.name ? `Hello ${oneLine(user.name)},` : 'Hello,';
   const text = [greeting, opening, closing];
   const html = text.map(escaped);
@@ -51,7 +52,7 @@ export const accountMail = (
   const paragraphs = html.map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`);
   return {
     to: user.email,
-    subject: `${shop}: ${subject}`,
+    subject: `${shop}: ${typeof subject === 'string' ? subject : subject(details[0] ?? '')}`,
     text: `${text.join('\n\n')}\n`,
     html: `<!doctype html><html lang="en"><body style="${PAGE}">${paragraphs.join('')}</body></html>`,
   };
@@ -81,7 +82,7 @@ export const LETTERS = {
     closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
   },
   failing: {
-    subject: 'webhooks of an API client fail',
+    subject: (client) => `webhooks of ${client} fail`,
     opening: (shop, client, error) =>
       `The webhook URL of the API client ${client} of ${shop} has acknowledged nothing for ten minutes. The last error: ${error}.`,
     request: 'See its deliveries here:',
@@ -90,7 +91,7 @@ export const LETTERS = {
       'Each event is tried four times and then dropped; the event feed keeps it for 30 days. You will get one more mail when the URL works again.',
   },
   recovered: {
-    subject: 'webhooks of an API client work again',
+    subject: (client) => `webhooks of ${client} work again`,
     opening: (shop, client) => `The webhook URL of the API client ${client} of ${shop} works again.`,
     request: 'See its deliveries here:',
     button: 'See its deliveries',

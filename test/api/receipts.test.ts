@@ -169,7 +169,7 @@ describe('receive with lines', () => {
           { line: 1, received: 2 },
         ],
       },
-      { lines: 'unique' },
+      { 'lines.1.line': 'unique' },
     ],
     ['less than nothing', { lines: [{ line: 1, received: -1 }] }, { 'lines.0.received': 'min' }],
     ['five decimals', { lines: [{ line: 2, received: 0.00001 }] }, { 'lines.0.received': 'decimals' }],
@@ -384,7 +384,7 @@ describe('the credit', () => {
     expect(rulesOf(await ask({ creditAmount: 200 }))).toEqual({ note: 'required' });
     expect(rulesOf(await ask({ creditAmount: 482.2501 }))).toEqual({ creditAmount: 'max', note: 'required' });
     expect(rulesOf(await ask({ creditAmount: -1, note: 'x' }))).toEqual({ creditAmount: 'min' });
-    expect(rulesOf(await ask({ creditAmount: 0.00001, note: 'x' }))).toEqual({ creditAmount: 'decimals' });
+    expect(rulesOf(await ask({ creditAmount: 0.000000001, note: 'x' }))).toEqual({ creditAmount: 'decimals' });
     expect(await traceOf(t, path)).toEqual(before);
 
     const requested = await ask({ creditAmount: 482.25, note: 'As a courtesy' });

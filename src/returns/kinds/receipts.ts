@@ -37,13 +37,22 @@ export const linesOf = (row: TradeReturnRow): TradeReturn['items'] => {
   return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
 };
 
-/** Every line must exist, and nothing arrives that was not declared. */
+/** Every line must exist and be named once, nothing arrives that was not declared, and nothing is accepted that did not arrive. */
 const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
-  const errors = lines.flatMap(({ line, received }, i): FieldError[] => {
+  const named = new Set<number>();
+  const errors = lines.flatMap(({ line, received, accepted }, i): FieldError[] => {
+    const at = `lines.${i}`;
     const item = items[line - 1];
-    if (!item) return [aboveMax(`lines.${i}.line`, `${items.length}, the last line of the return`)];
-    return received > item.quantity
-      ? [aboveMax(`lines.${i}.received`, `${item.quantity}, the quantity of line ${line}`)]
+    if (!item) return [aboveMax(`${at}.line`, `${items.length}, the last line of the return`)];
+    if (named.has(line))
+      return [
+        { field: `${at}.line`, rule: 'unique', message: `${at}.line names line ${line} a second time` },
+      ];
+    named.add(line);
+    if (received > item.quantity)
+      return [aboveMax(`${at}.received`, `${item.quantity}, the quantity of line ${line}`)];
+    return accepted !== null && accepted > received
+      ? [aboveMax(`${at}.accepted`, `${received}, what was received of line ${line}`)]
       : [];
   });
   refuse(errors);
@@ -97,7 +106,7 @@ export const receiptOf = (
 
 // --- amounts ---
 
-/** Prices, quantities and amounts in requests have at most four decimals, so a product has at most eight. */
+/** Prices and quantities have at most four decimals, so a product has at most eight. */
 const DECIMALS = 4;
 
 /** Exact for every number that a request may hold: up to 10^11 the error of the product is below a quarter. */
@@ -119,13 +128,20 @@ const sumOf = <Count extends string>(items: Priced<Count>[], count: Count): bigi
 export const amountOf = <Count extends string>(items: Priced<Count>[], count: Count): string =>
   digitsOf(sumOf(items, count));
 
+/** The digits that the caller wrote; a very small number has an exponent. */
+const unitsOf = (amount: number): bigint => {
+  const written = amount < 1e-6 ? amount.toFixed(2 * DECIMALS) : String(amount);
+  const [whole = '', fraction = ''] = written.split('.');
+  return BigInt(whole + fraction.padEnd(2 * DECIMALS, '0'));
+};
+
 /** An amount in place of the computed one, in decimal digits; null: it is the same. */
 export const otherAmount = (
   items: TradeReturn['items'],
   wanted: number,
   note: string | null,
 ): string | null => {
-  const units = tenThousandths(wanted) * 10n ** BigInt(DECIMALS);
+  const units = unitsOf(wanted);
   if (units === sumOf(items, 'accepted')) return null;
   const errors: FieldError[] = [];
   if (units > sumOf(items, 'quantity'))

@@ -33,8 +33,10 @@ interface MoveBody {
 const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['status']): ServiceError => {
   const open = openTradeMoves(status);
   const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
+  // With lines it corrects what was counted.
+  const what = action === 'receive' && status === 'TRADE_RECEIVED' ? 'receive without lines' : action;
   return new ServiceError('MOVE_NOT_ALLOWED', {
-    message: `The return is ${status}, so ${action} is not open; ${rest}.`,
+    message: `The return is ${status}, so ${what} is not open; ${rest}.`,
   });
 };
 
