@@ -93,7 +93,7 @@ export type CreateTradeReturn = z.infer<typeof CreateTradeReturn>;
 
 const note = optionalText(LENGTH.freeText, { description: 'Stored in the timeline entry.' });
 
-export const TradeMove = z.strictObject({ note }).meta({ id: 'TradeMove' });
+const TradeMove = z.strictObject({ note }).meta({ id: 'TradeMove' });
 
 const ReceivedLine = z
   .strictObject({

@@ -49,6 +49,8 @@ describe('what a client may do', () => {
     expect(await rules({ events: ['webhook.test'] })).toEqual({ 'events.0': 'oneOf' });
     expect(Object.keys(await rules({ expiresAt: '2027-01-31' }))).toEqual(['expiresAt']);
     expect(await rules({ expiresAt: ahead(t, -1000) })).toEqual({ expiresAt: 'format' });
+    const mistyped = { expiresAt: ahead(t, -365 * DAY_MS) };
+    expect(rulesOf(await admin.patch(`/clients/${t.client.id}`, mistyped))).toEqual({ expiresAt: 'format' });
     expect((await admin.get('/clients')).body.items).toHaveLength(1);
   });
 

@@ -384,7 +384,9 @@ describe('the credit', () => {
     expect(rulesOf(await ask({ creditAmount: 200 }))).toEqual({ note: 'required' });
     expect(rulesOf(await ask({ creditAmount: 482.2501 }))).toEqual({ creditAmount: 'max', note: 'required' });
     expect(rulesOf(await ask({ creditAmount: -1, note: 'x' }))).toEqual({ creditAmount: 'min' });
-    expect(rulesOf(await ask({ creditAmount: 0.000000001, note: 'x' }))).toEqual({ creditAmount: 'decimals' });
+    expect(rulesOf(await ask({ creditAmount: 0.000000001, note: 'x' }))).toEqual({
+      creditAmount: 'decimals',
+    });
     expect(await traceOf(t, path)).toEqual(before);
 
     const requested = await ask({ creditAmount: 482.25, note: 'As a courtesy' });
@@ -409,6 +411,19 @@ describe('the credit', () => {
     const none = await received(t, staff);
     const requested = await staff.post(`${none}/request-credit`, { creditAmount: 0, note: 'Their fault' });
     expect(requested.body.creditAmount).toBe(0);
+  });
+
+  it('can be confirmed with all its digits, as a program read them', async ({ t, staff }) => {
+    const items = [
+      { sku: 'WIRE', productName: 'Wire, by the metre', quantity: 2.5, price: 3.3333 },
+      { sku: 'DUST', productName: 'Dust', quantity: 0.0001, price: 0.0001 },
+    ];
+    const path = await approved(t, staff, items);
+    const { creditAmount } = (await staff.post(`${path}/receive`)).body;
+    expect(creditAmount).toBe(8.33325001);
+    expect((await staff.post(`${path}/request-credit`, { creditAmount })).body).toMatchObject({
+      creditAmount,
+    });
   });
 
   it('is none for a return that is rejected after a receipt, which keeps its figures', async ({

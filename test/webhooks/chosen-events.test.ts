@@ -150,6 +150,7 @@ describe('the feed', () => {
     expect(eventsIn(await read(t, 'types=offline_repair.closed'))).toEqual(['offline_repair.closed']);
     const both = 'types=offline_repair.closed,offline_repair.created';
     expect(eventsIn(await read(t, both))).toEqual(specified);
+    expect(eventsIn(await read(t, both.replace(',', ', ')))).toEqual(eventsIn(await read(t, both)));
     const all = await read(t, `types=${ALL_TYPES}`);
     expect(eventsIn(all)).toEqual(['offline_repair.created', LATER, 'offline_repair.closed']);
     // All read the same log: their cursors are the same.

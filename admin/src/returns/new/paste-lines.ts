@@ -22,7 +22,7 @@ const HEADERS: Record<LineField, RegExp> = {
   weight: /weight/i,
   tradeLineItemId: /line/i,
 };
-export const LINE_FIELDS = Object.keys(HEADERS) as LineField[];
+const LINE_FIELDS = Object.keys(HEADERS) as LineField[];
 
 /** Cells that hold a line end or a tab are quoted, and quotes in them doubled. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^\t\r\n]*))(\t|\r\n|\n|\r|$)/gy;
