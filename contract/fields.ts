@@ -117,7 +117,7 @@ export const price = () =>
     examples: [149.95],
   });
 /** A sum of price × quantity has twice the decimals. JSON keeps fifteen digits exactly. */
-export const AMOUNT_DECIMALS = 2 * DECIMALS;
+const AMOUNT_DECIMALS = 2 * DECIMALS;
 export const amount = (description: string, examples: number[]) =>
   decimal(z.number().min(0), AMOUNT_DECIMALS, 10 ** 15).meta({
     description: `${description} At most ${AMOUNT_DECIMALS} decimals.`,

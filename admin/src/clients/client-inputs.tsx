@@ -142,7 +142,7 @@ const EVENT_LABELS: Record<string, string> = {
   tracking_uploaded: 'Tracking number added',
   disposition_set: 'Outcome decided',
   items_received: 'Items counted',
-  updated: 'Corrected, assigned or set waiting',
+  updated: 'Corrected or assigned',
 };
 
 const eventLabel = (event: string): string => {
