@@ -42,7 +42,9 @@ export const followFeed = async (
       // Past events that were not asked for: they are not read again.
       waiter.position = found.last;
       const call = await ctx.feedWatches.wait(waiter, endsAt - performance.now(), signal);
-      if (signal.aborted || !call) break;
+      if (signal.aborted) break;
+      await checkAgain();
+      if (!call) break;
       const key = `${waiter.position} ${limit} ${types}`;
       const shared = call.get(key) ?? readFeed(ctx, shopId, waiter.position, limit, types);
       call.set(key, shared);
@@ -50,7 +52,6 @@ export const followFeed = async (
       if (!found.isEmpty) break;
       await pause(SKIP_REST_MS);
     }
-    if (!signal.aborted) await checkAgain();
     return found.page;
   } finally {
     ctx.feedWatches.leave(shopId, waiter);
