@@ -60,7 +60,8 @@ export const checkSecretKey = async (reading: Reading, config: Config): Promise<
 
 /** Keys that ended or will soon: the programs that use them fail. */
 export const checkKeys = async ({ db, server }: Reading): Promise<Finding> => {
-  const nowMs = (await server()).nowMs ?? Date.now();
+  // PostgreSQL's clock has fractions of a millisecond, its column has none.
+  const nowMs = Math.round((await server()).nowMs ?? Date.now());
   const clients = await db
     .selectFrom('api_clients')
     .select(['id', 'name', 'expires_at'])

@@ -312,7 +312,11 @@ describe('rights, events and the end of a key', () => {
   it('show a key that expires within two weeks, and one that has', async ({ t, admin }) => {
     const expiresAt = `${dayAhead(6)}T00:00:00Z`;
     await admin.post('/clients', { name: 'Kiosk', expiresAt, webhookUrl: HOOK });
-    await admin.patch(`/clients/${t.client.id}`, { expiresAt: '2026-01-01T10:30:00Z' });
+    await t.ctx.db
+      .updateTable('api_clients')
+      .set({ expires_at: Date.parse('2026-01-01T10:30:00Z') })
+      .where('id', '=', t.client.id)
+      .execute();
     const page = await openPageAs('External API', t, 'ADMIN');
     await rowWith(page, 'Kiosk').getByText('Expires soon').waitFor();
     await rowWith(page, 'Kiosk')

@@ -427,6 +427,7 @@ const RULE_SOURCES = [
   'contract/fields.ts',
   'contract/trade-return.ts',
   'contract/delivery.ts',
+  'src/returns/kinds/receipts.ts',
   'src/http/validation.ts',
   'src/events/feed.ts',
 ].map((file) => new URL(`../../${file}`, import.meta.url));

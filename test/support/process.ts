@@ -230,7 +230,9 @@ export const printed = async (
   // On a busy machine the database may be slow to answer.
   const said = result.stderr.replace(/^handback: waiting for the database .*\n/, '');
   if (result.status !== 0 || said !== '')
-    throw new Error(`handback ${args.join(' ')}: status ${result.status}, ${result.stderr}`);
+    throw new Error(
+      `handback ${args.join(' ')}: status ${result.status}, ${result.stderr}${JSON.stringify(result.json)}`,
+    );
   return result.json;
 };
 
