@@ -175,6 +175,10 @@ const AUDIT_ACTIONS = [
   'EXPORTED',
   'BACKED_UP',
   'RESTORED',
+  'CUSTOMER_EXPORTED',
+  'CUSTOMER_ERASED',
+  'FORGETTING_CHANGED',
+  'FORMER_EMPLOYEE_ERASED',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER', 'RETURN'] as const;

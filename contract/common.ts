@@ -26,6 +26,9 @@ export const stamps = {
   statusSince: Instant.meta({ description: 'When it entered its current status.' }),
   createdAt: Instant,
   updatedAt: Instant,
+  erasedAt: Instant.nullable().meta({
+    description: "When the customer's data in it were erased; `null`: they are here.",
+  }),
 };
 
 // --- lists ---
@@ -143,6 +146,17 @@ export type Right = (typeof RIGHTS)[number];
 
 // --- errors ---
 
+export const RefusedReturn = z
+  .object({
+    id: Id,
+    rmaNumber: z.string().meta({ examples: ['#RMA-000123'] }),
+    reason: z
+      .enum(['OPEN', 'DELIVERY_WAITING'])
+      .meta({ description: 'It is not ended yet, or a webhook about it is still to be sent.' }),
+  })
+  .meta({ id: 'RefusedReturn' });
+export type RefusedReturn = z.infer<typeof RefusedReturn>;
+
 export const FieldError = z
   .object({
     field: z.string().meta({ description: 'Path of the field, for example `faultyItem.sku`.' }),
@@ -178,6 +192,10 @@ export const ErrorBody = z
       .enum(RIGHTS)
       .optional()
       .meta({ description: '`RIGHT_REQUIRED` only: the right that the client lacks.' }),
+    refused: z
+      .array(RefusedReturn)
+      .optional()
+      .meta({ description: '`ERASE_REFUSED` only: the returns that were not erased, and why.' }),
     docs: z.string().meta({
       description: 'The URL of its explanation in the documentation.',
       examples: ['https://returns.example.com/docs/errors#LIMIT_EXCEEDED'],

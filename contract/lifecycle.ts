@@ -30,6 +30,7 @@ export const TIMELINE_TYPES = [
   'NOTE_ADDED',
   'ASSIGNED',
   'CORRECTED',
+  'ERASED',
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
@@ -140,3 +141,9 @@ export const ENDED_STATUSES = {
   offline_repairs: ['OFFLINE_CLOSED'],
   trade_returns: ['TRADE_REJECTED', 'TRADE_RESOLVED'],
 } as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: TradeReturnStatus[] };
+
+/** Ended for personal data: a repair that is resolved waits for nothing but its closing. Only these are erased without asking. */
+export const ERASABLE_STATUSES = {
+  offline_repairs: ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
+  trade_returns: ENDED_STATUSES.trade_returns,
+} as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: readonly TradeReturnStatus[] };

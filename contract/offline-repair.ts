@@ -166,6 +166,7 @@ export const OfflineRepair = z
         statusSince: '2026-11-15T09:30:00.000Z',
         createdAt: '2026-11-15T09:30:00.000Z',
         updatedAt: '2026-11-15T09:30:00.000Z',
+        erasedAt: null,
       },
     ],
   });

@@ -261,6 +261,7 @@ export const TradeReturn = z
         additionalComment: null,
         createdAt: '2026-11-15T09:30:00.000Z',
         updatedAt: '2026-11-15T09:30:00.000Z',
+        erasedAt: null,
       },
     ],
   });

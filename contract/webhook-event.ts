@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id } from './common.ts';
+import { Id, Instant } from './common.ts';
 import { OfflineDisposition, OfflineRepair, OfflineRepairStatus } from './offline-repair.ts';
 import { CreditAmount, ReceivedItem, TradeReturn, TradeReturnStatus } from './trade-return.ts';
 
@@ -15,6 +15,7 @@ const common = {
 const repair = { ...common, status: OfflineRepairStatus };
 
 const tradeReturn = { ...common, status: TradeReturnStatus };
+const erasedAt = Instant.meta({ description: "When the customer's data were erased." });
 
 export const WEBHOOK_EVENT_DATA = {
   'offline_repair.created': OfflineRepair,
@@ -47,6 +48,7 @@ export const WEBHOOK_EVENT_DATA = {
     })
     .meta({ id: 'OfflineRepairClosed' }),
   'offline_repair.updated': OfflineRepair,
+  'offline_repair.erased': z.object({ ...repair, erasedAt }).meta({ id: 'OfflineRepairErased' }),
   'trade_return.created': TradeReturn,
   'trade_return.status_changed': z
     .object({
@@ -77,6 +79,7 @@ export const WEBHOOK_EVENT_DATA = {
     .object({ ...tradeReturn, previousStatus: TradeReturnStatus, creditAmount: CreditAmount })
     .meta({ id: 'TradeReturnResolved' }),
   'trade_return.updated': TradeReturn,
+  'trade_return.erased': z.object({ ...tradeReturn, erasedAt }).meta({ id: 'TradeReturnErased' }),
   'webhook.test': z.object({
     id: Id,
     rmaNumber: z.null(),

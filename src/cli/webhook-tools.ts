@@ -120,12 +120,14 @@ const STATUSES: Record<RmaEventName, [before: string, after: string] | null> = {
   'offline_repair.disposition_set': ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED'],
   'offline_repair.closed': ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
   'offline_repair.updated': null,
+  'offline_repair.erased': ['OFFLINE_CLOSED', 'OFFLINE_CLOSED'],
   'trade_return.created': null,
   'trade_return.status_changed': ['TRADE_APPROVED', 'TRADE_RECEIVED'],
   'trade_return.items_received': ['TRADE_RECEIVED', 'TRADE_RECEIVED'],
   'trade_return.credit_requested': ['TRADE_RECEIVED', 'TRADE_CREDIT_REQUESTED'],
   'trade_return.resolved': ['TRADE_CREDIT_REQUESTED', 'TRADE_RESOLVED'],
   'trade_return.updated': null,
+  'trade_return.erased': ['TRADE_RESOLVED', 'TRADE_RESOLVED'],
 };
 /** An event's schema keeps only its own. */
 const EXTRA = {
@@ -158,5 +160,12 @@ const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (!statuses) return rma;
   const [previousStatus, status] = statuses;
   const received = 'items' in rma ? receivedInFull(rma) : {};
-  return WEBHOOK_EVENT_DATA[event].parse({ ...rma, ...received, ...EXTRA, previousStatus, status });
+  return WEBHOOK_EVENT_DATA[event].parse({
+    ...rma,
+    ...received,
+    ...EXTRA,
+    erasedAt: toIso(nowMs),
+    previousStatus,
+    status,
+  });
 };

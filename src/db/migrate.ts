@@ -5,6 +5,7 @@ import { ConfigError } from '../service/config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
 import { receipts } from './migrations/0002-receipts.ts';
 import { clientRights } from './migrations/0003-client-rights.ts';
+import { personalData } from './migrations/0004-personal-data.ts';
 import type { Tables } from './schema.ts';
 
 /** Where the engines' schemas differ. */
@@ -71,6 +72,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0001-initial-schema': initialSchema,
   '0002-receipts': receipts,
   '0003-client-rights': clientRights,
+  '0004-personal-data': personalData,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);

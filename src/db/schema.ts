@@ -34,6 +34,7 @@ const fixedText = fixed<string>();
 const fixedTextOrNull = fixed<string | null>();
 const fixedNumber = fixed<number>();
 
+export type ReturnTable = 'offline_repairs' | 'trade_returns';
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 
 const rmaColumns = <Status extends string>() => ({
@@ -47,6 +48,8 @@ const rmaColumns = <Status extends string>() => ({
   ...textOrNull('customer_phone', 'assignee_id'),
   // The first rises by a millisecond at least with every change: it is also the time of the change's event.
   ...number('updated_at', 'status_since'),
+  // When the customer's data were erased.
+  ...numberOrNull('erased_at'),
 });
 
 /** In an order in which rows can be restored: tables that others refer to come first. */
@@ -161,7 +164,7 @@ const SCHEMA = {
   /** How many RMAs there are, updated with every change. */
   rma_totals: {
     ...fixedText('shop_id', 'status'),
-    ...fixed<'offline_repairs' | 'trade_returns'>()('kind'),
+    ...fixed<ReturnTable>()('kind'),
     ...fixed<'API' | 'STAFF'>()('origin'),
     ...number('count'),
   },
@@ -174,6 +177,16 @@ const SCHEMA = {
   },
   /** After so many days in a status a return is overdue. */
   target_days: { ...fixedText('shop_id', 'status'), ...number('days') },
+  /** Months after its end in which a shop's return of a kind is erased. */
+  forget_rules: { ...fixedText('shop_id'), ...fixed<ReturnTable>()('kind'), ...number('months') },
+  /** What was erased, without any data: a restore erases it again. */
+  erasures: {
+    ...fixedText('subject_id', 'shop_id'),
+    ...fixed<ReturnTable | 'users'>()('kind'),
+    ...fixedNumber('at'),
+    // How far the erasing of a former employee has come in the timeline, by RMA; null: it is done.
+    ...textOrNull('done_to'),
+  },
   /** Removed users: what is assigned to them becomes unassigned. */
   departed_people: { ...fixedText('user_id', 'shop_id'), ...fixedNumber('left_at') },
   saved_views: {

@@ -55,6 +55,7 @@ export const errorBody = (error: ServiceError, requestId: string, baseUrl: strin
     code: error.code,
     ...(error.errors ? { errors: error.errors } : {}),
     ...(error.right ? { right: error.right } : {}),
+    ...(error.refused ? { refused: error.refused } : {}),
     docs: `${baseUrl}/docs/errors#${error.code}`,
     requestId,
   };

@@ -1,4 +1,4 @@
-import { BASE_PATH, type FieldError, type Right } from '../../contract/common.ts';
+import { BASE_PATH, type FieldError, type RefusedReturn, type Right } from '../../contract/common.ts';
 
 // Every error the service can answer with: its status, its code and its sentence, once.
 
@@ -33,6 +33,8 @@ const EXTERNAL = {
     IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.',
     EDIT_CONFLICT: 'Someone else changed this return since you saw it; nothing was done.',
     MOVE_NOT_ALLOWED: 'The return cannot make this move now.',
+    ERASED: "The customer's data in this return were erased: it cannot be changed any more.",
+    ERASE_REFUSED: 'No return was erased: each is open, or a webhook about it is still to be sent.',
   },
   410: {
     CURSOR_EXPIRED:
@@ -71,6 +73,7 @@ const ADMIN = {
     RULE_NOT_FOUND: 'The shop has no such rule.',
     CLIENT_NOT_FOUND: 'There is no such API client.',
     VIEW_NOT_FOUND: 'There is no such view.',
+    FORMER_EMPLOYEE_NOT_FOUND: 'There is no such former employee.',
   },
   409: {
     NO_WEBHOOK: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
@@ -110,6 +113,7 @@ interface Details {
   message?: string;
   errors?: FieldError[];
   right?: Right;
+  refused?: RefusedReturn[];
   headers?: Record<string, string>;
   /** Not a failure, though its status says so: it stays out of the log. */
   quiet?: boolean;
@@ -120,6 +124,7 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
   readonly right: Right | undefined;
+  readonly refused: RefusedReturn[] | undefined;
   readonly headers: Record<string, string>;
   readonly quiet: boolean;
 
@@ -128,6 +133,7 @@ export class ServiceError extends Error {
     this.code = code;
     this.errors = details.errors;
     this.right = details.right;
+    this.refused = details.refused;
     this.headers = details.headers ?? {};
     this.quiet = details.quiet ?? false;
   }

@@ -55,6 +55,10 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   EXPORTED: 'Exported returns',
   BACKED_UP: 'Made a backup of everything',
   RESTORED: 'Restored everything from a backup',
+  CUSTOMER_EXPORTED: 'Exported the data of a customer',
+  CUSTOMER_ERASED: 'Erased the data of a customer',
+  FORGETTING_CHANGED: 'Changed when customers are forgotten',
+  FORMER_EMPLOYEE_ERASED: 'Erased the name of a former employee',
 };
 
 export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {

@@ -73,6 +73,7 @@ const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
   'offline_repair.disposition_set': 'A disposition was set at resolution.',
   'offline_repair.closed': 'The repair was closed.',
   'offline_repair.updated': 'Staff corrected or assigned the repair. `data` is the whole repair.',
+  'offline_repair.erased': "The customer's data in the repair were erased: erase your copy as well.",
   'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
   'trade_return.status_changed': 'The trade return moved between lifecycle stages.',
   'trade_return.items_received':
@@ -80,6 +81,7 @@ const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
   'trade_return.credit_requested': 'A credit was requested for the trade return.',
   'trade_return.resolved': 'The trade return was resolved.',
   'trade_return.updated': 'Staff corrected or assigned the trade return. `data` is the whole trade return.',
+  'trade_return.erased': "The customer's data in the trade return were erased: erase your copy as well.",
   'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 

@@ -123,6 +123,7 @@ export class Decision {
     if (wanted.type === 'create') return this.#create(wanted, counter);
     const before = this.#rows[wanted.kind].get(wanted.id);
     if (!before || !isVisibleTo(wanted.caller, before)) throw notFound(wanted.id);
+    if (before.erased_at !== null) throw new ServiceError('ERASED');
     const step = stepOf(wanted, before);
     // A move that would change nothing was made already, perhaps by the same caller, who lost the answer.
     if (step || wanted.type !== 'move') this.#mustBeUnchanged(wanted);

@@ -102,7 +102,11 @@ export const OFFLINE_REPAIR: Kind = {
     note: body.notes,
     data: { ...body.tracking },
   }),
-  events: { created: 'offline_repair.created', updated: 'offline_repair.updated' },
+  events: {
+    created: 'offline_repair.created',
+    updated: 'offline_repair.updated',
+    erased: 'offline_repair.erased',
+  },
   move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
     const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;
@@ -156,5 +160,6 @@ export const OFFLINE_REPAIR: Kind = {
     statusSince: toIso(row.status_since),
     createdAt: toIso(row.created_at),
     updatedAt: toIso(row.updated_at),
+    erasedAt: row.erased_at === null ? null : toIso(row.erased_at),
   }),
 };

@@ -66,6 +66,7 @@ const view = (row: TradeReturnRow): TradeReturn => {
     statusSince: toIso(row.status_since),
     createdAt: toIso(row.created_at),
     updatedAt: toIso(row.updated_at),
+    erasedAt: row.erased_at === null ? null : toIso(row.erased_at),
   };
 };
 
@@ -164,7 +165,11 @@ export const TRADE_RETURN: Kind = {
     note: null,
     data: {},
   }),
-  events: { created: 'trade_return.created', updated: 'trade_return.updated' },
+  events: {
+    created: 'trade_return.created',
+    updated: 'trade_return.updated',
+    erased: 'trade_return.erased',
+  },
   move(before: TradeReturnRow, anyAction, body) {
     const action = anyAction as TradeReturnAction;
     const given = body as MoveBody;

@@ -3,6 +3,7 @@ import { Group, Text, Timeline } from '@mantine/core';
 import {
   ArrowRight,
   CircleCheck,
+  Eraser,
   FilePlus,
   type LucideIcon,
   MessageSquare,
@@ -33,6 +34,7 @@ const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {
   NOTE_ADDED: { icon: MessageSquare, label: 'noted' },
   CORRECTED: { icon: PencilLine, label: 'corrected it' },
   ASSIGNED: { icon: UserRound, label: 'assigned it' },
+  ERASED: { icon: Eraser, label: 'erased the customer’s data' },
 };
 
 /** A program may repeat a move, and staff close a repair twice: the entry stands for what was said, not for a change. */

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { Id, Instant, RefusedReturn } from './common.ts';
+import { email, LENGTH, text } from './fields.ts';
+
+// A customer's personal data: found, exported, erased, and forgotten after a time. docs/contract.md has the rules.
+
+/** What stands in place of an erased text. What may be null becomes null. */
+export const ERASED_TEXT = '[erased]';
+export const ERASED_EMAIL = 'erased@erased.invalid';
+
+const FEWEST_DIGITS = 5;
+
+const phone = text(LENGTH.name, {
+  description: 'Compared by its digits; a leading `+` or `00` is ignored, and no country is guessed.',
+  examples: ['+44 20 7946 0018'],
+}).refine((value) => value.replaceAll(/\D/g, '').length >= FEWEST_DIGITS, {
+  error: `must have at least ${FEWEST_DIGITS} digits`,
+  params: { rule: 'phone' },
+});
+
+const person = {
+  email: email({ description: 'In upper or lower case.', examples: ['ada@example.com'] }).optional(),
+  phone: phone.optional(),
+};
+const ONE_OF_BOTH = {
+  path: ['email'],
+  error: 'or phone is required, and only one of them',
+  params: { rule: 'oneOf' },
+};
+const isOneOfBoth = (given: { email?: string | undefined; phone?: string | undefined }): boolean =>
+  (given.email === undefined) !== (given.phone === undefined);
+
+export const FindCustomer = z
+  .strictObject(person)
+  .refine(isOneOfBoth, ONE_OF_BOTH)
+  .meta({ id: 'FindCustomer', examples: [{ email: 'ada@example.com' }] });
+export type FindCustomer = z.infer<typeof FindCustomer>;
+
+const { reason: Hold, ...named } = RefusedReturn.shape;
+
+const CustomerReturn = z
+  .object({
+    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    ...named,
+    status: z.string(),
+    customerName: z.string(),
+    customerEmail: z.string(),
+    createdAt: Instant,
+    hold: Hold.nullable().meta({ description: 'Why it would not be erased now; `null`: it would.' }),
+  })
+  .meta({ id: 'CustomerReturn' });
+export type CustomerReturn = z.infer<typeof CustomerReturn>;
+
+export const FoundCustomer = z
+  .object({ total: z.int().min(0), returns: z.array(CustomerReturn) })
+  .meta({ id: 'FoundCustomer', description: 'Newest first, at most 500; `total` counts all.' });
+export type FoundCustomer = z.infer<typeof FoundCustomer>;
+
+const ExportedReturn = z.object({
+  kind: CustomerReturn.shape.kind,
+  return: z.record(z.string(), z.unknown()).meta({ description: 'The whole return, as the API shows it.' }),
+  timeline: z.array(z.record(z.string(), z.unknown())),
+  events: z.array(z.record(z.string(), z.unknown())),
+});
+export const CustomerExport = z
+  .object({ exportedAt: Instant, returns: z.array(ExportedReturn) })
+  .meta({ id: 'CustomerExport' });
+
+const dryRun = z.boolean().default(false).meta({
+  description: 'Counts and names what would be erased, and changes nothing.',
+});
+
+export const EraseCustomer = z
+  .strictObject({
+    ...person,
+    reason: text(LENGTH.freeText, {
+      description: 'Kept in the audit log: why, without the name of the customer.',
+      examples: ['Asked for it by letter'],
+    }),
+    includeOpen: z.boolean().default(false).meta({
+      description: 'Also erases returns that are open; webhooks about them that wait are dropped.',
+    }),
+    dryRun,
+  })
+  .refine(isOneOfBoth, ONE_OF_BOTH)
+  .meta({ id: 'EraseCustomer', examples: [{ email: 'ada@example.com', reason: 'Asked for it by letter' }] });
+export type EraseCustomer = z.infer<typeof EraseCustomer>;
+
+/** By API. */
+export const CreateErasure = z
+  .strictObject({ customerEmail: email({ examples: ['ada@example.com'] }), dryRun })
+  .meta({ id: 'CreateErasure', examples: [{ customerEmail: 'ada@example.com' }] });
+export type CreateErasure = z.infer<typeof CreateErasure>;
+
+const count = (description: string) => z.int().min(0).meta({ description });
+
+export const Erasure = z
+  .object({
+    dryRun: z.boolean(),
+    matched: count('Returns that hold the customer and are not erased yet.'),
+    erased: count('How many this call erased, or would erase.'),
+    returns: z.array(z.object(named)).meta({ description: 'Those that it erased, or would erase.' }),
+    refused: z.array(RefusedReturn).meta({ description: 'Those that are not erased, and why; at most 500.' }),
+    remaining: count('How many can be erased by the next call: one call erases at most 500.'),
+  })
+  .meta({ id: 'Erasure' });
+export type Erasure = z.infer<typeof Erasure>;
+
+// --- forgetting after a time ---
+
+const months = z
+  .int()
+  .min(1)
+  .max(120)
+  .nullable()
+  .meta({
+    description: 'Months after its end in which a return is erased; `null`: it is kept.',
+    examples: [24],
+  });
+
+export const Forgetting = z
+  .strictObject({ offlineRepairMonths: months, tradeReturnMonths: months })
+  .meta({ id: 'Forgetting' });
+export type Forgetting = z.infer<typeof Forgetting>;
+
+export const ForgettingCount = z
+  .object({
+    offlineRepairs: count('Repairs that would be erased.'),
+    tradeReturns: count('Trade returns that would be erased.'),
+  })
+  .meta({ id: 'ForgettingCount' });
+export type ForgettingCount = z.infer<typeof ForgettingCount>;
+
+// --- former employees ---
+
+const FormerEmployee = z
+  .object({
+    id: Id,
+    email: z.string(),
+    removedAt: Instant,
+    erasing: z
+      .boolean()
+      .meta({ description: 'Their name is being erased; it takes minutes in a large shop.' }),
+  })
+  .meta({ id: 'FormerEmployee' });
+export type FormerEmployee = z.infer<typeof FormerEmployee>;
+export const FormerEmployeeList = z.object({ items: z.array(FormerEmployee) }).meta({
+  id: 'FormerEmployeeList',
+  description: 'Removed users whose name is still in timelines or the audit log, newest first, at most 100.',
+});
+
+export const EraseFormerEmployee = z
+  .strictObject({ reason: EraseCustomer.shape.reason })
+  .meta({ id: 'EraseFormerEmployee' });
