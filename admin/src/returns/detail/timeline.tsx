@@ -17,6 +17,7 @@ import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
 import type { ReceivedLine } from '../../../../contract/trade-return.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
 import { formatAmount, formatNumber } from '../numbers.ts';
@@ -107,7 +108,7 @@ export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] 
               {line}
             </Text>
           ))}
-          {entry.note ? <Note>{entry.note}</Note> : null}
+          {noteOf(entry)}
           <Text size="xs" c="dimmed" mt={4}>
             <RelativeTime at={entry.at} />
           </Text>
@@ -116,6 +117,12 @@ export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] 
     })}
   </Timeline>
 );
+
+/** A note has no words only where they were erased. */
+const noteOf = ({ type, note }: TimelineEntry) => {
+  if (note) return <Note>{note}</Note>;
+  return type === 'NOTE_ADDED' ? <Hint>(erased)</Hint> : null;
+};
 
 const Title = ({ entry }: { entry: TimelineEntry }) => (
   <Text size="sm" component="span">
