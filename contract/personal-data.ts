@@ -63,6 +63,7 @@ const ExportedReturn = z.object({
 export const CustomerExport = z
   .object({ exportedAt: Instant, returns: z.array(ExportedReturn) })
   .meta({ id: 'CustomerExport' });
+export type CustomerExport = z.infer<typeof CustomerExport>;
 
 const dryRun = z.boolean().default(false).meta({
   description: 'Counts and names what would be erased, and changes nothing.',
