@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import { forgetOldEvents } from '../events/feed.ts';
+import { forgetEndedReturns } from '../personal-data/forget.ts';
 import { forgetExpiredKeys } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
 import { forgetExpiredLinks } from '../staff/links.ts';
@@ -27,6 +28,7 @@ const STEPS: CleanupStep[] = [
   unassignRemovedUsers,
   forgetOldEvents,
   forgetOldDeliveries,
+  forgetEndedReturns,
   (ctx) => ctx.analyze().then(() => false),
 ];
 
