@@ -130,7 +130,12 @@ interface ConsequencesProps {
   onIncludeOpen(includeOpen: boolean): void;
 }
 
-const Consequences = ({ dryRun: { refused }, count, includeOpen, onIncludeOpen }: ConsequencesProps) => (
+const Consequences = ({
+  dryRun: { matched, refused },
+  count,
+  includeOpen,
+  onIncludeOpen,
+}: ConsequencesProps) => (
   <>
     <Text role="status">
       {count === 0
@@ -138,7 +143,7 @@ const Consequences = ({ dryRun: { refused }, count, includeOpen, onIncludeOpen }
         : `${returnsText(count)} will be erased. This cannot be undone.`}
     </Text>
     {refused.length > 0 ? (
-      <Refused refused={refused} title={`${returnsText(refused.length)} will not be erased`}>
+      <Refused refused={refused} title={`${returnsText(matched - count)} will not be erased`}>
         Finish open returns first, or tick “Erase open returns too”.
       </Refused>
     ) : null}
