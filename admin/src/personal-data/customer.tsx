@@ -63,8 +63,6 @@ export const AskingCustomer = () => {
             <TextInput
               flex="1 1 16rem"
               label="E-mail or phone"
-              description={COMPARED}
-              inputWrapperOrder={['label', 'input', 'error', 'description']}
               autoComplete="off"
               spellCheck={false}
               {...form.getInputProps('typed')}

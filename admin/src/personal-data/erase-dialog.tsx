@@ -80,17 +80,18 @@ const useErasing = ({ person, onErased }: Props, includeOpen: boolean) => {
   return { form, dialog, done, report, stop: () => stopping.current.abort() };
 };
 
+const TITLE = 'Erase the data of a customer';
+
 export const EraseDialog = (props: Props) => {
   const { person, onClose } = props;
   const [includeOpen, setIncludeOpen] = useState(false);
   const dryRun = useDryRun(person, includeOpen);
   const { form, dialog, done, report, stop } = useErasing(props, includeOpen);
-  const title = `Erase the data of ${personText(person)}`;
   const count = dryRun.data ? dryRun.data.erased + dryRun.data.remaining : 0;
-  if (report) return <Report title={title} report={report} onClose={onClose} />;
+  if (report) return <Report report={report} onClose={onClose} />;
   if (dialog.busy)
     return (
-      <Modal opened onClose={onClose} title={title} closeOnClickOutside={false} size="lg">
+      <Modal opened onClose={onClose} title={TITLE} closeOnClickOutside={false} size="lg">
         <Stack>
           <RunProgress label="Erasing" done={done} total={count} onStop={stop} />
           <Hint>
@@ -102,7 +103,7 @@ export const EraseDialog = (props: Props) => {
   return (
     <FormDialog
       {...dialog}
-      title={title}
+      title={TITLE}
       action={count === 0 ? 'Erase' : `Erase ${returnsText(count)}`}
       dangerous
       disabled={count === 0 || dryRun.isFetching}
@@ -112,6 +113,7 @@ export const EraseDialog = (props: Props) => {
       {dryRun.isPending ? <LoadingRows rows={2} /> : null}
       {dryRun.data ? (
         <Consequences
+          person={person}
           dryRun={dryRun.data}
           count={count}
           includeOpen={includeOpen}
@@ -124,33 +126,28 @@ export const EraseDialog = (props: Props) => {
 };
 
 interface ConsequencesProps {
+  person: FindCustomer;
   dryRun: Erasure;
   count: number;
   includeOpen: boolean;
   onIncludeOpen(includeOpen: boolean): void;
 }
 
-const Consequences = ({
-  dryRun: { matched, refused },
-  count,
-  includeOpen,
-  onIncludeOpen,
-}: ConsequencesProps) => (
+const Consequences = ({ person, dryRun, count, includeOpen, onIncludeOpen }: ConsequencesProps) => (
   <>
-    <Text role="status">
-      {count === 0
-        ? 'No return can be erased now.'
-        : `${returnsText(count)} will be erased. This cannot be undone.`}
+    <Text role="status" style={{ overflowWrap: 'anywhere' }}>
+      {count === 0 ? 'No return' : returnsText(count)} of <strong>{personText(person)}</strong>{' '}
+      {count === 0 ? 'can be erased now.' : 'will be erased. This cannot be undone.'}
     </Text>
-    {refused.length > 0 ? (
-      <Refused refused={refused} title={`${returnsText(matched - count)} will not be erased`}>
+    {dryRun.refused.length > 0 ? (
+      <Refused refused={dryRun.refused} title={`${returnsText(dryRun.matched - count)} will not be erased`}>
         Finish open returns first, or tick “Erase open returns too”.
       </Refused>
     ) : null}
-    {refused.length > 0 || includeOpen ? (
+    {dryRun.refused.length > 0 || includeOpen ? (
       <Checkbox
         label="Erase open returns too"
-        description="You then cannot reach the customer about them any more, and cannot finish them. Webhooks about them that are not sent yet are dropped: your other programs do not get them."
+        description="They cannot be finished then, and you cannot reach the customer about them. Webhooks about them that are not sent yet are dropped: your other programs never get them."
         checked={includeOpen}
         onChange={({ currentTarget }) => onIncludeOpen(currentTarget.checked)}
       />
@@ -173,8 +170,8 @@ const Consequences = ({
 );
 
 const REFUSED_BECAUSE: Record<RefusedReturn['reason'], string> = {
-  OPEN: 'still open',
-  DELIVERY_WAITING: 'a webhook about it is still to be sent; try again in some minutes',
+  OPEN: 'Still open',
+  DELIVERY_WAITING: 'A webhook about it is still to be sent; try again in some minutes',
 };
 const MOST_NAMED = 10;
 
@@ -187,27 +184,33 @@ interface RefusedProps {
 const Refused = ({ title, refused, children }: RefusedProps) => (
   <Alert color="orange" title={title}>
     <Stack gap="xs">
-      <List size="sm">
-        {refused.slice(0, MOST_NAMED).map(({ id, rmaNumber, reason }) => (
-          <List.Item key={id}>
-            {rmaNumber}: {REFUSED_BECAUSE[reason]}
-          </List.Item>
-        ))}
-      </List>
-      {refused.length > MOST_NAMED ? <span>and {refused.length - MOST_NAMED} more</span> : null}
+      {Object.entries(REFUSED_BECAUSE).map(([reason, label]) => (
+        <Numbers key={reason} label={label} of={refused.filter((each) => each.reason === reason)} />
+      ))}
       {children}
     </Stack>
   </Alert>
 );
 
+const Numbers = ({ label, of }: { label: string; of: readonly RefusedReturn[] }) => {
+  if (of.length === 0) return null;
+  const named = of.slice(0, MOST_NAMED).map(({ rmaNumber }) => rmaNumber);
+  const rest = of.length - named.length;
+  return (
+    <span>
+      {label}: {named.join(', ')}
+      {rest > 0 ? ` and ${rest} more` : ''}
+    </span>
+  );
+};
+
 interface ReportProps {
-  title: string;
   report: ErasureReport;
   onClose(): void;
 }
 
-const Report = ({ title, report: { erased, refused, remaining }, onClose }: ReportProps) => (
-  <Modal opened onClose={onClose} title={title} closeOnClickOutside={false} size="lg">
+const Report = ({ report: { erased, refused, remaining }, onClose }: ReportProps) => (
+  <Modal opened onClose={onClose} title={TITLE} closeOnClickOutside={false} size="lg">
     <Stack>
       <Text role="status">
         {erased.length === 0 ? 'Nothing was erased.' : `Erased: ${returnsText(erased.length)}.`}

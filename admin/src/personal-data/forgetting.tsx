@@ -138,26 +138,29 @@ const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputPr
     />
     {months === null ? null : (
       <Stack gap={4} pl={{ base: 0, xs: 50 }}>
-        <NumberInput
-          label={`Months until the customer of a ${kind.one} is forgotten`}
-          maw="22rem"
-          suffix={months === 1 ? ' month' : ' months'}
-          min={1}
-          max={MOST_MONTHS}
-          clampBehavior="strict"
-          allowDecimal={false}
-          allowNegative={false}
-          error={months === '' ? `1 to ${MOST_MONTHS} months.` : null}
-          value={months}
-          onChange={(next) => onMonths(typeof next === 'number' ? next : '')}
-        />
+        <Group gap="xs">
+          <Text size="sm">Erase after</Text>
+          <NumberInput
+            aria-label={`Months until ${kind.many} are forgotten`}
+            w={150}
+            suffix={months === 1 ? ' month' : ' months'}
+            min={1}
+            max={MOST_MONTHS}
+            clampBehavior="strict"
+            allowDecimal={false}
+            allowNegative={false}
+            error={months === '' ? `1 to ${MOST_MONTHS} months.` : null}
+            value={months}
+            onChange={(next) => onMonths(typeof next === 'number' ? next : '')}
+          />
+        </Group>
         <div role="status">
           {count === undefined ? null : (
             <Text size="sm">
               {count === 0
-                ? `Now no ${kind.one} is that old.`
+                ? `No ${kind.one} is that old yet.`
                 : `This erases ${countOf(count, kind)} within the next minutes. It cannot be undone.`}{' '}
-              From then on it continues every day.
+              Afterwards it continues every day.
             </Text>
           )}
         </div>

@@ -19,7 +19,7 @@ import { ForgetByItself } from './forgetting.tsx';
 export const PersonalDataPage = () => (
   <PageFrame
     title="Personal data"
-    intro="What you store about customers and former employees: find it, hand out a copy, erase it."
+    intro="Find, export and erase what you store about customers and former employees."
   >
     <AskingCustomer />
     <ForgetByItself />
@@ -44,8 +44,8 @@ const FormerEmployees = () => {
     <Section title="A former employee">
       <Stack>
         <Text size="sm" maw="70ch">
-          People whom you removed from the team still stand in timelines and in the audit log with their name.
-          If you erase it, [erased] is shown in its place. What they did stays.
+          The names of people whom you removed from the team are still in timelines and in the audit log. If
+          you erase a name, [erased] is shown in its place. What the person did stays.
         </Text>
         <QueryView query={employees}>
           {({ items }) =>
@@ -115,17 +115,18 @@ const EraseNameDialog = ({ employee, onClose }: { employee: FormerEmployee; onCl
   return (
     <FormDialog
       {...dialog}
-      title={`Erase the name of ${employee.email}`}
+      title="Erase the name of a former employee"
       action="Erase name"
       dangerous
       onClose={onClose}
     >
-      <Text>
-        Timelines and the audit log then show [erased] in place of the name and the e-mail. This cannot be
-        undone.
+      <Text style={{ overflowWrap: 'anywhere' }}>
+        Timelines and the audit log then show [erased] in place of the name and e-mail of{' '}
+        <strong>{employee.email}</strong>. This cannot be undone.
       </Text>
       <Hint>
-        In a large shop it takes some minutes. Copies elsewhere, such as backups and exports, are not touched.
+        In a large shop it takes some minutes. Copies elsewhere, such as backups and exported files, are not
+        touched.
       </Hint>
       <ReasonInput {...form.getInputProps('reason')} />
     </FormDialog>

@@ -107,8 +107,8 @@ export const FIELD_LABELS: Record<string, string> = {
   madeAt: 'Backup made at',
   reason: 'Reason',
   erased: 'Returns erased',
-  offlineRepairMonths: 'Repairs are forgotten after months',
-  tradeReturnMonths: 'Trade returns are forgotten after months',
+  offlineRepairMonths: 'Months until repairs are forgotten',
+  tradeReturnMonths: 'Months until trade returns are forgotten',
 };
 
 export const VALUE_LABELS: Record<string, string> = {
