@@ -271,6 +271,8 @@ describe('a planted customer', () => {
       false,
     );
 
+    expect((await admin.get(`/offline-repairs/${repair}/related`)).body.sameCustomer.total).toBe(0);
+
     // A retry of the creation gets the erased body; nothing can be changed any more.
     const replay = await t.post('/offline-repairs', plantedRepair(), {
       headers: { 'idempotency-key': 'planted' },
