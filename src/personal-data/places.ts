@@ -210,6 +210,10 @@ const isWordIn = (text: string, words: string): boolean => {
   return at >= 0 && !isLetter(text[at - 1]) && !isLetter(text[at + words.length]);
 };
 
+/** Also without the country, with the zero that stands for it. */
+const isPartOfPhone = (digits: string, phone: string): boolean =>
+  digits.length >= 5 && (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')));
+
 /** "okafor" names Grace Okafor too. */
 const isPartOf = (text: string, words: string): boolean => {
   const parts = text.trim().split(/\s+/);
@@ -218,7 +222,7 @@ const isPartOf = (text: string, words: string): boolean => {
 
 const names = (text: string, { texts, phones }: Marks): boolean =>
   texts.some((mark) => isWordIn(text, mark) || isPartOf(text, mark)) ||
-  phones.some((phone) => phone !== '' && digitsOfPhone(text).includes(phone));
+  phones.some((phone) => isPartOfPhone(digitsOfPhone(text), phone));
 
 export const cleanView = (
   view: Pick<Row<'saved_views'>, 'name' | 'search'>,
