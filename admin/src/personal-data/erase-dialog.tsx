@@ -1,15 +1,18 @@
 import { Alert, Button, Checkbox, Group, List, Modal, Stack, Text, Textarea } from '@mantine/core';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { RefusedReturn } from '../../../contract/common.ts';
 import { EraseFormerEmployee, type Erasure, type FindCustomer } from '../../../contract/personal-data.ts';
 import { api } from '../api.ts';
+import { KINDS } from '../returns/kinds.ts';
+import { refetchReturns } from '../returns/queries.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { LoadingRows, QueryError } from '../ui/query-view.tsx';
 import { RunProgress } from '../ui/run-progress.tsx';
+import { removeFromTab } from '../ui/tab-storage.ts';
 import { Hint } from '../ui/two-lines.tsx';
-import { type ErasureReport, eraseAll, forgetReturns, personText, returnsText } from './erasing.ts';
+import { type ErasureReport, eraseAll, personText, returnsText } from './erasing.ts';
 
 /** A body with nothing but a reason. */
 export const Reason = EraseFormerEmployee;
@@ -45,6 +48,16 @@ const useDryRun = (person: FindCustomer, includeOpen: boolean) =>
     refetchOnWindowFocus: false,
     gcTime: 0,
   });
+
+/** Removes what this tab still holds of the returns: pages that were read, searches, and what was typed about them. */
+const forgetReturns = (queryClient: QueryClient, ids: readonly string[]): void => {
+  removeFromTab((name) => /^handback\.(search|walk)\./.test(name) || ids.some((id) => name.includes(id)));
+  queryClient.removeQueries({ queryKey: ['search'] });
+  for (const kind of KINDS) {
+    queryClient.removeQueries({ queryKey: [kind.path] });
+    void refetchReturns(queryClient, kind);
+  }
+};
 
 const useErasing = ({ person, onErased }: Props, includeOpen: boolean) => {
   const queryClient = useQueryClient();

@@ -1,10 +1,5 @@
-import type { QueryClient } from '@tanstack/react-query';
-import type { RefusedReturn } from '../../../contract/common.ts';
+import type { ErrorBody, RefusedReturn } from '../../../contract/common.ts';
 import type { Erasure, FindCustomer } from '../../../contract/personal-data.ts';
-import { ApiError } from '../api.ts';
-import { KINDS } from '../returns/kinds.ts';
-import { refetchReturns } from '../returns/queries.ts';
-import { removeFromTab } from '../ui/tab-storage.ts';
 
 export const returnsText = (count: number): string =>
   count === 1 ? '1 return' : `${count.toLocaleString('en')} returns`;
@@ -23,8 +18,10 @@ export interface ErasureReport {
 }
 
 /** The returns that the service refuses to erase; null for another error. */
-const refusedIn = (error: unknown): RefusedReturn[] | null =>
-  error instanceof ApiError && error.body?.code === 'ERASE_REFUSED' ? (error.body.refused ?? []) : null;
+const refusedIn = (error: unknown): RefusedReturn[] | null => {
+  const { body } = error as { body?: ErrorBody | null };
+  return body?.code === 'ERASE_REFUSED' ? (body.refused ?? []) : null;
+};
 
 /** One call erases at most 500 returns: calls until none is left, or until it is stopped. */
 export const eraseAll = async (
@@ -44,15 +41,5 @@ export const eraseAll = async (
       if (refused) return { erased, refused, remaining: 0 };
       throw error;
     }
-  }
-};
-
-/** Removes what this tab still holds of the returns: pages that were read, searches, and what was typed about them. */
-export const forgetReturns = (queryClient: QueryClient, ids: readonly string[]): void => {
-  removeFromTab((name) => /^handback\.(search|walk)\./.test(name) || ids.some((id) => name.includes(id)));
-  queryClient.removeQueries({ queryKey: ['search'] });
-  for (const kind of KINDS) {
-    queryClient.removeQueries({ queryKey: [kind.path] });
-    void refetchReturns(queryClient, kind);
   }
 };

@@ -1,21 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { newUser, PASSWORD } from '../../support/admin.ts';
-import { expectAccessible, expectAccessibleDialog, goInside, openAs, openPageAs } from '../../support/browser.ts';
+import {
+  expectAccessible,
+  expectAccessibleDialog,
+  goInside,
+  openAs,
+  openPageAs,
+} from '../../support/browser.ts';
 import { journey } from '../../support/browser-journey.ts';
 import {
   age,
   closeBy,
   expectDisabled,
+  expectValue,
   field,
   type Made,
   menu,
   newRepair,
   newTradeReturn,
-  passwordField,
   rowOf,
-  rowWith,
   title,
 } from '../../support/browser-pages.ts';
 import { type Harness, sharedHarness } from '../../support/harness.ts';
@@ -35,6 +39,8 @@ const find = async (page: Page, typed: string): Promise<void> => {
   await field(page, 'E-mail or phone').fill(typed);
   await page.getByRole('button', { name: 'Find' }).click();
 };
+
+const YEAR_MS = 365 * 86_400_000;
 
 const PATH = '/admin/settings/personal-data';
 const openPage = async (t: Harness): Promise<Page> => {
@@ -75,20 +81,20 @@ journey(
     expect(JSON.stringify(exported)).toContain('Planted note');
 
     await page.getByRole('button', { name: 'Erase…' }).click();
-    const dialog = page.getByRole('dialog', { name: `Erase the data of ${EMAIL}` });
-    await dialog.getByText('1 return will be erased. This cannot be undone.').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Erase the data of a customer' });
+    await dialog.getByText(`1 return of ${EMAIL} will be erased. This cannot be undone.`).waitFor();
     await dialog.getByText('2 returns will not be erased').waitFor();
-    await dialog.getByText(`${open.rmaNumber}: still open`).waitFor();
+    await dialog.getByText(`Still open: ${trade.rmaNumber}, ${open.rmaNumber}`).waitFor();
     await expectAccessibleDialog(page);
     await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).check();
-    await dialog.getByText('3 returns will be erased.').waitFor();
+    await dialog.getByText(`3 returns of ${EMAIL} will be erased.`).waitFor();
     await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).uncheck();
     await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
     await dialog.getByText('Please fill this in.').waitFor();
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
     await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
     await dialog.getByText('Erased: 1 return.').waitFor();
-    await dialog.getByText(`${trade.rmaNumber}: still open`).waitFor();
+    await dialog.getByText(`Still open: ${trade.rmaNumber}`).waitFor();
     await closeBy(dialog, 'Done');
     await page.getByText(`2 returns of ${EMAIL}`).waitFor();
 
@@ -105,3 +111,34 @@ journey(
     await expectAccessible(page);
   },
 );
+
+journey(['/settings/personal-data'], 'customers are forgotten by themselves from then on', async () => {
+  const t = await harness();
+  const old = await closedRepair(t);
+  await age(t, 'offline_repairs', old, 2 * YEAR_MS);
+  await closedRepair(t);
+  const page = await openPage(t);
+  const forgetting = page.getByRole('region', { name: 'Forget by itself' });
+  const save = forgetting.getByRole('button', { name: /^Save/ });
+  const repairs = forgetting.getByRole('switch', { name: 'Forget the customers of repairs' });
+  const months = forgetting.getByRole('textbox', { name: 'Months until repairs are forgotten' });
+  await expectDisabled(save);
+  await repairs.check();
+  await expectValue(months, '24 months');
+  await months.fill('25');
+  await forgetting.getByText('No repair is that old yet. Afterwards it continues every day.').waitFor();
+  await months.fill('');
+  await forgetting.getByText('1 to 120 months.').waitFor();
+  await expectDisabled(save);
+  await months.fill('12');
+  await forgetting.getByText('This erases 1 repair within the next minutes.').waitFor();
+  await expectAccessible(page);
+  await forgetting.getByRole('button', { name: 'Save and erase 1 return' }).click();
+  await page.getByText('The rules are saved.').waitFor();
+  await expectDisabled(save);
+  await page.reload();
+  await expectValue(months, '12 months');
+
+  const staff = await openPageAs('Offline repairs', t, 'STAFF');
+  expect(await menu(staff, 'Personal data').count()).toBe(0);
+});

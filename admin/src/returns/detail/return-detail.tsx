@@ -73,7 +73,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
             <Grid.Col span={{ base: 12, lg: 7 }}>
               <Stack gap="md">
                 {facts(item)}
-                {item.erasedAt === null ? <Related kind={kind} item={item} /> : null}
+                <Related kind={kind} item={item} />
               </Stack>
             </Grid.Col>
             <Grid.Col span={{ base: 12, lg: 5 }}>
@@ -232,7 +232,7 @@ const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
         <RelatedGroup
           title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
           kind={kind}
-          search={item.customerEmail}
+          search={item.erasedAt && 'companyName' in item ? item.companyName : item.customerEmail}
           found={withoutRepeats(data)}
         />
       ) : null}
