@@ -44,10 +44,10 @@ export const AskingCustomer = () => {
     send: find,
     onDone: setFound,
   });
-  /** Unless another customer was searched meanwhile. */
+  /** The list stays as it is where it cannot be read, or where another customer was searched meanwhile. */
   const findAgain = async ({ person }: Found) => {
     const next = await find(person).catch(() => null);
-    setFound((now) => (now?.person === person ? next : now));
+    setFound((now) => (next && now?.person === person ? next : now));
   };
   const { email, phone } = form.errors;
   const error = phone ? 'Type a whole e-mail address, or a phone number with at least 5 digits.' : email;
