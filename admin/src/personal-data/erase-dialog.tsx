@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, List, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { RefusedReturn } from '../../../contract/common.ts';
 import { EraseFormerEmployee, type Erasure, type FindCustomer } from '../../../contract/personal-data.ts';
 import { api } from '../api.ts';
@@ -207,13 +207,18 @@ const Refused = ({ title, refused, children }: RefusedProps) => (
 
 const Numbers = ({ label, of }: { label: string; of: readonly RefusedReturn[] }) => {
   if (of.length === 0) return null;
-  const named = of.slice(0, MOST_NAMED).map(({ rmaNumber }) => rmaNumber);
-  const rest = of.length - named.length;
+  const rest = of.length - MOST_NAMED;
   return (
-    <span>
-      {label}: {named.join(', ')}
+    <div>
+      {label}:{' '}
+      {of.slice(0, MOST_NAMED).map(({ id, rmaNumber }, index) => (
+        <Fragment key={id}>
+          {index > 0 ? ', ' : ''}
+          <span style={{ whiteSpace: 'nowrap' }}>{rmaNumber}</span>
+        </Fragment>
+      ))}
       {rest > 0 ? ` and ${rest} more` : ''}
-    </span>
+    </div>
   );
 };
 

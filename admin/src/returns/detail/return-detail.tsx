@@ -206,6 +206,15 @@ const relatedQuery = (kind: Kind, id: string) =>
     staleTime: 60_000,
   });
 
+const noneText = (kind: Kind, serial: string | null, isErased: boolean): string => {
+  const known = [
+    ...(kind === TRADE_RETURNS ? ['company'] : []),
+    ...(serial ? ['serial number'] : []),
+    ...(isErased ? [] : ['customer']),
+  ];
+  return known.length === 0 ? 'The customer is not known any more.' : `None of this ${known.join(' or ')}.`;
+};
+
 const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const related = useQuery(relatedQuery(kind, item.id));
   const { data } = related;
@@ -215,15 +224,7 @@ const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
       <QueryError query={related} title="Earlier returns could not be read" />
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
-        <Hint>
-          None{' '}
-          {kind === TRADE_RETURNS
-            ? 'of this company or customer'
-            : serial
-              ? 'of this serial number or customer'
-              : 'of this customer'}
-          .
-        </Hint>
+        <Hint>{noneText(kind, serial, item.erasedAt !== null)}</Hint>
       ) : null}
       {data && serial ? (
         <RelatedGroup title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />
