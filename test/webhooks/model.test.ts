@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/service/config.ts';
@@ -54,6 +54,7 @@ const prepareGround = async (): Promise<Ground> => {
 const clear = async ({ ctx }: Ground): Promise<void> => {
   await ctx.webhooks.deleteFrom('webhook_deliveries').execute();
   await ctx.webhooks.deleteFrom('webhook_leases').execute();
+  await ctx.webhooks.deleteFrom('webhook_failures').execute();
 };
 
 /** Time enough for all that can wait: each receiver's deliveries, a few at a time, four attempts of 10 s each and the waits. */
@@ -108,4 +109,19 @@ it('the dispatcher does what the model says, whatever happens to processes and r
     ...(SEED === undefined ? {} : { seed: Number(SEED) }),
     ...(PATH === undefined ? {} : { path: PATH }),
   });
+});
+
+it('a retry whose failure takes long to count comes right after that', async () => {
+  const ground = await prepareGround();
+  const world = new World(ground, LIMITS, 1, () => {});
+  const COUNTED_AFTER_MS = 1_500;
+  world.delayOf = (statement) => (statement.includes('into webhook_failures') ? COUNTED_AFTER_MS : 0);
+  world.behave(0, 'refuses');
+  await world.start();
+  await world.enqueue(0);
+  await world.simulation.advance(10_000);
+  const [first, second] = world.exchanges;
+  const waitMs = (second?.startedAt ?? Number.POSITIVE_INFINITY) - (first?.endedAt ?? 0);
+  expect(waitMs).toBeGreaterThanOrEqual(COUNTED_AFTER_MS);
+  expect(waitMs).toBeLessThan(COUNTED_AFTER_MS + 500);
 });

@@ -277,11 +277,12 @@ export class Dispatcher {
     this.receivers.finish(exchange, settlement && settlement.status === 'DELIVERED');
     try {
       const isWritten = settlement !== null && (await this.#settler.add(settlement));
+      if (isWritten) await this.#failures.observe(delivery, destination, settlement);
+      // Not before that: no round reads the delivery until its exchange ends, so an earlier timer may fire in vain.
       if (isWritten && settlement.status === 'PENDING') {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
         this.receivers.wakeAfter(exchange.owner.clientId, waitMs);
       }
-      if (isWritten) await this.#failures.observe(delivery, destination, settlement);
       this.receivers.end(exchange, 'settled');
     } catch {
       // The settler has logged it.
