@@ -60,7 +60,7 @@ it('another person who signs in after a session ended sees nothing of what was t
   await endSessions(t);
   await page.getByRole('link', { name: 'Unassigned' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.getByRole('button', { name: 'Somebody else signs in' }).click();
+  await again.getByRole('button', { name: 'Sign in as someone else' }).click();
   await signInTitle(page).waitFor();
   await page.getByLabel('E-mail').fill(stranger.email);
   await passwordField(page, 'Password').fill(stranger.password);

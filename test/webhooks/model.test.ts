@@ -17,7 +17,7 @@ import { type Ground, World } from './model/world.ts';
 // takes some 40 ms. The real statements and not a small store in their place: leases, due times and the count of attempts are kept by
 // SQL, and that is where two processes meet. Simulated besides: the batching of results (settle.ts has timers of its own).
 //
-// Half of the runs have the real limits, where nobody lacks room and every retry must come within a tight bound; half have limits so
+// Half of the runs have the real limits, where no receiver lacks room and every retry must come within a tight bound; half have limits so
 // small that the pools fill up. A process that sleeps has an own clock that stood still; the shared clock is right when it
 // returns.
 //
