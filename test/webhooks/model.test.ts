@@ -125,3 +125,26 @@ it('a retry whose failure takes long to count comes right after that', async () 
   expect(waitMs).toBeGreaterThanOrEqual(COUNTED_AFTER_MS);
   expect(waitMs).toBeLessThan(COUNTED_AFTER_MS + 500);
 });
+
+it('a process that sleeps through its lease while it reads the queue does not send what it has read', async () => {
+  const ground = await prepareGround();
+  const world = new World(ground, LIMITS, 1, () => {});
+  const attempts = () => world.exchanges.map(({ attempt }) => attempt);
+  world.behave(0, 'refuses');
+  await world.start();
+  await world.enqueue(0);
+  world.delayOf = (statement) => (statement.includes('webhook_deliveries as due') ? 2_000 : 0);
+  await world.simulation.advance(1_000);
+  world.delayOf = () => 0;
+  const [sleeper] = world.awake;
+  if (!sleeper) throw new Error('no process');
+  world.sleep(sleeper);
+  await world.start();
+  await world.simulation.advance(60_000, () => attempts().length === 3);
+  world.return(sleeper);
+  // By the time with which it reads, the last retry is further ahead than any can be.
+  await world.simulation.advance(15_000);
+  expect(attempts()).toEqual([1, 2, 3]);
+  await world.simulation.advance(2_000);
+  expect(attempts()).toEqual([1, 2, 3, 4]);
+});

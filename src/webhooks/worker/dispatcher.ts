@@ -226,6 +226,11 @@ export class Dispatcher {
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENT_IN_A_TURN === 0) await this.#time.nextTurn();
       if (this.#isStopping) return i;
+      // After a sleep, what was read is old: another process may have sent it meanwhile.
+      if (!this.#leases.holds(delivery.clientId)) {
+        this.receivers.wake(delivery.clientId, { isUrgent: false });
+        continue;
+      }
       this.#deliver(delivery, destinations.get(delivery.clientId)).catch(
         warning(this.#ctx.log, 'unexpected error in webhook delivery'),
       );
