@@ -118,9 +118,8 @@ const FOUND: [word: string, address: string][] = [
   ['sandbox', 'go-live#a-shop-for-tests'],
   ['checklist', 'go-live#checklist-for-going-live'],
   ['postman', 'recipes#a-postman-collection'],
-  ['gdpr', 'erase'],
-  ['forget', 'erase'],
-  ['erase', 'erase'],
+  ['gdpr', 'erase#gdpr-forget-a-customer-in-three-steps'],
+  ['forget', 'erase#gdpr-forget-a-customer-in-three-steps'],
   ['erase a customer', 'erase#erase-a-customer-by-api'],
   ['privacy', 'privacy'],
 ];
