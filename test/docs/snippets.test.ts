@@ -366,7 +366,7 @@ const copyIn = (folder: string): string => {
   }
 };
 
-it('mirror.py keeps a copy equal to the lists, through a kill, and sweeps corrections in', {
+it('mirror.py keeps a copy equal to the lists, through a kill, with corrections, and without an erased customer', {
   ...needs('python3'),
 }, async () => {
   const t = await webhookHarness();
@@ -395,9 +395,17 @@ it('mirror.py keeps a copy equal to the lists, through a kill, and sweeps correc
   mirror({ SWEEP_EVERY: '0' });
   await isEqual('what changed while it was down is there');
   await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada King' });
-  // The event of another return ends its wait, and a sweep is due.
+  await isEqual('the correction is there');
+  // A note raises updatedAt and has no event. The event of another return ends the wait, and a sweep is due.
+  await staff.post(`/offline-repairs/${id}/notes`, { note: 'Called back' });
   await t.create(t.client);
-  await isEqual('the correction is swept in');
+  await isEqual('the note is swept in');
+  await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['erase'] });
+  const customerEmail = (await t.get(`/offline-repairs/${id}`)).body.customerEmail;
+  const { body: erasure } = await t.post(`${BASE_PATH}/erasures`, { customerEmail });
+  expect(erasure.returns).toMatchObject([{ id }]);
+  await isEqual('the erasure is there');
+  expect(readFileSync(join(folder, 'mirror.sqlite'), 'latin1')).not.toContain('Ada King');
 });
 
 describe('the JSON in the guides', () => {
