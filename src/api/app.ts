@@ -10,6 +10,7 @@ import { noRoute, refuseOtherMethods } from '../http/error-answers.ts';
 import { describeApi, serveDocument } from '../http/openapi.ts';
 import { createServer } from '../http/server.ts';
 import { overviewRoutes } from '../overview/routes.ts';
+import { erasureRoutes, formerEmployeeRoutes, personalDataRoutes } from '../personal-data/routes.ts';
 import { returnAdminRoutes, returnRoutes, searchRoutes } from '../returns/routes.ts';
 import { savedViewRoutes } from '../saved-views/routes.ts';
 import type { Context } from '../service/context.ts';
@@ -51,7 +52,7 @@ const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void
 
 type Routes = (app: FastifyInstance, ctx: Context) => void;
 
-const EXTERNAL_ROUTES: Routes[] = [returnRoutes, usageRoutes, eventRoutes, deliveryRoutes];
+const EXTERNAL_ROUTES: Routes[] = [returnRoutes, usageRoutes, eventRoutes, deliveryRoutes, erasureRoutes];
 
 const ADMIN_ROUTES: Routes[] = [
   sessionRoutes,
@@ -64,6 +65,8 @@ const ADMIN_ROUTES: Routes[] = [
   settingsRoutes,
   ruleRoutes,
   auditRoutes,
+  personalDataRoutes,
+  formerEmployeeRoutes,
 ];
 
 const externalApi = (ctx: Context) => async (app: FastifyInstance) => {

@@ -85,6 +85,8 @@ export interface Database extends Dialect {
   migrate(notice?: Notice): Promise<void>;
   /** Updates the planner's statistics of tables that grew about tenfold since the last time. */
   analyze(): Promise<void>;
+  /** After personal data were overwritten: removes the old bytes where the engine keeps them, as far as no reader needs them. */
+  scrub(): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   changeTransactions: ChangeTransactions;
   /** Calls every process that uses this database: there is something new for this id; null: for an unknown one. */

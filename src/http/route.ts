@@ -14,6 +14,8 @@ declare module 'fastify' {
     proof?: true;
     /** What an API client must be allowed to do, unless it only reads; `write` when absent. */
     right?: Right;
+    /** Also while the shop's subscription is inactive. */
+    whileReadOnly?: true;
     /** By a name that callers may try though it is not known: what to do instead. */
     hints?: Record<string, string>;
     deadlineMs?: number;
@@ -160,7 +162,10 @@ export const sendPage = async <Item>(
   return body as object as SentPage<Item>;
 };
 
-export const sendJson = async <Body>(reply: FastifyReply, text: Promise<string>): Promise<Body> => {
+export const sendJson = async <Body>(
+  reply: FastifyReply,
+  text: Promise<string | Readable>,
+): Promise<Body> => {
   const body: unknown = await text;
   reply.type('application/json; charset=utf-8');
   return body as Body;

@@ -49,7 +49,10 @@ export const unfinishedErasures = (db: Db, nowMs: number) =>
     .select(['subject_id', 'shop_id', 'kind', 'at', 'done_to'])
     .where('done_to', 'is not', null)
     .where('subject_id', 'not in', (eb) =>
-      eb.selectFrom('departed_people').select('user_id').where('left_at', '>', nowMs - LONGEST_CHANGE_MS),
+      eb
+        .selectFrom('departed_people')
+        .select('user_id')
+        .where('left_at', '>', nowMs - LONGEST_CHANGE_MS),
     );
 
 /** So many steps are done before the answer; the janitor does the others. */
@@ -142,6 +145,8 @@ const eraseInTimelines = async (trx: Trx, id: string, after: string): Promise<st
     where rma_id > ${after} ${upTo} and actor_id = ${id} and actor_name <> ${ERASED_TEXT}`.execute(trx);
   const data = JSON.stringify({ assigneeId: id, assigneeName: ERASED_TEXT });
   await sql`update timeline set data = ${data}
-    where rma_id > ${after} ${upTo} and type = 'ASSIGNED' and data like ${`{"assigneeId":"${id}"%`}`.execute(trx);
+    where rma_id > ${after} ${upTo} and type = 'ASSIGNED' and data like ${`{"assigneeId":"${id}"%`}`.execute(
+    trx,
+  );
   return last;
 };

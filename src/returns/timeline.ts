@@ -58,7 +58,7 @@ export const readTimeline = async (
   return answerPage(ctx, caller.shop.id, source, { rows, keys: rest.map(({ at }) => at), total }, page);
 };
 
-const viewEntry = (row: Entry): TimelineEntry => ({
+export const viewEntry = (row: Entry): TimelineEntry => ({
   id: row.id,
   type: row.type,
   at: toIso(row.at),

@@ -3,6 +3,7 @@ import { forgetAuditAddresses, forgetOldEntries } from '../audit/store.ts';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import { forgetOldEvents } from '../events/feed.ts';
 import { finishErasures } from '../personal-data/erasure-list.ts';
+import { forgetEndedReturns } from '../personal-data/forget.ts';
 import { forgetExpiredKeys } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
 import { forgetExpiredLinks } from '../staff/links.ts';
@@ -32,6 +33,7 @@ const STEPS: CleanupStep[] = [
   forgetOldEntries,
   forgetAuditAddresses,
   finishErasures,
+  forgetEndedReturns,
   (ctx) => ctx.analyze().then(() => false),
 ];
 

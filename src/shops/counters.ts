@@ -32,8 +32,11 @@ export const lockCounter = async (
   { fill }: Pick<Context, 'fill'>,
   trx: Trx,
   shopId: string,
-): Promise<void> => {
-  await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
+): Promise<Counter> => {
+  const { rows } = await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
+  const [counter] = rows;
+  if (!counter) throw new Error(`shop ${shopId} has no counter`);
+  return counter;
 };
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
@@ -64,6 +67,15 @@ const updatingCounters = statement(
 );
 
 export const saveCounters = (counters: Counter[]): Write => change(updatingCounters, { counters });
+
+/** In the transaction that locked it. */
+export const saveCounter = async (
+  { fill }: Pick<Context, 'fill'>,
+  trx: Trx,
+  counter: Counter,
+): Promise<void> => {
+  await trx.executeQuery(fill(updatingCounters, { counters: [counter] }));
+};
 
 // --- the month's allowance ---
 

@@ -84,7 +84,8 @@ export const beginShopDeletion = (
       .execute();
     const working = trx.updateTable('api_clients').where('shop_id', '=', id).where('revoked_at', 'is', null);
     await working.set({ revoked_at: at }).execute();
-    for (const table of AT_ONCE) await sql`delete from ${sql.table(table)} where shop_id = ${id}`.execute(trx);
+    for (const table of AT_ONCE)
+      await sql`delete from ${sql.table(table)} where shop_id = ${id}`.execute(trx);
   });
 
 /** Longer than a writer of the service waits before it tries again, where this is another process. */

@@ -40,6 +40,7 @@ export const DROPPED_BECAUSE = {
   noBody: 'its event cannot be read',
   serviceError: 'it could not be sent because of an error in the service',
   unknown: 'it is not known why',
+  erased: 'erased',
   tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
 } as const;
 

@@ -50,6 +50,7 @@ export const BODIES: Record<string, { good: unknown; bad: unknown }> = {
   '/trade-returns/{id}/receive': { good: {}, bad: { note: 1 } },
   '/trade-returns/{id}/request-credit': { good: {}, bad: { note: 1 } },
   '/trade-returns/{id}/resolve': { good: {}, bad: { note: 1 } },
+  '/erasures': { good: { customerEmail: 'not.here@example.com' }, bad: { customerEmail: 1 } },
 };
 
 export interface Endpoint {

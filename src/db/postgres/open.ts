@@ -46,6 +46,8 @@ export const openPostgres = (
       await clock.start();
     },
     analyze: () => analyzeGrown(background),
+    // Old rows are VACUUM's, which PostgreSQL runs by itself.
+    scrub: async () => {},
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...postgresDialect,

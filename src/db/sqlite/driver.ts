@@ -65,6 +65,8 @@ export class SqliteConnections {
     this.writer = new PreparedConnection(file, [
       'journal_mode = WAL',
       'foreign_keys = ON',
+      // What is deleted or overwritten is erased from the file too.
+      'secure_delete = ON',
       'wal_autocheckpoint = 4000',
     ]);
     this.syncCommits('FULL');

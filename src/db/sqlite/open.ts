@@ -51,6 +51,11 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
+    // The log keeps old pages until they are written over.
+    async scrub() {
+      const truncating = sql`pragma wal_checkpoint(truncate)`.execute(light);
+      await truncating.catch((error) => onDatabaseError('checkpoint failed', error));
+    },
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     ...sqliteDialect,

@@ -238,8 +238,8 @@ const assignment = (kind: Kind, before: ReturnRow, assignee: Assignee | null): S
   return { set: { assignee_id: assigneeId }, entry: 'ASSIGNED', note: null, data, event: updatedEvent(kind) };
 };
 
-const entryOf = (
-  { actor }: Caller,
+export const entryOf = (
+  { actor }: Pick<Caller, 'actor'>,
   before: ReturnRow | null,
   row: ReturnRow,
   { entry, note, data }: Pick<Step, 'entry' | 'note' | 'data'>,

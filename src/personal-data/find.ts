@@ -1,0 +1,255 @@
+import { Readable } from 'node:stream';
+import { sql } from 'kysely';
+import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
+import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
+import type { CustomerReturn, FindCustomer, FoundCustomer } from '../../contract/personal-data.ts';
+import { aboutShop, recordAudit } from '../audit/store.ts';
+import type { Db } from '../db/database.ts';
+import { type ReturnTable, TIMELINE_COLUMNS } from '../db/schema.ts';
+import { lowestId } from '../lib/ids.ts';
+import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
+import { toIso } from '../lib/time.ts';
+import { KINDS } from '../returns/changes/decide.ts';
+import { from, type ReturnRow, rowsById } from '../returns/store.ts';
+import { viewEntry } from '../returns/timeline.ts';
+import type { Context } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
+import type { Caller } from '../shops/plans.ts';
+import { PENDING } from '../webhooks/queue.ts';
+import { digitsOfPhone } from './places.ts';
+
+export const TABLES = ['offline_repairs', 'trade_returns'] as const satisfies ReturnTable[];
+
+const COLUMNS = [
+  'id',
+  'number',
+  'status',
+  'client_id',
+  'customer_name',
+  'customer_email',
+  'customer_phone',
+  'created_at',
+] as const;
+
+export type Found = Pick<ReturnRow, (typeof COLUMNS)[number]> & { table: ReturnTable };
+
+/** Whether a value that a return holds, or once held, is the one that is looked for. */
+interface Wanted {
+  field: 'customerEmail' | 'customerPhone';
+  isSame(value: unknown): boolean;
+}
+
+const wantedOf = ({ email, phone = '' }: FindCustomer): Wanted => {
+  if (email !== undefined) {
+    const wanted = email.toLowerCase();
+    return {
+      field: 'customerEmail',
+      isSame: (value) => typeof value === 'string' && value.toLowerCase() === wanted,
+    };
+  }
+  const digits = digitsOfPhone(phone);
+  return {
+    field: 'customerPhone',
+    isSame: (value) => typeof value === 'string' && digitsOfPhone(value) === digits,
+  };
+};
+
+/** `lower` may know only A to Z: an e-mail in another script is asked for in both cases. */
+const spellingsOf = (email: string): string[] => [
+  ...new Set([email, email.toLowerCase(), email.toUpperCase()]),
+];
+
+/** Returns of a table that hold the person now. The text that staff search in has the digits of a phone number. */
+const holding = (ctx: Context, shopId: string, table: ReturnTable, { email, phone = '' }: FindCustomer) => {
+  const own = from(ctx.scans, table)
+    .select(COLUMNS)
+    .where('shop_id', '=', shopId)
+    .where('erased_at', 'is', null);
+  if (email === undefined)
+    return own
+      .where('customer_phone', 'is not', null)
+      .where(ctx.contains('search_text', digitsOfPhone(phone)))
+      .execute();
+  const spellings = spellingsOf(email).map((spelling) => sql`lower(${spelling})`);
+  return own.where(sql<boolean>`lower(customer_email) in (${sql.join(spellings)})`).execute();
+};
+
+/** Returns of a table that held the person before a correction. */
+const corrected = async (ctx: Context, shopId: string, table: ReturnTable, { field, isSame }: Wanted) => {
+  const rows = await from(ctx.scans, table)
+    .innerJoin('timeline', 'timeline.rma_id', `${table as 'offline_repairs'}.id`)
+    .select([...COLUMNS.map((column) => `${table as 'offline_repairs'}.${column}` as const), 'timeline.data'])
+    .where('timeline.type', '=', sql.lit('CORRECTED'))
+    .where('shop_id', '=', shopId)
+    .where('erased_at', 'is', null)
+    .where('timeline.data', 'like', `%${field}%`)
+    .execute();
+  return rows.filter(({ data }) => valuesIn(data, field).some(isSame));
+};
+
+const valuesIn = (data: string, field: string): unknown[] => {
+  try {
+    return Object.values(JSON.parse(data)[field] ?? {});
+  } catch {
+    return [];
+  }
+};
+
+/** The returns of both kinds that hold a person, or held them before a correction, and are not erased; newest first. */
+export const findReturns = async (ctx: Context, shopId: string, person: FindCustomer): Promise<Found[]> => {
+  const wanted = wantedOf(person);
+  const found = new Map<string, Found>();
+  for (const table of TABLES) {
+    const now = (await holding(ctx, shopId, table, person)).filter(({ customer_email, customer_phone }) =>
+      wanted.isSame(wanted.field === 'customerEmail' ? customer_email : customer_phone),
+    );
+    const before = await corrected(ctx, shopId, table, wanted);
+    for (const row of [...now, ...before]) found.set(row.id, { ...row, table });
+  }
+  return [...found.values()].sort((one, other) => other.number - one.number);
+};
+
+const HOLDS_AT_ONCE = 500;
+
+/** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. */
+export const holdsOf = async (
+  { oneOf }: Pick<Context, 'oneOf'>,
+  db: Db,
+  shopId: string,
+  rows: Pick<Found, 'id' | 'status' | 'table'>[],
+): Promise<Map<string, RefusedReturn['reason']>> => {
+  const holds = new Map<string, RefusedReturn['reason']>();
+  for (let first = 0; first < rows.length; first += HOLDS_AT_ONCE) {
+    const ids = rows.slice(first, first + HOLDS_AT_ONCE).map(({ id }) => id);
+    const waiting = await db
+      .selectFrom('webhook_deliveries')
+      .select('rma_id')
+      .where('client_id', 'in', (eb) =>
+        eb.selectFrom('api_clients').select('id').where('shop_id', '=', shopId),
+      )
+      .where(sql<boolean>`rma_id ${oneOf('id', ids)}`)
+      .where('status', '=', PENDING)
+      .execute();
+    for (const { rma_id } of waiting) if (rma_id) holds.set(rma_id, 'DELIVERY_WAITING');
+  }
+  for (const { id, status, table } of rows)
+    if (!(ERASABLE_STATUSES[table] as readonly string[]).includes(status)) holds.set(id, 'OPEN');
+  return holds;
+};
+
+const SHOWN = 500;
+
+export const findCustomer = async (
+  ctx: Context,
+  { shop }: Caller,
+  person: FindCustomer,
+): Promise<FoundCustomer> => {
+  const found = await findReturns(ctx, shop.id, person);
+  const shown = found.slice(0, SHOWN);
+  const holds = await holdsOf(ctx, ctx.scans, shop.id, shown);
+  return {
+    total: found.length,
+    returns: shown.map(
+      (row): CustomerReturn => ({
+        kind: row.table === 'offline_repairs' ? 'OFFLINE_REPAIR' : 'TRADE_RETURN',
+        id: row.id,
+        rmaNumber: rmaNumber(row.number),
+        status: row.status,
+        customerName: row.customer_name,
+        customerEmail: row.customer_email,
+        createdAt: toIso(row.created_at),
+        hold: holds.get(row.id) ?? null,
+      }),
+    ),
+  };
+};
+
+/** The stored events of some returns. An event has the time of its timeline entry, and ids rise with time: no index by return is needed. */
+export const eventsOf = async (
+  { rows }: Pick<Context, 'rows'>,
+  db: Db,
+  entries: { rma_id: string; at: number }[],
+): Promise<{ id: string; rma_id: string; body: string }[]> => {
+  const asked = entries.map(({ rma_id, at }) => ({ rma_id, low: lowestId(at), high: lowestId(at + 1) }));
+  const found = await sql<{ id: string; rma_id: string; body: string }>`
+    select events.id, events.rma_id, events.body
+    from ${rows('asked', { rma_id: 'id', low: 'id', high: 'id' }, asked)}
+    join events on events.id >= asked.low and events.id < asked.high and events.rma_id = asked.rma_id
+    order by events.id`.execute(db);
+  return found.rows;
+};
+
+export const entriesOf = ({ oneOf }: Pick<Context, 'oneOf'>, db: Db, ids: string[]) =>
+  db
+    .selectFrom('timeline')
+    .select(TIMELINE_COLUMNS)
+    .where(sql<boolean>`rma_id ${oneOf('id', ids)}`)
+    .orderBy('rma_id')
+    .orderBy('at')
+    .execute();
+
+const EXPORTED_AT_ONCE = 20;
+
+/** Some returns whole, each as JSON. What cannot be read is exported as it is stored. */
+const exportSome = async (ctx: Context, some: Found[]): Promise<string[]> => {
+  const ids = some.map(({ id }) => id);
+  const entries = await entriesOf(ctx, ctx.scans, ids);
+  const events = await eventsOf(ctx, ctx.scans, entries);
+  const rows = new Map<string, ReturnRow>();
+  for (const table of TABLES) {
+    const found = await ctx.scans.executeQuery<ReturnRow>(ctx.fill(rowsById(table), { ids }));
+    for (const row of found.rows) rows.set(row.id, row);
+  }
+  const shown = <Row, View>(view: (row: Row) => View, row: Row) => {
+    try {
+      return view(row);
+    } catch (error) {
+      ctx.log.error({ error: describeError(error) }, 'exported a row that cannot be read as it is stored');
+      return row;
+    }
+  };
+  return some.flatMap(({ id, table }) => {
+    const row = rows.get(id);
+    if (!row) return [];
+    const own = <Part extends { rma_id: string }>(parts: Part[]) =>
+      parts.filter(({ rma_id }) => rma_id === id);
+    return JSON.stringify({
+      kind: table === 'offline_repairs' ? 'OFFLINE_REPAIR' : 'TRADE_RETURN',
+      return: shown(KINDS[table].view, row),
+      timeline: own(entries).map((entry) => shown(viewEntry, entry)),
+      events: own(events).map((event) =>
+        shown(({ body }) => parseJsonColumn('body', body, withExactNumbers), event),
+      ),
+    });
+  });
+};
+
+async function* exportAll(ctx: Context, found: Found[]): AsyncGenerator<string> {
+  yield `{"exportedAt":${JSON.stringify(toIso(ctx.clock.now()))},"returns":[`;
+  let separator = '';
+  for (let first = 0; first < found.length; first += EXPORTED_AT_ONCE)
+    for (const text of await exportSome(ctx, found.slice(first, first + EXPORTED_AT_ONCE))) {
+      yield separator + text;
+      separator = ',';
+    }
+  yield ']}';
+}
+
+/** One JSON document, a few returns at a time. */
+export const exportCustomer = async (
+  ctx: Context,
+  { shop, actor }: Caller,
+  person: FindCustomer,
+): Promise<Readable> => {
+  const found = await findReturns(ctx, shop.id, person);
+  await ctx.db.transaction().execute((trx) =>
+    recordAudit(trx, {
+      ...aboutShop(shop),
+      at: ctx.clock.now(),
+      actor,
+      action: 'CUSTOMER_EXPORTED',
+      data: { count: found.length },
+    }),
+  );
+  return Readable.from(exportAll(ctx, found), { objectMode: false });
+};

@@ -1,0 +1,124 @@
+import type { FastifyInstance } from 'fastify';
+import {
+  CreateErasure,
+  CustomerExport,
+  EraseCustomer,
+  EraseFormerEmployee,
+  Erasure,
+  FindCustomer,
+  Forgetting,
+  ForgettingCount,
+  FormerEmployeeList,
+  FoundCustomer,
+} from '../../contract/personal-data.ts';
+import { routesOf, sendJson } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
+import { eraseCustomer } from './erase.ts';
+import { exportCustomer, findCustomer } from './find.ts';
+import { countForgettable, readForgetting, replaceForgetting } from './forget.ts';
+import { eraseFormerEmployee, listFormerEmployees } from './former-employees.ts';
+
+/** Erasing 500 returns takes seconds. */
+const ERASE_DEADLINE_MS = 120_000;
+
+/** For programs with the right to. */
+export const erasureRoutes = (app: FastifyInstance, ctx: Context): void =>
+  routesOf(app, { tag: 'Personal data', right: 'erase', whileReadOnly: true })({
+    at: 'POST /erasures',
+    operationId: 'eraseCustomer',
+    deadlineMs: ERASE_DEADLINE_MS,
+    summary: "Erase a customer's data",
+    description:
+      'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0.',
+    body: CreateErasure,
+    answer: ['What was erased.', Erasure],
+    errors: [409],
+    handle: ({ caller, body: { customerEmail, dryRun } }) =>
+      eraseCustomer(ctx, caller, { email: customerEmail, dryRun, includeOpen: false, reason: null }),
+  });
+
+export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Personal data', role: 'ADMIN' });
+  route({
+    at: 'POST /customers/find',
+    operationId: 'findCustomer',
+    summary: 'Find the returns of a customer',
+    description: 'By e-mail or phone, in returns of both kinds and in what was corrected.',
+    body: FindCustomer,
+    answer: ['The returns.', FoundCustomer],
+    handle: ({ caller, body }) => findCustomer(ctx, caller, body),
+  });
+  route({
+    at: 'POST /customers/export',
+    operationId: 'exportCustomer',
+    proof: true,
+    deadlineMs: ERASE_DEADLINE_MS,
+    summary: 'Export all data of a customer',
+    body: FindCustomer,
+    answer: ['One document: returns, timelines, events.', CustomerExport],
+    handle: ({ caller, body }, reply) => sendJson(reply, exportCustomer(ctx, caller, body)),
+  });
+  route({
+    at: 'POST /customers/erase',
+    operationId: 'eraseCustomer',
+    proof: true,
+    deadlineMs: ERASE_DEADLINE_MS,
+    summary: "Erase a customer's data",
+    description:
+      'At most 500 returns a call: repeat it until `remaining` is 0. When none could be erased, a 409 `ERASE_REFUSED` says why. It cannot be undone.',
+    body: EraseCustomer,
+    answer: ['What was erased.', Erasure],
+    errors: [409],
+    handle: ({ caller, body }) => eraseCustomer(ctx, caller, body),
+  });
+  route({
+    at: 'GET /forgetting',
+    operationId: 'getForgetting',
+    summary: 'Read when customers are forgotten',
+    answer: ['The rules.', Forgetting],
+    handle: ({ caller }) => readForgetting(ctx, caller),
+  });
+  route({
+    at: 'PUT /forgetting',
+    operationId: 'replaceForgetting',
+    proof: true,
+    summary: 'Change when customers are forgotten',
+    description:
+      'Returns that ended longer ago than this are erased within minutes, and from then on every day.',
+    body: Forgetting,
+    answer: ['The rules as they are now.', Forgetting],
+    handle: ({ caller, body }) => replaceForgetting(ctx, caller, body),
+  });
+  route({
+    at: 'POST /forgetting/count',
+    operationId: 'countForgetting',
+    summary: 'Count what a rule would erase now',
+    body: Forgetting,
+    answer: ['How many returns.', ForgettingCount],
+    handle: ({ caller, body }) => countForgettable(ctx, caller, body),
+  });
+};
+
+export const formerEmployeeRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Personal data', role: 'ADMIN' });
+  route({
+    at: 'GET /former-employees',
+    operationId: 'listFormerEmployees',
+    summary: 'List removed people whose names are still there',
+    description: 'From the audit log: people whose removal is older than its entries are not listed.',
+    answer: ['The people.', FormerEmployeeList],
+    handle: ({ caller }) => listFormerEmployees(ctx, caller),
+  });
+  route({
+    at: 'POST /former-employees/:id/erase',
+    operationId: 'eraseFormerEmployee',
+    proof: true,
+    summary: "Erase a former employee's name",
+    description:
+      'Timelines and the audit log then show `[erased]` in its place. In a large shop it takes minutes; until then the list has them with `erasing`. It cannot be undone.',
+    body: EraseFormerEmployee,
+    answer: ['It is being erased, or was before.'],
+    notFound: 'The shop has no such former employee.',
+    handle: ({ caller, params, body }) => eraseFormerEmployee(ctx, caller, params.id, body),
+  });
+};
