@@ -95,7 +95,7 @@ export class RowsDigest {
   }
 }
 
-const cannot = (what: 'read' | 'write', path: string, error: unknown): never => {
+export const cannot = (what: 'read' | 'write', path: string, error: unknown): never => {
   const reason = fileError(error, `there is no such ${what === 'read' ? 'file' : 'folder'}`);
   throw reason ? new CliFailure(`cannot ${what} ${path}: ${reason}`) : error;
 };
@@ -142,9 +142,12 @@ export const writeBackup = async (file: FileHandle, lines: AsyncIterable<string>
   return (await file.stat()).size;
 };
 
-export const refuseExisting = (path: string, overwrite: boolean | undefined): void => {
-  if (!overwrite && existsSync(path))
-    throw new CliFailure(`${path} already exists: choose another name, or pass --overwrite`);
+type Overwrite = boolean | undefined | 'never';
+
+export const refuseExisting = (path: string, overwrite: Overwrite): void => {
+  const hint = overwrite === 'never' ? '' : ', or pass --overwrite';
+  if (overwrite !== true && existsSync(path))
+    throw new CliFailure(`${path} already exists: choose another name${hint}`);
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -152,7 +155,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The file gets its name once all of it is on disk; until then, a failure or a signal removes it. Returns what `write` returns. */
 export const writeWhole = async <Result>(
   path: string,
-  overwrite: boolean | undefined,
+  overwrite: Overwrite,
   write: (file: FileHandle) => Promise<Result>,
 ): Promise<Result> => {
   const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
@@ -179,6 +182,14 @@ export const writeWhole = async <Result>(
     for (const signal of SIGNALS) process.off(signal, end);
   }
 };
+
+/** Writes a text that is made bit by bit into a new file. Returns its size. */
+export const writeNew = (path: string, chunks: AsyncIterable<string | Buffer>): Promise<number> =>
+  writeWhole(path, 'never', async (file) => {
+    for await (const chunk of chunks) await file.writeFile(chunk);
+    await file.sync();
+    return (await file.stat()).size;
+  });
 
 // --- reading ---
 

@@ -30,18 +30,24 @@ export async function* listErasures(db: Db): AsyncGenerator<ListedErasure> {
   }
 }
 
-/** Those that the database lacks. Returns how many these are. */
-export const addErasures = async (db: Db, list: ListedErasure[]): Promise<number> => {
-  let added = 0n;
+/** Those that the database lacks. */
+export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> => {
   for (let first = 0; first < list.length; first += ROWS_AT_ONCE) {
     const some = list.slice(first, first + ROWS_AT_ONCE).map((row) => ({ ...row, done_to: NOT_BEGUN }));
     const insertion = db.insertInto('erasures').values(some);
-    const { numInsertedOrUpdatedRows = 0n } = await insertion
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirstOrThrow();
-    added += numInsertedOrUpdatedRows;
+    await insertion.onConflict((conflict) => conflict.doNothing()).execute();
   }
-  return Number(added);
+};
+
+/** What is not done yet, and how much of it is about returns that are not here. */
+export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unknown: number }> => {
+  const isReturn = (table: string) =>
+    sql`select 1 from ${sql.table(table)} as kept where kept.id = subject_id`;
+  const { rows } = await sql<{ unfinished: number; unknown: number }>`
+    select count(*) as unfinished, coalesce(sum(case when kind in ('offline_repairs', 'trade_returns')
+      and not exists (${isReturn('offline_repairs')}) and not exists (${isReturn('trade_returns')}) then 1 else 0 end), 0) as unknown
+    from erasures where done_to is not null`.execute(db);
+  return { unfinished: Number(rows[0]?.unfinished), unknown: Number(rows[0]?.unknown) };
 };
 
 /** One step of what is unfinished; true when more is left. */

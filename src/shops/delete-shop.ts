@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
-import { columnsOf, TABLE_NAMES, type Tables } from '../db/schema.ts';
+import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
+import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import type { Shop } from './plans.ts';
 import { lockShop } from './store.ts';
@@ -47,18 +48,19 @@ export const IN_OTHER_TABLES = {
 /** In the order of a restore backwards: what refers to others goes before them. */
 const ORDER = TABLE_NAMES.filter((table): table is ShopTable => table in SHOP_TABLES).reverse();
 
+const isOfShop = (table: ShopTable): boolean => columnsOf(table).some((column) => column === 'shop_id');
+const isReturns = (table: ShopTable): boolean => table === 'offline_repairs' || table === 'trade_returns';
+
 /** The rows of a table that are a shop's own, or its clients'. */
-export const ownRows = (
+const ownRows = (
   { oneOf }: Pick<Context, 'oneOf'>,
   table: ShopTable,
   shopId: string,
   clientIds: string[],
 ): RawBuilder<boolean> =>
-  columnsOf(table).some((column) => column === 'shop_id')
-    ? sql<boolean>`shop_id = ${shopId}`
-    : sql<boolean>`client_id ${oneOf('id', clientIds)}`;
+  isOfShop(table) ? sql<boolean>`shop_id = ${shopId}` : sql<boolean>`client_id ${oneOf('id', clientIds)}`;
 
-export const clientIdsOf = async ({ db }: Pick<Context, 'db'>, shopId: string): Promise<string[]> => {
+const clientIdsOf = async ({ db }: Pick<Context, 'db'>, shopId: string): Promise<string[]> => {
   const clients = await db.selectFrom('api_clients').select('id').where('shop_id', '=', shopId).execute();
   return clients.map(({ id }) => id);
 };
@@ -91,39 +93,94 @@ export const beginShopDeletion = (
 /** Longer than a writer of the service waits before it tries again, where this is another process. */
 const PAUSE_MS = 25;
 
-/** Deletes some rows of each table; the shop itself with the last of them. True when more is left. */
-export const deleteShopStep = async (ctx: Context, id: string): Promise<boolean> => {
+/** Deletes some rows of each table; the shop itself after the last of them. Returns how many; 0: all is deleted. */
+export const deleteShopStep = async (ctx: Context, id: string): Promise<number> => {
   const clientIds = await clientIdsOf(ctx, id);
-  let isMoreLeft = false;
+  let deleted = 0;
   for (const table of ORDER) {
-    const deleted = await deleteSome(ctx, table, ownRows(ctx, table, id, clientIds));
-    if (deleted === 0n) continue;
-    isMoreLeft = true;
-    await pause(PAUSE_MS);
+    const rows = await deleteSome(ctx, table, ownRows(ctx, table, id, clientIds));
+    deleted += rows;
+    if (rows > 0) await pause(PAUSE_MS);
   }
-  if (!isMoreLeft)
+  if (deleted === 0)
     await ctx.db.transaction().execute(async (trx) => {
       await trx.deleteFrom('shops').where('id', '=', id).execute();
       // What was to be erased in it is gone, too.
       await trx.updateTable('erasures').set({ done_to: null }).where('shop_id', '=', id).execute();
     });
-  return isMoreLeft;
+  return deleted;
 };
 
 /** A return has about ten rows of its timeline, and more indexes than all other tables. */
 const RETURNS_AT_ONCE = 20;
 
-const deleteSome = (ctx: Context, table: ShopTable, own: RawBuilder<boolean>): Promise<bigint> =>
+const deleteSome = (ctx: Context, table: ShopTable, own: RawBuilder<boolean>): Promise<number> =>
   ctx.background.transaction().execute(async (trx) => {
     const [rows, key] = [sql.table(table), sql.ref(SHOP_TABLES[table])];
-    const isReturns = table === 'offline_repairs' || table === 'trade_returns';
-    const most = sql.lit(isReturns ? RETURNS_AT_ONCE : PRUNED_AT_ONCE);
-    const order = isReturns ? sql`order by ${key}` : sql``;
+    const most = sql.lit(isReturns(table) ? RETURNS_AT_ONCE : PRUNED_AT_ONCE);
+    const order = isReturns(table) ? sql`order by ${key}` : sql``;
     const some = (column: RawBuilder<unknown>) =>
       sql`select ${column} from ${rows} where ${own} ${order} limit ${most}`;
-    if (isReturns)
+    if (isReturns(table))
       await sql`delete from timeline where rma_id ${ctx.among(some(sql.ref('id')))}`.execute(trx);
     const { numAffectedRows = 0n } =
       await sql`delete from ${rows} where ${own} and ${key} ${ctx.among(some(key))}`.execute(trx);
-    return numAffectedRows;
+    return Number(numAffectedRows);
   });
+
+// --- its export, before that ---
+
+/** Answers that returns repeat, and what only a running process needs. */
+const NOT_EXPORTED: ShopTable[] = ['idempotency_keys', 'webhook_leases'];
+const isSecret = (column: string): boolean => /_(hash|secret)$/.test(column);
+const EXPORTED_AT_ONCE = 200;
+type ExportedRow = Record<string, string | number | null>;
+
+/** All rows of a shop as one JSON document, without secrets. */
+export async function* exportShop(ctx: Context, id: string): AsyncGenerator<string> {
+  const clientIds = await clientIdsOf(ctx, id);
+  const shop = await ctx.scans.selectFrom('shops').select(columnsOf('shops')).where('id', '=', id).execute();
+  yield `{"exportedAt":"${toIso(ctx.clock.now())}","shops":${JSON.stringify(shop)}`;
+  for (const table of ORDER.toReversed().filter((each) => !NOT_EXPORTED.includes(each))) {
+    // Client by client: each of their tables has an index that begins with it.
+    const owners = isOfShop(table) ? [[]] : clientIds.map((clientId) => [clientId]);
+    yield `,"${table}":[`;
+    let isFirst = true;
+    for (const owner of owners)
+      for await (const rows of pagesOf(ctx, table, ownRows(ctx, table, id, owner))) {
+        const texts = rows.map((row) => JSON.stringify(row));
+        yield `${isFirst ? '' : ','}\n${texts.join(',\n')}`;
+        isFirst = false;
+      }
+    yield ']';
+  }
+  yield '}\n';
+}
+
+/** Of returns with their timelines. */
+async function* pagesOf(ctx: Context, table: ShopTable, own: RawBuilder<boolean>) {
+  const key = sql.ref(SHOP_TABLES[table]);
+  const columns = columnsOf(table).filter((column) => !isSecret(column));
+  let after = sql<boolean>`true`;
+  for (;;) {
+    const { rows } = await sql<ExportedRow>`
+      select ${sql.join(columns.map(sql.ref))} from ${sql.table(table)}
+      where ${own} and ${after} order by ${key} limit ${sql.lit(EXPORTED_AT_ONCE)}`.execute(ctx.scans);
+    if (rows.length > 0) yield isReturns(table) ? await withTimelines(ctx, rows) : rows;
+    if (rows.length < EXPORTED_AT_ONCE) return;
+    after = sql<boolean>`${key} > ${rows.at(-1)?.[SHOP_TABLES[table]]}`;
+  }
+}
+
+const withTimelines = async ({ scans, oneOf }: Context, rows: ExportedRow[]) => {
+  const ids = rows.map(({ id }) => String(id));
+  const entries = await scans
+    .selectFrom('timeline')
+    .select(TIMELINE_COLUMNS)
+    .where(sql<boolean>`rma_id ${oneOf('id', ids)}`)
+    .orderBy('rma_id')
+    .orderBy('at')
+    .execute();
+  const byReturn = Map.groupBy(entries, ({ rma_id }) => rma_id);
+  return rows.map((row) => ({ ...row, timeline: byReturn.get(String(row['id'])) ?? [] }));
+};
