@@ -27,7 +27,7 @@ const ONLY_POSTGRES = tests(
 const BOTH_ENGINES = tests(
   'store/*',
   'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,receipts,rights,timeline,trade-moves}',
-  'admin/{client-settings,corrections,links,lock-out,proof,replace-client,returns,search,second-factor,session,users,workbench}',
+  'admin/{client-settings,corrections,links,lock-out,personal-data,proof,replace-client,returns,search,second-factor,session,users,workbench}',
   'webhooks/{chosen-events,clocks,dropping,failing-receivers,own-deliveries,queue,recipients,replaced-clients}',
   'cli/{backup,beside-the-server,restore,secrets}',
   'faults/{backups,dry-run-bodies,feed,operations,start,webhooks}',

@@ -28,7 +28,7 @@ const ERROR_STATUSES = {
   401: 'The API key is missing, unknown, expired or revoked, or two different keys were sent.',
   403: '`code` says why: `PLAN_REQUIRED`, `RIGHT_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
   404: 'The shop has no such RMA.',
-  409: '`code` says why: the first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`), the status does not allow the move (`MOVE_NOT_ALLOWED`), or the return changed since `seen` (`EDIT_CONFLICT`).',
+  409: '`code` says why: the first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`), the status does not allow the move (`MOVE_NOT_ALLOWED`), the return changed since `seen` (`EDIT_CONFLICT`), the customer in it was erased (`ERASED`), or no return could be erased (`ERASE_REFUSED`).',
   410: 'Events after this cursor are not kept any more (`CURSOR_EXPIRED`).',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not `application/json`.',

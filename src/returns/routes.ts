@@ -265,7 +265,7 @@ const moveRoutes = (
       at: `POST /${path}/:id/${action}`,
       query,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
-      errors: query ? [409] : [],
+      errors: [409],
       handle: ({ caller, params, body, query: { seen } }) =>
         actions.move(ctx, caller, params.id, action, body, seen),
     });
@@ -280,6 +280,7 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
     description: 'Kept in the timeline. Sends no webhook.',
     body: AddNote,
     answer: [`The whole ${names.short}.`, item],
+    errors: [409],
     handle: ({ caller, params, body }) => actions.note(ctx, caller, params.id, body.note),
   });
   route({
@@ -289,6 +290,7 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
     description: 'The status stays as it is. Programs that follow changes get an `updated` event.',
     body: Assign,
     answer: [`The whole ${names.short}.`, item],
+    errors: [409],
     handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
   });
   route({

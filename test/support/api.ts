@@ -133,8 +133,9 @@ export const expectError = (answer: Answer, status: number, code?: string): void
   expect(requestId).toBe(answer.headers.get('x-request-id'));
   expect(requestId).toMatch(/^[\x20-\x7e]{1,128}$/);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
-  const { errors, docs, code: told, right, ...others } = rest;
+  const { errors, docs, code: told, right, refused, ...others } = rest;
   expect(right === undefined).toBe(told !== 'RIGHT_REQUIRED');
+  expect(refused === undefined).toBe(told !== 'ERASE_REFUSED');
   expect(told).toEqual(code ?? expect.stringMatching(/^[A-Z_]+$/));
   expect(docs).toMatch(new RegExp(`^https?://[^/]+/docs/errors#${told}$`));
   expect(others).toEqual({});

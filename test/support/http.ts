@@ -76,7 +76,7 @@ export const callsOf = (send: Send) => ({
 });
 export type Calls = ReturnType<typeof callsOf>;
 
-const EXTERNAL = /^(?!\/)|^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
+const EXTERNAL = /^(?!\/)|^\/(offline-repairs|trade-returns|events|erasures|usage|deliveries)/;
 
 /** Tests call the external API without its base path. */
 export const targetOf = (path: string): string => (EXTERNAL.test(path) ? `${BASE_PATH}${path}` : path);

@@ -1,0 +1,496 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { RMA_EVENT_NAMES, type RmaEventName } from '../../contract/event-feed.ts';
+import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
+import { FATES, PLACES } from '../../src/personal-data/places.ts';
+import { sweep } from '../../src/service/janitor.ts';
+import { changeShop } from '../../src/shops/actions.ts';
+import type { Person } from '../support/admin.ts';
+import { auditLog } from '../support/answers.ts';
+import { expectError } from '../support/api.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { tablesOf } from '../support/dump.ts';
+import { itWith } from '../support/fixtures.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
+
+const it = itWith(harness);
+
+const EMAIL = 'Grace.Okafor@Planted.example';
+const PHONE = '+44 20 7946 0018';
+const REASON = 'Asked by letter';
+
+/** Marks in every text that is erased, and in every one that is kept. */
+const gone = (name: string) => `gone-${name}-mark`;
+const kept = (name: string) => `kept-${name}-mark`;
+
+const plantedRepair = () =>
+  repairBody({
+    customerEmail: EMAIL,
+    customerName: gone('name'),
+    customerPhone: PHONE,
+    faultDescription: gone('fault'),
+    notes: gone('notes'),
+    orderNumber: kept('order'),
+    storeId: kept('store'),
+    externalRef: kept('ref'),
+    externalSource: kept('source'),
+    replacementSku: kept('replacement'),
+    faultyItem: {
+      sku: kept('sku'),
+      productName: kept('product'),
+      quantity: 1,
+      price: 49.95,
+      serialNumber: kept('serial'),
+      variantTitle: kept('variant'),
+    },
+    tracking: { trackingNumber: gone('first-tracking'), carrierName: kept('carrier') },
+  });
+
+const plantedTrade = () =>
+  tradeBody({
+    customerEmail: EMAIL.toLowerCase(),
+    customerName: gone('trade-name'),
+    customerPhone: '0044 (20) 7946-0018',
+    reason: gone('reason'),
+    customerNotes: gone('customer-notes'),
+    faultDescription: gone('trade-fault'),
+    additionalComment: gone('comment'),
+    shippingAddress: {
+      street: gone('street'),
+      suburb: gone('suburb'),
+      state: gone('state'),
+      postcode: gone('postcode'),
+    },
+    tradeOrderNumber: kept('trade-order'),
+    companyName: kept('company'),
+    companyId: kept('company-id'),
+    orderDate: kept('order-date'),
+    items: [{ sku: kept('item'), productName: kept('item-name'), quantity: 3, price: 12.3456 }],
+  });
+
+interface Planted {
+  repair: string;
+  trade: string;
+}
+
+/** One return of each kind, with everything that staff and programs can write into it, ended. */
+const plant = async (t: Harness, admin: Person): Promise<Planted> => {
+  const key = { headers: { 'idempotency-key': 'planted' } };
+  const repair = (await t.post('/offline-repairs', plantedRepair(), key)).body.id;
+  const trade = (await t.post('/trade-returns', plantedTrade())).body.id;
+  const call = async (path: string, body: object) => {
+    const answer = await admin.post(path, body);
+    expect([path, answer.status]).toEqual([path, 200]);
+  };
+  const onRepair = (action: string, body: object) => call(`/offline-repairs/${repair}/${action}`, body);
+  const onTrade = (action: string, body: object) => call(`/trade-returns/${trade}/${action}`, body);
+  await onRepair('tracking', { trackingNumber: gone('tracking'), carrierName: kept('carrier') });
+  await onRepair('notes', { note: gone('note') });
+  await onRepair('correct', { customerName: gone('corrected-name'), serialNumber: kept('new-serial') });
+  await onRepair('correct', {
+    customerEmail: 'gone-new-mark@planted.example',
+    customerPhone: '+44 1 5550100',
+  });
+  await onRepair('begin-repair', { repairNotes: gone('repair-notes'), assignedToId: kept('technician') });
+  await onRepair('resolve', { offlineDisposition: 'WRITE_OFF', notes: gone('resolve-notes') });
+  await onRepair('close', {});
+  await onTrade('approve', { note: gone('approve-note') });
+  await onTrade('receive', { lines: [{ line: 1, received: 2, note: gone('line-note') }], complete: true });
+  await onTrade('correct', { companyName: kept('new-company'), customerName: gone('trade-corrected') });
+  await onTrade('request-credit', { creditAmount: 1.23456789, note: gone('credit-note') });
+  await onTrade('resolve', { note: gone('trade-resolve') });
+  return { repair, trade };
+};
+
+const VIEWS = [
+  { name: 'Waiting', search: { q: EMAIL.toUpperCase() } },
+  { name: gone('corrected-name'), search: { q: '020 7946 0018' } },
+  { name: 'Kettles', search: { q: 'kettle', store: kept('store') } },
+];
+
+const wholeDump = async (t: Harness): Promise<string> => JSON.stringify(await tablesOf(t.ctx.db));
+const marksIn = (text: string): string[] =>
+  [...new Set(text.match(/(?:gone|kept)-[a-z-]+-mark/g) ?? [])].sort();
+/** The bytes of SQLite's file and its write-ahead log; PostgreSQL's are not ours. */
+const filesOf = ({ env }: Harness): string[] =>
+  env['DATA_DIR'] && ENGINE === 'sqlite'
+    ? ['', '-wal'].map((suffix) =>
+        readFileSync(join(env['DATA_DIR'] ?? '', `handback.sqlite${suffix}`), 'latin1'),
+      )
+    : [];
+const PERSON = /planted\.example|7946.?0018|5550100/i;
+const erase = (admin: Person, more: object) => admin.post('/customers/erase', { reason: REASON, ...more });
+
+describe('the list of places', () => {
+  it('names every text column of every table', async ({ t }) => {
+    const tables = await t.ctx.db.introspection.getTables();
+    const texts = tables
+      .filter(({ name }) => !name.startsWith('kysely_'))
+      .flatMap(({ name, columns }) =>
+        columns.filter(({ dataType }) => /^text$/i.test(dataType)).map((column) => `${name}.${column.name}`),
+      );
+    const places = Object.entries(PLACES).flatMap(([table, columns]) =>
+      Object.keys(columns).map((column) => `${table}.${column}`),
+    );
+    // Columns with a few fixed values hold no person.
+    const FIXED =
+      /\.(status|plan|kind|type|role|origin|event|action|actor_type|subject_type|offline_disposition|times)$/;
+    expect(texts.filter((text) => !places.includes(text) && !FIXED.test(text))).toEqual([]);
+    expect(
+      Object.values(PLACES)
+        .flatMap(Object.values)
+        .every((fate) => fate in FATES),
+    ).toBe(true);
+  });
+});
+
+describe('a planted customer', () => {
+  it('is found by e-mail and phone in any spelling, also by what was corrected', async ({ t, admin }) => {
+    const { repair, trade } = await plant(t, admin);
+    await t.post('/offline-repairs', repairBody());
+    const find = async (person: object): Promise<string[]> => {
+      const { body } = await admin.post('/customers/find', person);
+      expect(body.total).toBe(body.returns.length);
+      return body.returns.map(({ id }: { id: string }) => id);
+    };
+    for (const email of [EMAIL, EMAIL.toUpperCase(), EMAIL.toLowerCase()])
+      expect(await find({ email })).toEqual([trade, repair]);
+    for (const phone of ['+442079460018', '0044 20 7946 0018', '44 (20) 7946.0018'])
+      expect(await find({ phone })).toEqual([trade, repair]);
+    expect(await find({ email: 'GONE-NEW-MARK@planted.example' })).toEqual([repair]);
+    expect(await find({ phone: '+44 1 555 0100' })).toEqual([repair]);
+    // No country is guessed, and a part is not the whole.
+    expect(await find({ phone: '020 7946 0018' })).toEqual([]);
+    expect(await find({ email: 'okafor@planted.example' })).toEqual([]);
+    for (const bad of [
+      {},
+      { email: EMAIL, phone: PHONE },
+      { phone: '12 34' },
+      { email: 'x' },
+      { name: 'Grace' },
+    ])
+      expect((await admin.post('/customers/find', bad)).status).toBe(400);
+  });
+
+  it('is exported whole', async ({ t, admin }) => {
+    await plant(t, admin);
+    const { status, body } = await admin.post('/customers/export', { email: EMAIL });
+    expect(status).toBe(200);
+    const text = JSON.stringify(body);
+    const planted = marksIn(await wholeDump(t));
+    expect(marksIn(text)).toEqual(planted);
+    expect(body.returns.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'TRADE_RETURN',
+      'OFFLINE_REPAIR',
+    ]);
+    expect(text).toContain('1.23456789');
+    const [entry] = await auditLog(admin);
+    expect(entry).toMatchObject({ action: 'CUSTOMER_EXPORTED', data: { count: 2 } });
+  });
+
+  it('is erased from everything that must lose them, and all else stays', async ({ t, admin }) => {
+    const { repair, trade } = await plant(t, admin);
+    const other = (await t.post('/offline-repairs', repairBody())).body;
+    for (const view of VIEWS) await admin.post('/views', { kind: 'OFFLINE_REPAIR', shared: true, ...view });
+    const feedBefore = (await t.get('/events?types=all&limit=100')).body;
+    const before = await wholeDump(t);
+    const keptBefore = marksIn(before).filter((mark) => mark.startsWith('kept'));
+    expect(marksIn(before).length).toBeGreaterThan(40);
+    const rowsBefore = await Promise.all(
+      [repair, trade].map((id, i) => admin.get(`/${['offline-repairs', 'trade-returns'][i]}/${id}`)),
+    );
+    const totals = () => t.ctx.db.selectFrom('rma_totals').selectAll().execute();
+    const totalsBefore = await totals();
+
+    const dry = await erase(admin, { email: EMAIL, dryRun: true });
+    expect(dry.body).toMatchObject({ dryRun: true, matched: 2, erased: 2, refused: [], remaining: 0 });
+    expect(marksIn(await wholeDump(t))).toEqual(marksIn(before));
+
+    const { status, body } = await erase(admin, { email: EMAIL });
+    expect([status, body]).toMatchObject([200, { matched: 2, erased: 2, refused: [], remaining: 0 }]);
+    expect(body.returns.map(({ id }: { id: string }) => id)).toEqual([trade, repair]);
+
+    const after = await wholeDump(t);
+    expect(marksIn(after)).toEqual(keptBefore);
+    expect(after).not.toMatch(PERSON);
+    for (const bytes of filesOf(t)) {
+      expect(marksIn(bytes).filter((mark) => mark.startsWith('gone'))).toEqual([]);
+      expect(PERSON.test(bytes)).toBe(false);
+    }
+    const [shown] = await Promise.all([admin.get(`/offline-repairs/${repair}`)]);
+    expect(shown.body).toMatchObject({
+      customerEmail: 'erased@erased.invalid',
+      customerName: '[erased]',
+      customerPhone: null,
+      faultDescription: '[erased]',
+      notes: null,
+      trackingNumber: null,
+      carrierName: kept('carrier'),
+      status: 'OFFLINE_CLOSED',
+      offlineDisposition: 'WRITE_OFF',
+      erasedAt: expect.any(String),
+    });
+    const [, tradeBefore] = rowsBefore;
+    const tradeNow = (await admin.get(`/trade-returns/${trade}`)).body;
+    for (const field of [
+      'rmaNumber',
+      'status',
+      'items',
+      'declaredAmount',
+      'creditAmount',
+      'createdAt',
+      'statusSince',
+    ])
+      expect([field, tradeNow[field]]).toEqual([field, tradeBefore?.body[field]]);
+    expect((await t.get(`/offline-repairs/${other.id}`)).body).toEqual(other);
+    expect(await totals()).toEqual(totalsBefore);
+    expect((await admin.get('/search?q=planted')).body.items ?? []).toEqual([]);
+
+    // The feed: the same positions and ids, and one event of each return behind them.
+    const feed = (await t.get('/events?types=all&limit=100')).body;
+    const ids = (page: { items: { id: string }[] }) => page.items.map(({ id }) => id);
+    expect(ids(feed).slice(0, feedBefore.items.length)).toEqual(ids(feedBefore));
+    const further = (await t.get(`/events?types=all&after=${feedBefore.cursor}`)).body.items;
+    expect(
+      further.map(({ event, data }: { event: string; data: { id: string } }) => [event, data.id]),
+    ).toEqual([
+      ['offline_repair.erased', repair],
+      ['trade_return.erased', trade],
+    ]);
+    expect(further[1].data).toEqual({
+      id: trade,
+      rmaNumber: tradeNow.rmaNumber,
+      externalRef: null,
+      externalSource: null,
+      status: 'TRADE_RESOLVED',
+      erasedAt: tradeNow.erasedAt,
+    });
+    expect(feed.items.some(({ event }: { event: string }) => !RMA_EVENT_NAMES.includes(event as never))).toBe(
+      false,
+    );
+
+    expect((await admin.get(`/offline-repairs/${repair}/related`)).body.sameCustomer.total).toBe(0);
+
+    // A retry of the creation gets the erased body; nothing can be changed any more.
+    const replay = await t.post('/offline-repairs', plantedRepair(), {
+      headers: { 'idempotency-key': 'planted' },
+    });
+    expect(replay.status).toBe(201);
+    expect(replay.body).toMatchObject({
+      id: repair,
+      customerName: '[erased]',
+      erasedAt: shown.body.erasedAt,
+    });
+    expectError(await admin.post(`/offline-repairs/${repair}/notes`, { note: 'x' }), 409, 'ERASED');
+    expectError(await t.post(`/offline-repairs/${repair}/close`, {}), 409, 'ERASED');
+    expectError(await admin.post(`/trade-returns/${trade}/correct`, { customerName: 'x' }), 409, 'ERASED');
+
+    const views = (await admin.get('/views')).body.items;
+    expect(views.map(({ name, search }: { name: string; search: object }) => ({ name, search }))).toEqual([
+      { name: 'Waiting', search: { q: '[erased]' } },
+      { name: '[erased]', search: { q: '[erased]' } },
+      VIEWS[2],
+    ]);
+    const timeline = (await admin.get(`/offline-repairs/${repair}/timeline`)).body.items;
+    expect(timeline.at(-1)).toMatchObject({ type: 'ERASED', actor: { type: 'USER' }, note: null, data: {} });
+    const corrections = timeline.filter(({ type }: { type: string }) => type === 'CORRECTED');
+    expect(corrections[0].data).toEqual({
+      customerName: { from: '[erased]', to: '[erased]' },
+      serialNumber: { from: kept('serial'), to: kept('new-serial') },
+    });
+    const [entry] = await auditLog(admin);
+    expect(entry).toMatchObject({ action: 'CUSTOMER_ERASED', data: { reason: REASON, returns: 2 } });
+    expect((await erase(admin, { email: EMAIL })).body).toMatchObject({ matched: 0, erased: 0 });
+  });
+});
+
+describe('erasing', () => {
+  it('refuses open returns by name, erases the ended ones, and all of them when asked to', async ({
+    t,
+    admin,
+  }) => {
+    const open = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body;
+    const refused = [{ id: open.id, rmaNumber: open.rmaNumber, reason: 'OPEN' }];
+    const none = await erase(admin, { email: EMAIL });
+    expectError(none, 409, 'ERASE_REFUSED');
+    expect(none.body.refused).toEqual(refused);
+    expect((await erase(admin, { email: EMAIL, dryRun: true })).body).toMatchObject({ erased: 0, refused });
+
+    const ended = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body.id;
+    await t.post(`/offline-repairs/${ended}/resolve`, { offlineDisposition: 'WRITE_OFF' });
+    expect((await erase(admin, { email: EMAIL })).body).toMatchObject({ matched: 2, erased: 1, refused });
+    expect((await erase(admin, { email: EMAIL, includeOpen: true })).body).toMatchObject({
+      matched: 1,
+      erased: 1,
+    });
+    expect((await t.get(`/offline-repairs/${open.id}`)).body).toMatchObject({
+      erasedAt: expect.any(String),
+      status: open.status,
+    });
+  });
+
+  it('waits for a webhook about the return, or drops it when asked to', async ({ t, admin }) => {
+    await createClient(t.ctx, OPERATOR, {
+      shopId: t.shop.id,
+      name: 'ERP',
+      webhookUrl: 'https://erp.example/hook',
+    });
+    const { id } = (await t.post('/trade-returns', tradeBody({ customerEmail: EMAIL }))).body;
+    await admin.post(`/trade-returns/${id}/reject`, {});
+    const held = await erase(admin, { email: EMAIL });
+    expectError(held, 409, 'ERASE_REFUSED');
+    expect(held.body.refused).toMatchObject([{ id, reason: 'DELIVERY_WAITING' }]);
+    expect((await erase(admin, { email: EMAIL, includeOpen: true })).body.erased).toBe(1);
+    const deliveries = await t.ctx.db.selectFrom('webhook_deliveries').select(['status', 'reason']).execute();
+    expect(deliveries).toEqual([
+      { status: 'DROPPED', reason: 'erased' },
+      { status: 'DROPPED', reason: 'erased' },
+    ]);
+  });
+
+  it('is sent to the client that chose it', async ({ t, admin }) => {
+    const events: RmaEventName[] = ['offline_repair.erased'];
+    const client = await createClient(t.ctx, OPERATOR, {
+      shopId: t.shop.id,
+      name: 'Till',
+      webhookUrl: 'https://till.example/hook',
+      events,
+    });
+    const { id } = (
+      await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }), { key: client.apiKey })
+    ).body;
+    await t.post(`/offline-repairs/${id}/close`, {});
+    expect((await erase(admin, { email: EMAIL })).body.erased).toBe(1);
+    const sent = await t.ctx.db
+      .selectFrom('webhook_deliveries')
+      .select(['event', 'client_id', 'status'])
+      .execute();
+    expect(sent).toEqual([{ event: 'offline_repair.erased', client_id: client.id, status: 'PENDING' }]);
+  });
+
+  it('leaves the customers of another shop alone, and is for Admins who proved who they are', async ({
+    t,
+    admin,
+    staff,
+    stranger,
+  }) => {
+    const { id } = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body;
+    await t.post(`/offline-repairs/${id}/close`, {});
+    expect((await stranger.post('/customers/find', { email: EMAIL })).body).toEqual({
+      total: 0,
+      returns: [],
+    });
+    expect((await erase(stranger, { email: EMAIL })).body).toMatchObject({ matched: 0, erased: 0 });
+    for (const path of ['find', 'export', 'erase'])
+      expectError(
+        await staff.post(`/customers/${path}`, { email: EMAIL, ...(path === 'erase' && { reason: 'x' }) }),
+        403,
+        'ADMIN_REQUIRED',
+      );
+    expect((await t.get(`/offline-repairs/${id}`)).body.customerEmail).toBe(EMAIL);
+    await t.ctx.db.updateTable('sessions').set({ proved_at: 0 }).execute();
+    expectError(await erase(admin, { email: EMAIL }), 403, 'PROOF_REQUIRED');
+    expectError(await admin.post('/customers/export', { email: EMAIL }), 403, 'PROOF_REQUIRED');
+  });
+
+  it('goes on where a row is damaged', async ({ t, admin }) => {
+    const { repair } = await plant(t, admin);
+    const { db } = t.ctx;
+    await db
+      .updateTable('offline_repairs')
+      .set({ faulty_item: '{"broken' })
+      .where('id', '=', repair)
+      .execute();
+    await db.updateTable('saved_views').set({ search: 'gone-' }).execute();
+    expect((await erase(admin, { email: EMAIL })).body.erased).toBe(2);
+    expect(await wholeDump(t)).not.toMatch(PERSON);
+  });
+});
+
+describe('by API', () => {
+  const eraser = async (t: Harness) => {
+    const { apiKey } = await createClient(t.ctx, OPERATOR, {
+      shopId: t.shop.id,
+      name: 'Shop front',
+      webhookUrl: null,
+      rights: ['erase'],
+    });
+    return (body: object) => t.post('/erasures', body, { key: apiKey });
+  };
+
+  it('erases by e-mail, also while the shop is read-only, and does not name what staff created', async ({
+    t,
+    admin,
+  }) => {
+    const post = await eraser(t);
+    const { id } = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body;
+    await t.post(`/offline-repairs/${id}/close`, {});
+    const own = (await admin.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body.id;
+    const refused = await post({ customerEmail: EMAIL.toLowerCase(), dryRun: true });
+    expect(refused.body).toMatchObject({ matched: 2, erased: 1, refused: [], remaining: 0 });
+    await admin.post(`/offline-repairs/${own}/close`, {});
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+    const { status, body } = await post({ customerEmail: EMAIL });
+    expect([status, body.erased]).toEqual([200, 2]);
+    expect(body.returns.map((each: { id: string }) => each.id)).toEqual([id]);
+    expect((await admin.get(`/offline-repairs/${own}`)).body.customerName).toBe('[erased]');
+    expect((await post({ customerEmail: EMAIL, includeOpen: true })).status).toBe(400);
+  });
+});
+
+describe('forgetting', () => {
+  it('erases what ended long enough ago, of the kinds and shops that asked for it', async ({ t, admin }) => {
+    const made = async (path: string, body: object, end: [string, object]) => {
+      const { id } = (await t.post(path, body)).body;
+      await admin.post(`${path}/${id}/${end[0]}`, end[1]);
+      return id as string;
+    };
+    const repair = await made('/offline-repairs', repairBody(), [
+      'resolve',
+      { offlineDisposition: 'WRITE_OFF' },
+    ]);
+    const trade = await made('/trade-returns', tradeBody(), ['reject', {}]);
+    const fresh = await made('/offline-repairs', repairBody(), ['close', {}]);
+    const open = (await t.post('/offline-repairs', repairBody())).body.id as string;
+    const monthsAgo = t.ctx.clock.now() - 400 * 24 * 60 * 60_000;
+    for (const table of ['offline_repairs', 'trade_returns'] as const)
+      await t.ctx.db
+        .updateTable(table as 'offline_repairs')
+        .set({ status_since: monthsAgo })
+        .where('id', 'in', [repair, trade, open])
+        .execute();
+    expect((await admin.get('/forgetting')).body).toEqual({
+      offlineRepairMonths: null,
+      tradeReturnMonths: null,
+    });
+    await sweep(t.ctx);
+    const rules = { offlineRepairMonths: 13, tradeReturnMonths: null };
+    expect((await admin.post('/forgetting/count', rules)).body).toEqual({
+      offlineRepairs: 1,
+      tradeReturns: 0,
+    });
+    expect(
+      (await admin.post('/forgetting/count', { ...rules, offlineRepairMonths: 14 })).body.offlineRepairs,
+    ).toBe(0);
+    for (const months of [0, 121, 1.5, '12'])
+      expect((await admin.put('/forgetting', { ...rules, offlineRepairMonths: months })).status).toBe(400);
+    expect((await admin.put('/forgetting', rules)).body).toEqual(rules);
+    await sweep(t.ctx);
+    const erasedAt = async (path: string, id: string) => (await admin.get(`${path}/${id}`)).body.erasedAt;
+    expect(await erasedAt('/offline-repairs', repair)).not.toBe(null);
+    for (const id of [fresh, open]) expect(await erasedAt('/offline-repairs', id)).toBe(null);
+    expect(await erasedAt('/trade-returns', trade)).toBe(null);
+    const timeline = (await admin.get(`/offline-repairs/${repair}/timeline`)).body.items;
+    expect(timeline.at(-1)).toMatchObject({
+      type: 'ERASED',
+      actor: { type: 'SYSTEM', name: 'Automatic erasure' },
+    });
+    const [entry] = await auditLog(admin);
+    expect(entry).toMatchObject({
+      action: 'FORGETTING_CHANGED',
+      data: { offlineRepairMonths: { from: null, to: 13 } },
+    });
+  });
+});
