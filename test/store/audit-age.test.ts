@@ -69,10 +69,10 @@ describe('the audit log', () => {
 
 describe('months before', () => {
   it('is the same day, or the last of a shorter month', () => {
-    const before = (day: string, months: number) =>
+    const back = (day: string, months: number) =>
       new Date(monthsBefore(Date.parse(day), months)).toISOString().slice(0, 10);
-    expect(before('2026-11-18', 24)).toBe('2024-11-18');
-    expect(before('2026-03-31', 1)).toBe('2026-02-28');
-    expect(before('2026-01-15', 1)).toBe('2025-12-15');
+    expect(back('2026-11-18', 24)).toBe('2024-11-18');
+    expect(back('2026-03-31', 1)).toBe('2026-02-28');
+    expect(back('2026-01-15', 1)).toBe('2025-12-15');
   });
 });
