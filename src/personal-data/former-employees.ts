@@ -46,7 +46,7 @@ export const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
 export const unfinishedErasures = (db: Db, nowMs: number) =>
   db
     .selectFrom('erasures')
-    .select(['subject_id', 'shop_id', 'kind', 'at', 'done_to'])
+    .select(['subject_id', 'shop_id', 'kind', 'done_to'])
     .where('done_to', 'is not', null)
     .where('subject_id', 'not in', (eb) =>
       eb
@@ -101,13 +101,13 @@ export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
     return done_to !== null;
   });
 
-/** A backup from before they were removed has their account. */
+/** A backup from before they were removed has their account; no change of theirs is running. */
 const removeRestored = async (
   trx: Trx,
-  { subject_id: id, shop_id, at }: Pick<Row<'erasures'>, 'subject_id' | 'shop_id' | 'at'>,
+  { subject_id: id, shop_id }: Pick<Row<'erasures'>, 'subject_id' | 'shop_id'>,
 ): Promise<void> => {
   const { numDeletedRows } = await trx.deleteFrom('users').where('id', '=', id).executeTakeFirstOrThrow();
-  if (numDeletedRows > 0n) await queueUnassignment(trx, { id, shop_id }, at);
+  if (numDeletedRows > 0n) await queueUnassignment(trx, { id, shop_id }, 0);
 };
 
 const AUDIT_ENTRIES_AT_ONCE = 200;

@@ -146,7 +146,7 @@ describe('shop delete', () => {
     // Its key works beside that of its successor until its end.
     const old = await findClient(t.ctx.db, t.client.id);
     if (!old) throw new Error('the client is gone');
-    const oldKeyUntil = new Date(t.ctx.clock.now() + 86_400_000).toISOString();
+    const oldKeyUntil = t.ctx.clock.now() + 86_400_000;
     const next = await replaceClient(t.ctx, OPERATOR, old, { oldKeyUntil });
     await t.ctx.db.updateTable('api_clients').set({ revoked_at: 1 }).where('id', '=', next.id).execute();
     expect((await t.get('/offline-repairs')).status).toBe(200);
