@@ -142,11 +142,10 @@ export const writeBackup = async (file: FileHandle, lines: AsyncIterable<string>
   return (await file.stat()).size;
 };
 
-type Overwrite = boolean | undefined | 'never';
-
-export const refuseExisting = (path: string, overwrite: Overwrite): void => {
-  const hint = overwrite === 'never' ? '' : ', or pass --overwrite';
-  if (overwrite !== true && existsSync(path))
+/** False: the command has no option to overwrite. */
+export const refuseExisting = (path: string, overwrite: boolean | undefined): void => {
+  const hint = overwrite === false ? '' : ', or pass --overwrite';
+  if (!overwrite && existsSync(path))
     throw new CliFailure(`${path} already exists: choose another name${hint}`);
 };
 
@@ -155,7 +154,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The file gets its name once all of it is on disk; until then, a failure or a signal removes it. Returns what `write` returns. */
 export const writeWhole = async <Result>(
   path: string,
-  overwrite: Overwrite,
+  overwrite: boolean | undefined,
   write: (file: FileHandle) => Promise<Result>,
 ): Promise<Result> => {
   const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
@@ -184,12 +183,14 @@ export const writeWhole = async <Result>(
 };
 
 /** Writes a text that is made bit by bit into a new file. Returns its size. */
-export const writeNew = (path: string, chunks: AsyncIterable<string | Buffer>): Promise<number> =>
-  writeWhole(path, 'never', async (file) => {
+export const writeNew = async (path: string, chunks: AsyncIterable<string | Buffer>): Promise<number> => {
+  refuseExisting(path, false);
+  return writeWhole(path, false, async (file) => {
     for await (const chunk of chunks) await file.writeFile(chunk);
     await file.sync();
     return (await file.stat()).size;
   });
+};
 
 // --- reading ---
 

@@ -14,6 +14,7 @@ import {
   WRITTEN_BY_A_START,
 } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
+import { addErasures } from '../personal-data/erasure-list.ts';
 import { type Config, readConfig, VERSION } from '../service/config.ts';
 import { backupKeys, keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
 import {
@@ -31,7 +32,7 @@ import {
   writeWhole,
 } from './backup-file.ts';
 import { CliFailure, notice, Progress, print, withContext } from './command.ts';
-import { addToErasures, applyErasures, readErasureList } from './customer-commands.ts';
+import { applyErasures, readErasureList } from './customer-commands.ts';
 
 // `backup` and `restore`. They work on a database of any schema, and migrate none but the one that is restored into.
 
@@ -160,7 +161,7 @@ export const restore = async (
       await verify(filling, tables, progress);
       await filling.migrateTo(null);
       await recordForAllShops(filling.db, { at: Date.now(), action: 'RESTORED', data: { madeAt } });
-      if (list) await addToErasures(filling.db, list);
+      if (list) await addErasures(filling.db, list);
       else await saveFact(filling.db, 'restored-without-erasures', String(Date.now()));
     });
     if (list) erased = { listed: list.length, ...(await withContext(config, applyErasures)) };

@@ -3,8 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FindCustomer } from '../../contract/personal-data.ts';
 import { listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
-import type { Db } from '../db/database.ts';
-import { deleteFact } from '../db/installation-facts.ts';
 import { eraseCustomer } from '../personal-data/erase.ts';
 import {
   addErasures,
@@ -34,14 +32,14 @@ export const customerFind = async (ctx: Context, { shop, ...person }: PersonOpti
   const { total, returns } = await findCustomer(ctx, await operatorOf(ctx, shop), person);
   if (total > returns.length)
     notice(`${total} returns hold the customer: the newest ${returns.length} follow`);
-  return returns.map(({ hold, ...fields }) => ({ ...fields, hold }));
+  return returns;
 };
 
 export const customerExport = async (
   ctx: Context,
   { shop, output, ...person }: PersonOptions & { output?: string },
 ) => {
-  if (output) refuseExisting(output, 'never');
+  if (output) refuseExisting(output, false);
   const text = await exportCustomer(ctx, await operatorOf(ctx, shop), person);
   if (output) return { file: output, bytes: await writeNew(output, text) };
   for await (const chunk of text) process.stdout.write(chunk);
@@ -67,7 +65,7 @@ export const customerErase = async (
   if (dryRun) return { ...planned, returns: named, refused };
   if (!confirm)
     throw new CliFailure(
-      `${planned.erased + planned.remaining} returns would be erased, which cannot be undone: add --confirm, or look first with --dry-run`,
+      `this would erase ${planned.erased + planned.remaining} of ${planned.matched} returns, and cannot be undone: add --confirm, or look first with --dry-run`,
     );
   if (!json) print({ erases: named, refuses: refused }, false);
   let erased = 0;
@@ -97,12 +95,6 @@ export const readErasureList = async (path: string): Promise<ListedErasure[]> =>
   return list;
 };
 
-/** What the database lacks of a list, in the caller's transaction; `applyErasures` or the janitor then erases it. */
-export const addToErasures = async (trx: Db, list: ListedErasure[]): Promise<void> => {
-  await addErasures(trx, list);
-  await deleteFact(trx, 'restored-without-erasures');
-};
-
 /** So long that writers of a running service get their turn. */
 const PAUSE_MS = 10;
 
@@ -120,13 +112,13 @@ export const customerErasures = async (ctx: Context, { apply }: { apply?: string
     return;
   }
   const list = await readErasureList(apply);
-  await ctx.db.transaction().execute((trx) => addToErasures(trx, list));
+  await ctx.db.transaction().execute((trx) => addErasures(trx, list));
   return { listed: list.length, ...(await applyErasures(ctx)) };
 };
 
 // --- shop delete ---
 
-const refuseActiveClients = async (db: Context['db'], shopId: string): Promise<void> => {
+const refuseActiveClients = async ({ db }: Context, shopId: string): Promise<void> => {
   const active = (await listClients(db, shopId)).filter((each) => !each.revokedAt && !each.replacedBy);
   const names = active.map(({ name, id }) => `${name} (${id})`).join(', ');
   if (names) throw new CliFailure(`the shop has active clients: revoke ${names} first; nothing was deleted`);
@@ -139,13 +131,12 @@ export const shopDelete = async (
 ) => {
   const { name } = await found('shop', id, () => findShop(ctx.db, id));
   if (name !== confirm) throw new CliFailure(`shop ${id} has another name: nothing was deleted`);
-  await refuseActiveClients(ctx.db, id);
-  if (file) refuseExisting(file, 'never');
+  await refuseActiveClients(ctx, id);
   const begun = ctx.db.selectFrom('erasures').select('at').where('subject_id', '=', id);
   const hasBegun = (await begun.executeTakeFirst()) !== undefined;
   if (hasBegun && file) notice('the deletion began before: no export is written now');
-  if (!hasBegun && file) await writeNew(file, exportShop(ctx, id));
-  await beginShopDeletion(ctx, id, (trx) => refuseActiveClients(trx, id));
+  else if (file) await writeNew(file, exportShop(ctx, id));
+  await beginShopDeletion(ctx, id);
   const progress = new Progress();
   let rows = 0;
   for (let deleted = 1; deleted > 0; rows += deleted) {

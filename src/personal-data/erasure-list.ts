@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { OPERATOR } from '../audit/store.ts';
 import type { Db } from '../db/database.ts';
+import { deleteFact } from '../db/installation-facts.ts';
 import type { Context } from '../service/context.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import { findShop } from '../shops/store.ts';
@@ -30,13 +31,14 @@ export async function* listErasures(db: Db): AsyncGenerator<ListedErasure> {
   }
 }
 
-/** Those that the database lacks. */
+/** Those that the database lacks, in the caller's transaction; `finishErasures` then erases them. */
 export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> => {
   for (let first = 0; first < list.length; first += ROWS_AT_ONCE) {
     const some = list.slice(first, first + ROWS_AT_ONCE).map((row) => ({ ...row, done_to: NOT_BEGUN }));
     const insertion = db.insertInto('erasures').values(some);
     await insertion.onConflict((conflict) => conflict.doNothing()).execute();
   }
+  await deleteFact(db, 'restored-without-erasures');
 };
 
 /** What is not done yet, and how much of it is about returns that are not here. */

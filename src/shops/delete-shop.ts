@@ -1,18 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
-import type { Shop } from './plans.ts';
 import { lockShop } from './store.ts';
 
 // Deletes everything of a shop in small steps, while the service goes on for the others.
 
-type Keys = { [Table in keyof Tables]?: keyof Tables[Table] & string };
-
-/** Every table with rows of a shop or of its clients, and by which column these are told apart. */
+/**
+ * Every table with rows of a shop or of its clients, and by which column these are told apart. Timelines go with their returns, and
+ * tables about a person with the person. `erasures` stays: a restore deletes the shop again.
+ */
 export const SHOP_TABLES = {
   shop_counters: 'shop_id',
   shop_settings: 'shop_id',
@@ -32,58 +31,25 @@ export const SHOP_TABLES = {
   webhook_deliveries: 'id',
   webhook_leases: 'client_id',
   webhook_failures: 'client_id',
-} as const satisfies Keys;
-export type ShopTable = keyof typeof SHOP_TABLES;
+} as const satisfies { [Table in keyof Tables]?: keyof Tables[Table] & string };
+type ShopTable = keyof typeof SHOP_TABLES;
 
-/** Deleted with the row that they belong to. `erasures` stays: a restore deletes the shop again. */
-export const IN_OTHER_TABLES = {
-  timeline: 'returns',
-  sessions: 'users',
-  sign_in_addresses: 'users',
-  access_links: 'users',
-  recovery_codes: 'users',
-  erasures: 'kept',
-} as const satisfies { [Table in keyof Tables]?: string };
-
-/** In the order of a restore backwards: what refers to others goes before them. */
-const ORDER = TABLE_NAMES.filter((table): table is ShopTable => table in SHOP_TABLES).reverse();
-
+/** In the order of a restore: tables that others refer to come first. */
+const IN_ORDER = TABLE_NAMES.filter((table): table is ShopTable => table in SHOP_TABLES);
 const isOfShop = (table: ShopTable): boolean => columnsOf(table).some((column) => column === 'shop_id');
 const isReturns = (table: ShopTable): boolean => table === 'offline_repairs' || table === 'trade_returns';
-
-/** The rows of a table that are a shop's own, or its clients'. */
-const ownRows = (
-  { oneOf }: Pick<Context, 'oneOf'>,
-  table: ShopTable,
-  shopId: string,
-  clientIds: string[],
-): RawBuilder<boolean> =>
-  isOfShop(table) ? sql<boolean>`shop_id = ${shopId}` : sql<boolean>`client_id ${oneOf('id', clientIds)}`;
-
-const clientIdsOf = async ({ db }: Pick<Context, 'db'>, shopId: string): Promise<string[]> => {
-  const clients = await db.selectFrom('api_clients').select('id').where('shop_id', '=', shopId).execute();
-  return clients.map(({ id }) => id);
-};
 
 /** What lets people and programs in, and what work in the background goes by. */
 const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'departed_people'] as const;
 
 /** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */
-export const beginShopDeletion = (
-  ctx: Context,
-  id: string,
-  mustBeDeletable?: (trx: Trx, shop: Shop) => Promise<void>,
-): Promise<void> =>
+export const beginShopDeletion = (ctx: Context, id: string): Promise<void> =>
   ctx.db.transaction().execute(async (trx) => {
-    const shop = await lockShop(trx, id);
-    if (!shop) return;
-    await mustBeDeletable?.(trx, shop);
+    if (!(await lockShop(trx, id))) return;
     const at = ctx.clock.now();
-    await trx
-      .insertInto('erasures')
-      .values({ subject_id: id, shop_id: id, kind: 'shops', at, done_to: id })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;
+    const insertion = trx.insertInto('erasures').values(erasure);
+    await insertion.onConflict((conflict) => conflict.doNothing()).execute();
     const working = trx.updateTable('api_clients').where('shop_id', '=', id).where('revoked_at', 'is', null);
     await working.set({ revoked_at: at }).execute();
     for (const table of AT_ONCE)
@@ -95,10 +61,15 @@ const PAUSE_MS = 25;
 
 /** Deletes some rows of each table; the shop itself after the last of them. Returns how many; 0: all is deleted. */
 export const deleteShopStep = async (ctx: Context, id: string): Promise<number> => {
-  const clientIds = await clientIdsOf(ctx, id);
+  const clients = await ctx.db.selectFrom('api_clients').select('id').where('shop_id', '=', id).execute();
+  const ofClients = sql<boolean>`client_id ${ctx.oneOf(
+    'id',
+    clients.map((client) => client.id),
+  )}`;
   let deleted = 0;
-  for (const table of ORDER) {
-    const rows = await deleteSome(ctx, table, ownRows(ctx, table, id, clientIds));
+  for (const table of IN_ORDER.toReversed()) {
+    const own = isOfShop(table) ? sql<boolean>`shop_id = ${id}` : ofClients;
+    const rows = await deleteSome(ctx, table, own);
     deleted += rows;
     if (rows > 0) await pause(PAUSE_MS);
   }
@@ -117,8 +88,8 @@ const RETURNS_AT_ONCE = 20;
 const deleteSome = (ctx: Context, table: ShopTable, own: RawBuilder<boolean>): Promise<number> =>
   ctx.background.transaction().execute(async (trx) => {
     const [rows, key] = [sql.table(table), sql.ref(SHOP_TABLES[table])];
-    const most = sql.lit(isReturns(table) ? RETURNS_AT_ONCE : PRUNED_AT_ONCE);
     const order = isReturns(table) ? sql`order by ${key}` : sql``;
+    const most = sql.lit(isReturns(table) ? RETURNS_AT_ONCE : PRUNED_AT_ONCE);
     const some = (column: RawBuilder<unknown>) =>
       sql`select ${column} from ${rows} where ${own} ${order} limit ${most}`;
     if (isReturns(table))
@@ -130,42 +101,37 @@ const deleteSome = (ctx: Context, table: ShopTable, own: RawBuilder<boolean>): P
 
 // --- its export, before that ---
 
-/** Answers that returns repeat, and what only a running process needs. */
-const NOT_EXPORTED: ShopTable[] = ['idempotency_keys', 'webhook_leases'];
 const isSecret = (column: string): boolean => /_(hash|secret)$/.test(column);
 const EXPORTED_AT_ONCE = 200;
 type ExportedRow = Record<string, string | number | null>;
 
-/** All rows of a shop as one JSON document, without secrets. */
+/** All rows of a shop as one JSON document, without secrets, and without the clients' queues and stored answers. */
 export async function* exportShop(ctx: Context, id: string): AsyncGenerator<string> {
-  const clientIds = await clientIdsOf(ctx, id);
   const shop = await ctx.scans.selectFrom('shops').select(columnsOf('shops')).where('id', '=', id).execute();
   yield `{"exportedAt":"${toIso(ctx.clock.now())}","shops":${JSON.stringify(shop)}`;
-  for (const table of ORDER.toReversed().filter((each) => !NOT_EXPORTED.includes(each))) {
-    // Client by client: each of their tables has an index that begins with it.
-    const owners = isOfShop(table) ? [[]] : clientIds.map((clientId) => [clientId]);
-    yield `,"${table}":[`;
-    let isFirst = true;
-    for (const owner of owners)
-      for await (const rows of pagesOf(ctx, table, ownRows(ctx, table, id, owner))) {
-        const texts = rows.map((row) => JSON.stringify(row));
-        yield `${isFirst ? '' : ','}\n${texts.join(',\n')}`;
-        isFirst = false;
-      }
+  for (const table of IN_ORDER.filter(isOfShop)) {
+    yield `,\n"${table}":[`;
+    let separator = '\n';
+    for await (const rows of pagesOf(ctx, table, id)) {
+      yield separator + rows.map((row) => JSON.stringify(row)).join(',\n');
+      separator = ',\n';
+    }
     yield ']';
   }
   yield '}\n';
 }
 
 /** Of returns with their timelines. */
-async function* pagesOf(ctx: Context, table: ShopTable, own: RawBuilder<boolean>) {
+async function* pagesOf(ctx: Context, table: ShopTable, shopId: string) {
   const key = sql.ref(SHOP_TABLES[table]);
   const columns = columnsOf(table).filter((column) => !isSecret(column));
   let after = sql<boolean>`true`;
   for (;;) {
     const { rows } = await sql<ExportedRow>`
       select ${sql.join(columns.map(sql.ref))} from ${sql.table(table)}
-      where ${own} and ${after} order by ${key} limit ${sql.lit(EXPORTED_AT_ONCE)}`.execute(ctx.scans);
+      where shop_id = ${shopId} and ${after} order by ${key} limit ${sql.lit(EXPORTED_AT_ONCE)}`.execute(
+      ctx.scans,
+    );
     if (rows.length > 0) yield isReturns(table) ? await withTimelines(ctx, rows) : rows;
     if (rows.length < EXPORTED_AT_ONCE) return;
     after = sql<boolean>`${key} > ${rows.at(-1)?.[SHOP_TABLES[table]]}`;
@@ -173,14 +139,9 @@ async function* pagesOf(ctx: Context, table: ShopTable, own: RawBuilder<boolean>
 }
 
 const withTimelines = async ({ scans, oneOf }: Context, rows: ExportedRow[]) => {
-  const ids = rows.map(({ id }) => String(id));
-  const entries = await scans
-    .selectFrom('timeline')
-    .select(TIMELINE_COLUMNS)
-    .where(sql<boolean>`rma_id ${oneOf('id', ids)}`)
-    .orderBy('rma_id')
-    .orderBy('at')
-    .execute();
-  const byReturn = Map.groupBy(entries, ({ rma_id }) => rma_id);
+  const ids = rows.map((row) => String(row['id']));
+  const own = sql<boolean>`rma_id ${oneOf('id', ids)}`;
+  const entries = scans.selectFrom('timeline').select(TIMELINE_COLUMNS).where(own);
+  const byReturn = Map.groupBy(await entries.orderBy('rma_id').orderBy('at').execute(), (row) => row.rma_id);
   return rows.map((row) => ({ ...row, timeline: byReturn.get(String(row['id'])) ?? [] }));
 };

@@ -96,7 +96,7 @@ describe('handback customer', () => {
     const dry = await cliHere(['customer', 'erase', ...of(t, ...REASON, '--dry-run')], t.env);
     expect(dry).toMatchObject({ dryRun: true, matched: 2, erased: 1, refused: ['#RMA-000002 OPEN'] });
     expect(await failing(['customer', 'erase', ...of(t, ...REASON)], t.env)).toMatch(
-      /1 returns would be erased.*--confirm.*--dry-run/,
+      /would erase 1 of 2 returns.*--confirm.*--dry-run/,
     );
     expect(await auditLog(admin, 'CUSTOMER_ERASED')).toEqual([]);
     const { stdout } = await runHere(['customer', 'erase', ...of(t, ...REASON, '--confirm')], t.env);

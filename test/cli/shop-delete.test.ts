@@ -6,12 +6,7 @@ import { findClient } from '../../src/api-clients/store.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { columnsOf, TABLE_NAMES } from '../../src/db/schema.ts';
 import { sweep } from '../../src/service/janitor.ts';
-import {
-  beginShopDeletion,
-  deleteShopStep,
-  IN_OTHER_TABLES,
-  SHOP_TABLES,
-} from '../../src/shops/delete-shop.ts';
+import { beginShopDeletion, deleteShopStep, SHOP_TABLES } from '../../src/shops/delete-shop.ts';
 import { adminCaller, newPerson } from '../support/admin.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { backupFile, emptyOn, failing } from '../support/backups.ts';
@@ -66,11 +61,21 @@ const holding = async (db: Harness['ctx']['db'], ids: string[]): Promise<string[
 
 const deleting = (t: Harness, ...how: string[]) => ['shop', 'delete', t.shop.id, '--confirm', ...how];
 
+/** `erasures` has ids alone, and stays. */
+const GO_WITH_OTHERS = [
+  'timeline',
+  'sessions',
+  'sign_in_addresses',
+  'access_links',
+  'recovery_codes',
+  'erasures',
+];
+
 describe('the tables of a shop', () => {
   it('are all in the list of what is deleted', () => {
     const owners: readonly string[] = ['shop_id', 'client_id', 'user_id', 'rma_id'];
     const owned = TABLE_NAMES.filter((table) => columnsOf(table).some((column) => owners.includes(column)));
-    expect([...Object.keys(SHOP_TABLES), ...Object.keys(IN_OTHER_TABLES)].sort()).toEqual(owned.sort());
+    expect([...Object.keys(SHOP_TABLES), ...GO_WITH_OTHERS].sort()).toEqual(owned.sort());
   });
 });
 
@@ -130,9 +135,10 @@ describe('shop delete', () => {
     expect(first).toMatchObject({ id: repair, timeline: [{ type: 'CREATED' }, { type: 'ASSIGNED' }] });
     expect(tables.api_clients.map(({ id }: { id: string }) => id)).toEqual(clientIds);
     expect(tables.users).toHaveLength(1);
-    expect(tables.webhook_failures).toHaveLength(1);
     expect(tables.audit_log.length).toBeGreaterThan(5);
-    expect(Object.keys(tables)).not.toContain('idempotency_keys');
+    expect(Object.keys(tables)).toEqual(
+      expect.not.arrayContaining(['idempotency_keys', 'webhook_deliveries']),
+    );
     expect(exportedAt).toMatch(/Z$/);
     const other = await t.addShop();
     await revokeAll(t, other.shop.id);
@@ -156,7 +162,9 @@ describe('shop delete', () => {
     const { email, password } = admin;
     expect((await adminCaller(t).post('/session', { email, password })).status).toBe(401);
     expect(await deleteShopStep(t.ctx, t.shop.id)).toBeGreaterThan(0);
+    // The export of the command that was killed.
     const file = join(temporaryFolder(), 'shop.json');
+    writeFileSync(file, '{}');
     const { stderr, json } = await runHere([...deleting(t, t.shop.name, '--export', file), '--json'], t.env);
     expect(stderr).toMatch(/the deletion began before: no export is written now/);
     expect(json.deleted).toBe(true);
