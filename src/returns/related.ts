@@ -92,6 +92,11 @@ const find = async (ctx: Context, values: RelatedValues, relations: Relation[]):
   };
 };
 
+const byEmail = (company: string | null): Relation[] => [
+  { table: 'offline_repairs', by: 'email' },
+  { table: 'trade_returns', by: company === null ? 'email' : 'email of another company' },
+];
+
 /** Each kind lacks a column of the other. */
 type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: string };
 
@@ -108,8 +113,8 @@ export const findRelated = async (
   const [sameSerial, sameCustomer] = await Promise.all([
     find(ctx, values, serial === null ? [] : [{ table: 'offline_repairs', by: 'serial' }]),
     find(ctx, values, [
-      { table: 'offline_repairs', by: 'email' },
-      { table: 'trade_returns', by: company === null ? 'email' : 'email of another company' },
+      // All erased returns have one e-mail address.
+      ...(row.erased_at === null ? byEmail(company) : []),
       ...(company === null ? [] : [{ table: 'trade_returns', by: 'company' } as const]),
     ]),
   ]);
