@@ -1,7 +1,8 @@
 declare global {
   interface JSON {
-    /** Node has it; TypeScript's library does not know it yet. */
+    /** Node has them; TypeScript's library does not know them yet. */
     rawJSON(text: string): number;
+    isRawJSON(value: unknown): boolean;
   }
 }
 

@@ -1,12 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
 import type { EraseCustomer, Erasure } from '../../contract/personal-data.ts';
-import { aboutShop, auditRow, updateAuditData } from '../audit/store.ts';
+import { aboutShop, recordAudit } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
 import type { ReturnTable, Row } from '../db/schema.ts';
 import { buildEvent, type Event, type LoggedEvent } from '../events/event.ts';
-import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
+import { viewRow } from '../paging/page-answer.ts';
 import { entryOf, KINDS } from '../returns/changes/decide.ts';
 import { searchText } from '../returns/search.ts';
 import { type ReturnRow, rowsById } from '../returns/store.ts';
@@ -16,18 +17,10 @@ import { type Counter, lockCounter, nextTimestamp, saveCounter } from '../shops/
 import type { Caller } from '../shops/plans.ts';
 import { deliveryOf, selectReachable } from '../webhooks/outbox.ts';
 import { DROPPED_BECAUSE, PENDING } from '../webhooks/queue.ts';
-import { entriesOf, eventsOf, type Found, findReturns, holdsOf, TABLES } from './find.ts';
-import {
-  cleanAnswer,
-  cleanEntry,
-  cleanEvent,
-  cleanView,
-  digitsOfPhone,
-  erasedColumns,
-  type Marks,
-} from './places.ts';
+import { correctedValues, entriesOf, eventsOf, type Found, findReturns, holdsOf, TABLES } from './find.ts';
+import { cleanJson, cleanView, erasedColumns } from './places.ts';
 
-/** In one transaction, during which no other return of the shop changes: about 3 ms on SQLite. */
+/** In one transaction, during which no other return of the shop changes and, on SQLite, the event loop stands still: about 3 ms. */
 export const ERASED_AT_ONCE = 10;
 const MOST_A_CALL = 500;
 
@@ -39,7 +32,7 @@ export interface EraseOptions {
   /** No events: their receivers had them before. */
   isSilent?: boolean;
   /** Written in the same transaction. */
-  record?: (trx: Trx, erased: number) => Promise<void>;
+  record?: (trx: Trx) => Promise<void>;
 }
 
 interface Outcome {
@@ -68,15 +61,16 @@ export const eraseReturns = async (
       trx,
       held.map(({ id }) => id),
     );
-    await cleanEntries(ctx, trx, erased, entries);
-    await cleanEvents(ctx, trx, erased, entries);
-    await cleanAnswers(trx, erased);
-    await cleanViews(trx, shop.id, marksOf(held, entries));
+    const clean = cleanerOf(erased);
+    await cleanEntries(ctx, trx, clean, entries);
+    await cleanEvents(ctx, trx, clean, entries);
+    await cleanAnswers(trx, clean, erased);
+    await cleanViews(ctx, trx, shop.id, marksOf(held, entries));
     await dropDeliveries(ctx, trx, shop.id, erased);
-    for (const row of erased) await writeRow(trx, caller, row);
+    await writeRows(ctx, trx, caller, erased);
     if (!isSilent) for (const id of await tell(ctx, trx, caller, counter, erased)) receivers.add(id);
     await saveCounter(ctx, trx, counter);
-    await record?.(trx, erased.length);
+    await record?.(trx);
     return { erased, refused };
   });
   for (const receiver of receivers) ctx.wake('deliveries', receiver);
@@ -99,44 +93,65 @@ const eraseRow = ({ clock }: Context, counter: Counter, row: Held): Held => {
   return { ...row, ...erasedColumns(row.table), updated_at: at, erased_at: at } as Held;
 };
 
-const writeRow = async (trx: Trx, { actor }: Caller, row: Held): Promise<void> => {
-  const { table, id, shop_id, updated_at, erased_at } = row;
-  const set = {
-    ...erasedColumns(table),
-    search_text: searchText(row, KINDS[table].searchedIn(row)),
-    updated_at,
-    erased_at,
-  };
-  await trx
-    .updateTable(table as 'offline_repairs')
-    .set(set)
-    .where('id', '=', id)
-    .execute();
-  const entry = entryOf({ actor }, row, row, { entry: 'ERASED', note: null, data: {} });
-  await trx.insertInto('timeline').values(entry).execute();
+/** Few statements, whatever the number of returns: on PostgreSQL each is a round trip, during which the shop's other changes wait. */
+const writeRows = async (
+  { rows }: Context,
+  trx: Trx,
+  { actor }: Pick<Caller, 'actor'>,
+  erased: Held[],
+): Promise<void> => {
+  for (const table of TABLES) {
+    const own = erased.filter((row) => row.table === table);
+    const columns = Object.entries(erasedColumns(table)).map(
+      ([name, value]) => sql`${sql.id(name)} = ${value}`,
+    );
+    const changed = own.map((row) => ({
+      id: row.id,
+      search_text: searchText(row, KINDS[table].searchedIn(row)),
+      at: row.updated_at,
+    }));
+    if (own.length > 0)
+      await sql`
+        update ${sql.table(table)} set ${sql.join(columns)}, search_text = changed.search_text,
+          updated_at = changed.at, erased_at = changed.at
+        from ${rows('changed', { id: 'id', search_text: 'text', at: 'integer' }, changed)}
+        where ${sql.table(table)}.id = changed.id`.execute(trx);
+  }
+  const entries = erased.map((row) =>
+    entryOf({ actor }, row, row, { entry: 'ERASED', note: null, data: {} }),
+  );
+  await trx.insertInto('timeline').values(entries).execute();
+  const listed = erased.map(({ id, shop_id, table, updated_at }) => ({
+    subject_id: id,
+    shop_id,
+    kind: table,
+    at: updated_at,
+  }));
   await trx
     .insertInto('erasures')
-    .values({ subject_id: id, shop_id, kind: table, at: updated_at })
+    .values(listed)
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 };
 
-const tableOf = (rows: Held[]): Map<string, Held> => new Map(rows.map((row) => [row.id, row]));
+type Clean = (id: string, text: string) => string;
 
-const erasedAtOf = ({ updated_at }: Held): string => toIso(updated_at);
+/** What a JSON text about one of these returns is without the customer. */
+const cleanerOf = (erased: Held[]): Clean => {
+  const rows = new Map(erased.map((row) => [row.id, row]));
+  return (id, text) => {
+    const { table, updated_at } = rows.get(id) as Held;
+    return cleanJson(table, text, toIso(updated_at));
+  };
+};
 
 const cleanEntries = async (
   { rows }: Context,
   trx: Trx,
-  erased: Held[],
+  clean: Clean,
   entries: Row<'timeline'>[],
 ): Promise<void> => {
-  const of = tableOf(erased);
-  const cleaned = entries.map(({ rma_id, at, data }) => ({
-    rma_id,
-    at,
-    data: cleanEntry((of.get(rma_id) as Held).table, data),
-  }));
+  const cleaned = entries.map(({ rma_id, at, data }) => ({ rma_id, at, data: clean(rma_id, data) }));
   await sql`
     update timeline set note = null, data = cleaned.data
     from ${rows('cleaned', { rma_id: 'id', at: 'integer', data: 'text' }, cleaned)}
@@ -146,72 +161,62 @@ const cleanEntries = async (
 const cleanEvents = async (
   ctx: Context,
   trx: Trx,
-  erased: Held[],
+  clean: Clean,
   entries: Row<'timeline'>[],
 ): Promise<void> => {
-  const of = tableOf(erased);
-  const cleaned = (await eventsOf(ctx, trx, entries)).map(({ id, rma_id, body }) => {
-    const row = of.get(rma_id) as Held;
-    return { id, body: cleanEvent(row.table, body, erasedAtOf(row)) };
-  });
+  const events = await eventsOf(ctx, trx, entries);
+  const cleaned = events.map(({ id, rma_id, body }) => ({ id, body: clean(rma_id, body) }));
   await sql`
     update events set body = cleaned.body
-    from ${ctx.rows('cleaned', { id: 'id', body: 'text' }, cleaned)} where events.id = cleaned.id`.execute(
-    trx,
-  );
+    from ${ctx.rows('cleaned', { id: 'id', body: 'text' }, cleaned)}
+    where events.id = cleaned.id`.execute(trx);
 };
 
-/** A key is used when its return is created; a clock that was set back is at most so far behind. */
-const KEY_BEFORE_MS = 2 * 60 * 60_000;
+/** A key is stored with the time of its request, at which the id of the return is created, too. */
+const KEY_WITHIN_MS = 10_000;
 
-/** The answer of a creation begins with the id of its return. */
-const cleanAnswers = async (trx: Trx, erased: Held[]): Promise<void> => {
+/** The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys. */
+const cleanAnswers = async (trx: Trx, clean: Clean, erased: Held[]): Promise<void> => {
   for (const row of erased.filter(({ client_id }) => client_id !== null)) {
+    const requestedAt = timeOfId(row.id);
     const { rows } = await sql<Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'answer'>>`
       select client_id, key, answer from idempotency_keys
-      where created_at between ${row.created_at - KEY_BEFORE_MS} and ${row.created_at}
-        and client_id = ${row.client_id} and substr(answer, 1, 44) = ${`{"id":"${row.id}"`}`.execute(trx);
+      where created_at between ${requestedAt - KEY_WITHIN_MS} and ${requestedAt + KEY_WITHIN_MS}
+        and substr(answer, 1, 44) = ${`{"id":"${row.id}"`}`.execute(trx);
     for (const { client_id, key, answer } of rows)
       await sql`
-        update idempotency_keys set answer = ${cleanAnswer(row.table, answer, erasedAtOf(row))}
+        update idempotency_keys set answer = ${clean(row.id, answer)}
         where client_id = ${client_id} and key = ${key}`.execute(trx);
   }
 };
 
+const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
 /** What the customers are known by, now and before corrections. */
-const marksOf = (held: Held[], entries: Row<'timeline'>[]): Marks => {
-  const former = entries
-    .filter(({ type }) => type === 'CORRECTED')
-    .flatMap(({ data }) => correctedTexts(data));
+const marksOf = (held: Held[], entries: Row<'timeline'>[]): string[] => {
   const now = held.flatMap((row) => [
     row.customer_name,
     row.customer_email,
+    row.customer_phone,
     Reflect.get(row, 'tracking_number'),
   ]);
-  const phones = [...held.map(({ customer_phone }) => customer_phone ?? ''), ...former].map(digitsOfPhone);
-  const texts = [...now, ...former].filter((text): text is string => Boolean(text));
-  return { texts: [...new Set(texts)], phones: phones.filter((digits) => digits.length >= 5) };
+  const former = entries
+    .filter(({ type }) => type === 'CORRECTED')
+    .flatMap(({ data }) =>
+      ['customerName', 'customerEmail', 'customerPhone'].flatMap((field) => correctedValues(data, field)),
+    );
+  return [...new Set([...now, ...former])].filter((mark): mark is string => Boolean(mark));
 };
 
-const correctedTexts = (data: string): string[] => {
-  try {
-    const { customerName, customerEmail, customerPhone } = JSON.parse(data);
-    return [customerName, customerEmail, customerPhone].flatMap((change) =>
-      Object.values(change ?? {}),
-    ) as string[];
-  } catch {
-    return [];
-  }
-};
-
-const cleanViews = async (trx: Trx, shopId: string, marks: Marks): Promise<void> => {
+const cleanViews = async (ctx: Context, trx: Trx, shopId: string, marks: string[]): Promise<void> => {
   const views = await trx
     .selectFrom('saved_views')
     .select(['id', 'name', 'search'])
     .where('shop_id', '=', shopId)
     .execute();
   for (const view of views) {
-    const { name, search } = cleanView(view, marks);
+    const list = { name: 'saved_views', view: (row: typeof view) => cleanView(row, marks) };
+    const { name, search } = viewRow(ctx, list, view) ?? view;
     if (name !== view.name || search !== view.search)
       await trx.updateTable('saved_views').set({ name, search }).where('id', '=', view.id).execute();
   }
@@ -249,7 +254,7 @@ const tell = async (
   const events: LoggedEvent[] = [];
   const deliveries = visible.flatMap((row) => {
     const name = KINDS[row.table].events.erased;
-    const data = { erasedAt: erasedAtOf(row) };
+    const data = { erasedAt: toIso(row.updated_at) };
     const event = buildEvent(counter, row, row.updated_at, { name, data } as Event);
     events.push(event);
     return deliveryOf(shop, row.client_id, event, reachable) ?? [];
@@ -286,15 +291,18 @@ export const eraseCustomer = async (
   const free = found.filter(({ id }) => !holds.has(id));
   const chosen = free.slice(0, MOST_A_CALL);
   const gone = dryRun ? new Set(chosen.map(({ id }) => id)) : new Set<string>();
-  const auditId = newId(ctx.clock.now());
+  // One entry for the whole call, with its first returns.
+  const data = { reason, returns: chosen.length };
+  const record = (trx: Trx) =>
+    recordAudit(trx, { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'CUSTOMER_ERASED', data });
   for (let first = 0; !dryRun && first < chosen.length; first += ERASED_AT_ONCE) {
     const ids = chosen.slice(first, first + ERASED_AT_ONCE).map(({ id }) => id);
-    const { erased, refused } = await eraseReturns(ctx, caller, ids, {
-      includeOpen,
-      record: (trx, count) => recordErasure(ctx, trx, caller, auditId, { reason, erased: gone.size + count }),
-    });
+    const options = { includeOpen, ...(gone.size === 0 ? { record } : {}) };
+    const { erased, refused } = await eraseReturns(ctx, caller, ids, options);
     for (const { id } of erased) gone.add(id);
     for (const [id, why] of refused) holds.set(id, why);
+    // Other requests go in between.
+    await nextTurn();
   }
   if (gone.size > 0 && !dryRun) await ctx.scrub();
   const refused = refusedOf(found.filter(isShown), holds);
@@ -308,21 +316,4 @@ export const eraseCustomer = async (
     refused,
     remaining: free.length - chosen.length,
   };
-};
-
-/** One entry for the whole call, in the transaction of its first returns; those that follow are counted in it. */
-const recordErasure = async (
-  { clock }: Context,
-  trx: Trx,
-  { shop, actor }: Caller,
-  id: string,
-  data: { reason: string | null; erased: number },
-): Promise<void> => {
-  const entry = { ...aboutShop(shop), at: clock.now(), actor, action: 'CUSTOMER_ERASED' as const, data };
-  const { numInsertedOrUpdatedRows = 0n } = await trx
-    .insertInto('audit_log')
-    .values(auditRow(entry, id))
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  if (numInsertedOrUpdatedRows === 0n) await updateAuditData(trx, id, data);
 };

@@ -1,6 +1,6 @@
 import { ERASED_EMAIL, ERASED_TEXT } from '../../contract/personal-data.ts';
 import type { ReturnTable, Row, Tables } from '../db/schema.ts';
-import { withExactNumbers } from '../lib/json.ts';
+import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 
 // Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
 // docs/privacy.md go by this list; a column that is missing here does not compile.
@@ -10,7 +10,7 @@ export const FATES = {
   email: `becomes \`${ERASED_EMAIL}\``,
   none: 'becomes `null`',
   address: `each of its parts becomes \`${ERASED_TEXT}\``,
-  rebuilt: 'is made anew from what is left',
+  rebuilt: 'is rebuilt from what is left',
   cleaned: 'loses what the columns of the return lose',
   search: `becomes \`${ERASED_TEXT}\` where it names the customer`,
   employee: `becomes \`${ERASED_TEXT}\` when the former employee is erased`,
@@ -122,9 +122,6 @@ const VALUES: Partial<Record<Fate, string | object | null>> = {
   address: ERASED_ADDRESS,
 };
 
-const fieldOf = (column: string): string =>
-  column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
 const erasedIn = (table: ReturnTable): [column: string, value: string | object | null][] =>
   Object.entries(PLACES[table]).flatMap(([column, fate]) => {
     const value = VALUES[fate];
@@ -136,105 +133,78 @@ export const erasedColumns = (table: ReturnTable): Record<string, string | null>
   Object.fromEntries(
     erasedIn(table).map(([column, value]) => [
       column,
-      typeof value === 'string' || value === null ? value : JSON.stringify(value),
+      value === ERASED_ADDRESS ? JSON.stringify(value) : (value as string | null),
     ]),
   );
 
-/** The same by the names that answers, events and timelines use. */
-const FIELDS = {
-  offline_repairs: new Map(erasedIn('offline_repairs').map(([column, value]) => [fieldOf(column), value])),
-  trade_returns: new Map(erasedIn('trade_returns').map(([column, value]) => [fieldOf(column), value])),
+const fieldOf = (column: string): string =>
+  column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The same by the names that answers, events and timelines use; and the note to a line that was received. */
+const fieldsOf = (table: ReturnTable) =>
+  new Map([...erasedIn(table).map(([column, value]) => [fieldOf(column), value] as const), ['note', null]]);
+const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
+
+/** A whole return has nulls where the parts of an event or a timeline entry have texts. Of a correction both values go. */
+const clean = (table: ReturnTable, value: unknown, erasedAt: string): unknown => {
+  if (Array.isArray(value)) return value.map((each) => clean(table, each, erasedAt));
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  const isWhole = 'createdAt' in value;
+  const fields = Object.entries(value).map(([name, part]) => {
+    if (isWhole && name === 'erasedAt') return [name, erasedAt];
+    const erased = FIELDS[table].get(name);
+    if (erased === undefined || part === null) return [name, clean(table, part, erasedAt)];
+    const text = erased ?? (isWhole ? null : ERASED_TEXT);
+    return [name, part.from === undefined ? text : { from: part.from && text, to: part.to && text }];
+  });
+  return Object.fromEntries(fields);
 };
 
-/** A damaged text loses everything: the customer may be in it. */
-const rewritten = (text: string, rewrite: (value: Record<string, unknown>) => object): string => {
+/** An answer, an event or the data of a timeline entry without the customer. A damaged text loses everything. */
+export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {
   try {
-    return JSON.stringify(rewrite(JSON.parse(text, withExactNumbers)));
+    return JSON.stringify(clean(table, JSON.parse(text, withExactNumbers), erasedAt));
   } catch {
     return '{}';
   }
 };
 
-/** A whole return as an answer or an event holds it, or the few fields of an event, in which a tracking number is never null. */
-const cleanFields = (table: ReturnTable, data: Record<string, unknown>, erasedAt: string): object => {
-  const isWhole = 'createdAt' in data;
-  const fields = Object.entries(data).map(([name, value]) => {
-    const erased = FIELDS[table].get(name);
-    if (erased === undefined || value === null) return [name, value];
-    return [name, erased ?? (isWhole ? null : ERASED_TEXT)];
-  });
-  return { ...Object.fromEntries(fields), ...(isWhole ? { erasedAt } : {}) };
-};
-
-export const cleanAnswer = (table: ReturnTable, answer: string, erasedAt: string): string =>
-  rewritten(answer, (body) => cleanFields(table, body, erasedAt));
-
-export const cleanEvent = (table: ReturnTable, body: string, erasedAt: string): string =>
-  rewritten(body, ({ data, ...rest }) => ({
-    ...rest,
-    data: cleanFields(table, data as Record<string, unknown>, erasedAt),
-  }));
-
-interface Corrected {
-  from?: unknown;
-  to?: unknown;
-}
-
-/** Of a correction both values; of what was received, the note of each line. */
-export const cleanEntry = (table: ReturnTable, data: string): string =>
-  rewritten(data, ({ lines, ...rest }) => {
-    const fields = Object.entries(rest).map(([name, value]) => {
-      const erased = FIELDS[table].get(name);
-      if (erased === undefined || value === null) return [name, value];
-      if (typeof value !== 'object') return [name, erased];
-      const { from, to } = value as Corrected;
-      return [name, { from: from && (erased ?? ERASED_TEXT), to: to && (erased ?? ERASED_TEXT) }];
-    });
-    const counted = Array.isArray(lines) ? { lines: lines.map(({ note, ...line }) => line) } : {};
-    return { ...Object.fromEntries(fields), ...counted };
-  });
-
 // --- saved searches ---
-
-/** What a customer is known by; without what every text would match. */
-export interface Marks {
-  texts: string[];
-  phones: string[];
-}
 
 export const digitsOfPhone = (phone: string): string => phone.replaceAll(/\D/g, '').replace(/^00/, '');
 
-const isWordIn = (text: string, words: string): boolean => {
-  const at = text.toLowerCase().indexOf(words.toLowerCase());
-  const isLetter = (character = '') => /[\p{L}\p{N}]/u.test(character);
-  return at >= 0 && !isLetter(text[at - 1]) && !isLetter(text[at + words.length]);
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .filter(Boolean);
+
+/** Whether a text holds all words of a mark, or nothing but words of it; a phone number also without its country. */
+const names = (text: string, mark: string): boolean => {
+  const [digits, phone] = [digitsOfPhone(text), digitsOfPhone(mark)];
+  if (!/\p{L}/u.test(mark))
+    return (
+      Math.min(digits.length, phone.length) >= 5 &&
+      (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')))
+    );
+  const [words, wanted] = [wordsOf(text), wordsOf(mark)];
+  const isPart = words.length > 0 && words.every((word) => wanted.includes(word));
+  return isPart || wanted.every((word) => words.includes(word));
 };
 
-/** Also without the country, with the zero that stands for it. */
-const isPartOfPhone = (digits: string, phone: string): boolean =>
-  digits.length >= 5 && (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')));
+/** Filters that take any text. */
+const FREE_TEXT = ['q', 'customerEmail', 'company', 'store'];
 
-/** "okafor" names Grace Okafor too. */
-const isPartOf = (text: string, words: string): boolean => {
-  const parts = text.trim().split(/\s+/);
-  return parts.every((part) => part.length > 2 && isWordIn(words, part));
-};
-
-const names = (text: string, { texts, phones }: Marks): boolean =>
-  texts.some((mark) => isWordIn(text, mark) || isPartOf(text, mark)) ||
-  phones.some((phone) => isPartOfPhone(digitsOfPhone(text), phone));
-
-export const cleanView = (
-  view: Pick<Row<'saved_views'>, 'name' | 'search'>,
-  marks: Marks,
-): { name: string; search: string } => ({
-  name: names(view.name, marks) ? ERASED_TEXT : view.name,
-  search: rewritten(view.search, (search) =>
-    Object.fromEntries(
-      Object.entries(search).map(([name, value]) => [
-        name,
-        names(String(value), marks) ? ERASED_TEXT : value,
-      ]),
+/** A saved view without the customers that are known by these names, addresses and numbers. */
+export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: string[]) => {
+  const cleaned = (text: string): string => (marks.some((mark) => names(text, mark)) ? ERASED_TEXT : text);
+  const search = Object.entries<string>(parseJsonColumn('search', view.search));
+  return {
+    name: cleaned(view.name),
+    search: JSON.stringify(
+      Object.fromEntries(
+        search.map(([name, value]) => [name, FREE_TEXT.includes(name) ? cleaned(value) : value]),
+      ),
     ),
-  ),
-});
+  };
+};

@@ -82,7 +82,7 @@ const creditLine = ({ creditAmount, computedAmount }: TimelineEntry['data']): st
 const recordedLines = (entry: TimelineEntry): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
-  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
+  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'no one'}`];
   if (type === 'CREDIT_REQUESTED') return creditLine(data);
   if (Array.isArray(data['lines'])) return receivedLines(data['lines'] as ReceivedLine[]);
   const tracking = textOrNull(data['trackingNumber']);
