@@ -144,6 +144,5 @@ export const shopDelete = async (
     progress.show('deleting', rows);
   }
   progress.end();
-  await ctx.scrub();
   return { id, name, rows, deleted: true };
 };

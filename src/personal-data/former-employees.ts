@@ -85,12 +85,10 @@ export const eraseFormerEmployee = async (
 };
 
 /** One step of about 1,000 entries; true when more is left. */
-export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
-  ctx.background.transaction().execute(async (trx) => {
-    const erasure = await unfinishedErasures(trx, ctx.clock.now())
-      .where('subject_id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
+export const eraseEmployeeStep = async (ctx: Context, id: string): Promise<boolean> => {
+  const isMoreLeft = await ctx.background.transaction().execute(async (trx) => {
+    const all = unfinishedErasures(trx, ctx.clock.now());
+    const erasure = await all.where('subject_id', '=', id).forUpdate().executeTakeFirst();
     if (!erasure || erasure.done_to === null) return false;
     if (erasure.done_to === NOT_BEGUN) {
       await removeRestored(trx, erasure);
@@ -100,6 +98,9 @@ export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
     await trx.updateTable('erasures').set({ done_to }).where('subject_id', '=', id).execute();
     return done_to !== null;
   });
+  if (!isMoreLeft) await ctx.scrub();
+  return isMoreLeft;
+};
 
 /** A backup from before they were removed has their account; no change of theirs is running. */
 const removeRestored = async (
