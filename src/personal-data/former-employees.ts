@@ -14,14 +14,12 @@ import type { Caller } from '../shops/plans.ts';
 // The names of removed users, in timelines and in the audit log.
 
 const SHOWN = 100;
-const removals = (db: Db, shopId: string) =>
-  db
-    .selectFrom('audit_log as removal')
-    .where('removal.shop_id', '=', shopId)
-    .where('removal.action', '=', 'USER_REMOVED');
 
 export const listFormerEmployees = async (ctx: Context, { shop }: Caller) => {
-  const rows = await removals(ctx.scans, shop.id)
+  const rows = await ctx.scans
+    .selectFrom('audit_log as removal')
+    .where('removal.shop_id', '=', shop.id)
+    .where('action', '=', 'USER_REMOVED')
     .leftJoin('erasures as erasure', 'erasure.subject_id', 'removal.subject_id')
     .select(['removal.subject_id as id', 'subject_name', 'removal.at', 'done_to'])
     .where((eb) => eb.or([eb('erasure.at', 'is', null), eb('done_to', 'is not', null)]))
@@ -64,8 +62,9 @@ export const eraseFormerEmployee = async (
   id: string,
   { reason }: { reason: string },
 ): Promise<void> => {
-  const isKnown = isId(id) && removals(ctx.db, shop.id).where('subject_id', '=', id).select('id');
-  if (!isKnown || !(await isKnown.executeTakeFirst())) throw new ServiceError('FORMER_EMPLOYEE_NOT_FOUND');
+  const entries = ctx.db.selectFrom('audit_log').select('shop_id').where('action', '=', 'USER_REMOVED');
+  const removal = isId(id) ? await entries.where('subject_id', '=', id).executeTakeFirst() : undefined;
+  if (removal?.shop_id !== shop.id) throw new ServiceError('FORMER_EMPLOYEE_NOT_FOUND');
   const at = ctx.clock.now();
   await ctx.db.transaction().execute(async (trx) => {
     const { numInsertedOrUpdatedRows } = await trx
