@@ -162,18 +162,22 @@ export const findCustomer = async (
   };
 };
 
-/** The stored events of some returns. An event has the time of its timeline entry, and ids rise with time: no index by return is needed. */
+/**
+ * The stored events of some returns. An event has the time of its timeline entry, and ids rise with time: no index by return is
+ * needed. The ids are looked up entry by entry: in one join both engines read the whole log, a second for 6,000 events.
+ */
 export const eventsOf = async (
-  { rows }: Pick<Context, 'rows'>,
+  { rows, forEachRow, among }: Pick<Context, 'rows' | 'forEachRow' | 'among'>,
   db: Db,
   entries: { rma_id: string; at: number }[],
 ): Promise<{ id: string; rma_id: string; body: string }[]> => {
   const asked = entries.map(({ rma_id, at }) => ({ rma_id, low: lowestId(at), high: lowestId(at + 1) }));
+  const ofEntry = sql`
+    select id from events where id >= asked.low and id < asked.high and events.rma_id = asked.rma_id`;
+  const ids = sql`
+    select own.value from ${rows('asked', { rma_id: 'id', low: 'id', high: 'id' }, asked)}, ${forEachRow('own', ofEntry)}`;
   const found = await sql<{ id: string; rma_id: string; body: string }>`
-    select events.id, events.rma_id, events.body
-    from ${rows('asked', { rma_id: 'id', low: 'id', high: 'id' }, asked)}
-    join events on events.id >= asked.low and events.id < asked.high and events.rma_id = asked.rma_id
-    order by events.id`.execute(db);
+    select id, rma_id, body from events where id ${among(ids)} order by id`.execute(db);
   return found.rows;
 };
 

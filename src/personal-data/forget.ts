@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { Forgetting, ForgettingCount } from '../../contract/personal-data.ts';
@@ -83,24 +84,47 @@ export const countForgettable = async (
 
 const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;
 
-/** Erases a few returns whose time has come, of each shop and kind; true when more may be due. */
+/** Of a shop and kind, before the next one has its turn. */
+const BATCHES_A_STEP = 20;
+
+/** Erases some returns whose time has come, of each shop and kind; true when more may be due. */
 export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<boolean> => {
-  const { background } = ctx;
-  const rules = await background.selectFrom('forget_rules').select(['shop_id', 'kind', 'months']).execute();
+  const rules = await ctx.background
+    .selectFrom('forget_rules')
+    .select(['shop_id', 'kind', 'months'])
+    .execute();
+  let erased = 0;
   let isMoreDue = false;
   for (const { shop_id, kind, months } of rules) {
-    const due = await dueBy(background, shop_id, kind, monthsBefore(nowMs, months))
-      .select('id')
-      .orderBy('status_since')
-      .limit(sql.lit(ERASED_AT_ONCE))
-      .execute();
-    const shop = due.length > 0 ? await findShop(background, shop_id) : null;
-    if (!shop) continue;
-    const ids = due.map(({ id }) => id);
-    const { erased } = await eraseReturns(ctx, { shop, actor: ACTOR }, ids, { includeOpen: false });
-    // Where a webhook about each of them waits, they are asked for again at the next sweep.
-    if (erased.length > 0 && due.length === ERASED_AT_ONCE) isMoreDue = true;
-    if (erased.length > 0 && !isMoreDue) await ctx.scrub();
+    const before = monthsBefore(nowMs, months);
+    for (let batch = 1, isMore = true; isMore && batch <= BATCHES_A_STEP; batch++) {
+      const count = await forgetBatch(ctx, shop_id, kind, before);
+      erased += count;
+      // Where a webhook about each of them waits, they are asked for again at the next sweep.
+      isMore = count > 0;
+      if (isMore && batch === BATCHES_A_STEP) isMoreDue = true;
+      await nextTurn();
+    }
   }
+  if (erased > 0) await ctx.scrub();
   return isMoreDue;
+};
+
+/** Returns how many were erased. */
+const forgetBatch = async (
+  ctx: Context,
+  shopId: string,
+  table: ReturnTable,
+  before: number,
+): Promise<number> => {
+  const due = await dueBy(ctx.background, shopId, table, before)
+    .select('id')
+    .orderBy('status_since')
+    .limit(sql.lit(ERASED_AT_ONCE))
+    .execute();
+  const shop = due.length > 0 ? await findShop(ctx.background, shopId) : null;
+  if (!shop) return 0;
+  const ids = due.map(({ id }) => id);
+  const { erased } = await eraseReturns(ctx, { shop, actor: ACTOR }, ids, { includeOpen: false });
+  return erased.length;
 };

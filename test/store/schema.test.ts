@@ -52,8 +52,10 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
         .replace(' using btree', '')
         .replace(' on public.', ' on ')
         .replaceAll('::text', '')
-        // One of the two puts brackets around each condition.
-        .replace(/ where .*$/, (condition) => condition.replaceAll(/[()]/g, '')),
+        // One of the two puts brackets around each condition, and has another word for `in`.
+        .replace(/ where .*$/, (condition) =>
+          condition.replaceAll(/[()]/g, '').replaceAll(/= any array\[(.*?)\]/g, 'in $1'),
+        ),
     )
     .sort();
 };

@@ -79,6 +79,9 @@ const newEmail = () => {
 
 export const ANYBODY = { email: 'anybody@example.com', password: PASSWORD };
 
+const UNKNOWN_CUSTOMER = { email: 'unknown@example.com' };
+const NOT_FORGOTTEN = { offlineRepairMonths: null, tradeReturnMonths: null };
+
 export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'POST /session': { expected: forAll(200), body: ANYBODY },
   'GET /session': { expected: forStaff(200) },
@@ -127,6 +130,12 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
     body: { reason: 'Asked for it' },
   },
   'GET /audit-log': { expected: forAdmins(200) },
+  'POST /customers/find': { expected: forAdmins(200), body: UNKNOWN_CUSTOMER },
+  'POST /customers/export': { expected: forAdmins(200), body: UNKNOWN_CUSTOMER },
+  'POST /customers/erase': { expected: forAdmins(200), body: { ...UNKNOWN_CUSTOMER, reason: 'A letter' } },
+  'GET /forgetting': { expected: forAdmins(200) },
+  'PUT /forgetting': { expected: forAdmins(200), body: NOT_FORGOTTEN },
+  'POST /forgetting/count': { expected: forAdmins(200), body: NOT_FORGOTTEN },
   'GET /dangerous-goods': { expected: forAdmins(200) },
   'PUT /dangerous-goods': { expected: forAdmins(200), body: { rules: ['ACID'] } },
 

@@ -329,6 +329,7 @@ export const STAMPS = {
   createdAt: expect.stringMatching(ISO),
   statusSince: expect.stringMatching(ISO),
   updatedAt: expect.stringMatching(ISO),
+  erasedAt: null,
 };
 
 /** The RMA after the whole way, each step later than the one before it. */

@@ -51,9 +51,9 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
-    // The log keeps old pages until they are written over.
+    // The log keeps old pages until they are written over. In the thread, since it waits for the disk.
     async scrub() {
-      const truncating = sql`pragma wal_checkpoint(truncate)`.execute(light);
+      const truncating = heavyReads.run({ sql: 'pragma wal_checkpoint(truncate)', parameters: [] });
       await truncating.catch((error) => onDatabaseError('checkpoint failed', error));
     },
     // One process, so counters need not outlive it nor be shared.
