@@ -8,7 +8,6 @@ import { toIso } from '../lib/time.ts';
 import { LONGEST_CHANGE_MS, queueUnassignment } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
 import type { Caller } from '../shops/plans.ts';
 
 // The names of removed users, in timelines and in the audit log.
@@ -53,7 +52,7 @@ export const unfinishedErasures = (db: Db, nowMs: number) =>
         .where('left_at', '>', nowMs - LONGEST_CHANGE_MS),
     );
 
-/** So many steps are done before the answer; the janitor does the others. */
+/** So many steps are done before the answer; the janitor does the others, also those after one that failed. */
 const STEPS_AT_ONCE = 20;
 
 export const eraseFormerEmployee = async (
@@ -76,11 +75,7 @@ export const eraseFormerEmployee = async (
     const entry = { shopId: shop.id, at, actor, action: 'FORMER_EMPLOYEE_ERASED', subject } as const;
     if (numInsertedOrUpdatedRows) await recordAudit(trx, { ...entry, data: { reason } });
   });
-  try {
-    for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
-  } catch (error) {
-    warning(ctx.log, 'a former employee is not erased everywhere yet; it will be tried again')(error);
-  }
+  for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
 };
 
 /** One step of about 1,000 entries; true when more is left. */
