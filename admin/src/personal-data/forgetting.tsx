@@ -146,10 +146,10 @@ const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputPr
             suffix={months === 1 ? ' month' : ' months'}
             min={1}
             max={MOST_MONTHS}
-            clampBehavior="strict"
+            clampBehavior="none"
             allowDecimal={false}
             allowNegative={false}
-            error={months === '' ? `1 to ${MOST_MONTHS} months.` : null}
+            error={months === '' || months < 1 || months > MOST_MONTHS ? `1 to ${MOST_MONTHS} months` : null}
             value={months}
             onChange={(next) => onMonths(typeof next === 'number' ? next : '')}
           />
