@@ -32,7 +32,7 @@ const PAUSE_MS = 400;
 export const ForgetByItself = () => {
   const saved = useQuery(forgettingQuery);
   return (
-    <Section title="Forget by itself">
+    <Section title="Forget automatically">
       <Stack>
         <Text size="sm" maw="70ch">
           Handback can erase the customer’s data in finished returns after a time that you choose. Numbers,
@@ -160,7 +160,7 @@ const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputPr
               {count === 0
                 ? `No ${kind.one} is that old yet.`
                 : `This erases ${countOf(count, kind)} within the next minutes. It cannot be undone.`}{' '}
-              Afterwards it continues every day.
+              From then on it is checked every day.
             </Text>
           )}
         </div>
