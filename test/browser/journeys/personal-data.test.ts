@@ -63,7 +63,7 @@ journey(
     await find(page, 'Ada');
     await page.getByText('Type a whole e-mail address, or a phone number with at least 5 digits.').waitFor();
     await find(page, 'other@planted.example');
-    await page.getByText('No return of other@planted.example was found.').waitFor();
+    await page.getByText('No return holds other@planted.example.').waitFor();
     await find(page, '0044 (20) 79460018');
     await page.getByText('1 return of', { exact: false }).waitFor();
     await find(page, EMAIL);
