@@ -2,22 +2,31 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
 import type { EraseCustomer, Erasure } from '../../contract/personal-data.ts';
-import { aboutShop, recordAudit } from '../audit/store.ts';
+import { type AuditRecord, aboutShop, recordAudit } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
-import type { ReturnTable, Row } from '../db/schema.ts';
-import { buildEvent, type Event, type LoggedEvent } from '../events/event.ts';
+import type { ReturnTable, Row, Tables } from '../db/schema.ts';
+import { buildEvent } from '../events/event.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import { entryOf, KINDS } from '../returns/changes/decide.ts';
 import { searchText } from '../returns/search.ts';
-import { type ReturnRow, rowsById } from '../returns/store.ts';
+import { isVisibleTo, type ReturnRow, rowsById } from '../returns/store.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { type Counter, lockCounter, nextTimestamp, saveCounter } from '../shops/counters.ts';
+import { type Counter, lockCounter, nextTimestamp } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { deliveryOf, selectReachable } from '../webhooks/outbox.ts';
-import { DROPPED_BECAUSE, PENDING } from '../webhooks/queue.ts';
-import { correctedValues, entriesOf, eventsOf, type Found, findReturns, holdsOf, TABLES } from './find.ts';
+import { DROPPED_BECAUSE } from '../webhooks/queue.ts';
+import {
+  correctedValues,
+  entriesOf,
+  eventsOf,
+  type Found,
+  findReturns,
+  holdsOf,
+  isWaiting,
+  TABLES,
+} from './find.ts';
 import { cleanJson, cleanView, erasedColumns } from './places.ts';
 
 /** In one transaction, during which no other return of the shop changes and, on SQLite, the event loop stands still: about 3 ms. */
@@ -26,18 +35,24 @@ const MOST_A_CALL = 500;
 
 type Held = ReturnRow & { table: ReturnTable };
 
-export interface EraseOptions {
+interface EraseOptions {
   /** Also returns that are open, or about which a webhook waits; that is dropped. */
   includeOpen: boolean;
   /** No events: their receivers had them before. */
   isSilent?: boolean;
   /** Written in the same transaction. */
-  record?: (trx: Trx) => Promise<void>;
+  audit?: AuditRecord | undefined;
 }
 
-interface Outcome {
-  erased: Held[];
-  refused: Map<string, RefusedReturn['reason']>;
+/** One transaction: the returns as they were and as they are then, with their timelines. */
+interface Work {
+  ctx: Context;
+  trx: Trx;
+  caller: Caller;
+  counter: Counter;
+  before: Held[];
+  erased: Map<string, Held>;
+  entries: Row<'timeline'>[];
 }
 
 /** Erases some returns of a shop, each whole or not at all. Those that are gone or erased already are passed over. */
@@ -45,35 +60,28 @@ export const eraseReturns = async (
   ctx: Context,
   caller: Caller,
   ids: string[],
-  { includeOpen, isSilent = false, record }: EraseOptions,
-): Promise<Outcome> => {
+  { includeOpen, isSilent = false, audit }: EraseOptions,
+): Promise<{ erased: string[]; refused: Map<string, RefusedReturn['reason']> }> => {
   const { shop } = caller;
-  const receivers = new Set<string>();
-  const outcome = await ctx.db.transaction().execute(async (trx): Promise<Outcome> => {
+  const outcome = await ctx.db.transaction().execute(async (trx) => {
     const counter = await lockCounter(ctx, trx, shop.id);
     const rows = await readRows(ctx, trx, shop.id, ids);
     const refused = includeOpen ? new Map() : await holdsOf(ctx, trx, shop.id, rows);
-    const held = rows.filter(({ id }) => !refused.has(id));
-    if (held.length === 0) return { erased: [], refused };
-    const erased = held.map((row) => eraseRow(ctx, counter, row));
-    const entries = await entriesOf(
-      ctx,
-      trx,
-      held.map(({ id }) => id),
-    );
-    const clean = cleanerOf(erased);
-    await cleanEntries(ctx, trx, clean, entries);
-    await cleanEvents(ctx, trx, clean, entries);
-    await cleanAnswers(trx, clean, erased);
-    await cleanViews(ctx, trx, shop.id, marksOf(held, entries));
-    await dropDeliveries(ctx, trx, shop.id, erased);
-    await writeRows(ctx, trx, caller, erased);
-    if (!isSilent) for (const id of await tell(ctx, trx, caller, counter, erased)) receivers.add(id);
-    await saveCounter(ctx, trx, counter);
-    await record?.(trx);
-    return { erased, refused };
+    const before = rows.filter(({ id }) => !refused.has(id));
+    const erased = new Map(before.map((row) => [row.id, eraseRow(ctx, counter, row)]));
+    if (erased.size === 0) return { erased: [], refused, receivers: [] };
+    const entries = await entriesOf(ctx, trx, [...erased.keys()]);
+    const work = { ctx, trx, caller, counter, before, erased, entries };
+    await cleanStored(work);
+    await cleanViews(work);
+    await writeRows(work);
+    const receivers = isSilent ? [] : await addEvents(work);
+    const counted = { shop_id: 'id', last_position: 'integer', last_at: 'integer' } as const;
+    await rewrite(work, 'shop_counters', ['shop_id'], counted, [counter]);
+    if (audit) await recordAudit(trx, audit);
+    return { erased: [...erased.keys()], refused, receivers };
   });
-  for (const receiver of receivers) ctx.wake('deliveries', receiver);
+  for (const receiver of new Set(outcome.receivers)) ctx.wake('deliveries', receiver);
   if (outcome.erased.length > 0 && !isSilent) ctx.wake('events', shop.id);
   return outcome;
 };
@@ -93,128 +101,109 @@ const eraseRow = ({ clock }: Context, counter: Counter, row: Held): Held => {
   return { ...row, ...erasedColumns(row.table), updated_at: at, erased_at: at } as Held;
 };
 
-/** Few statements, whatever the number of returns: on PostgreSQL each is a round trip, during which the shop's other changes wait. */
-const writeRows = async (
-  { rows }: Context,
-  trx: Trx,
-  { actor }: Pick<Caller, 'actor'>,
-  erased: Held[],
+/** One statement, whatever the number of rows: on PostgreSQL each is a round trip, during which the shop's other changes wait. */
+const rewrite = async (
+  { ctx, trx }: Work,
+  table: keyof Tables,
+  keys: string[],
+  columns: Record<string, 'id' | 'integer' | 'text'>,
+  changed: object[],
 ): Promise<void> => {
+  const isKey = (name: string) => sql`${sql.ref(`${table}.${name}`)} = ${sql.ref(`changed.${name}`)}`;
+  const values = Object.keys(columns).filter((name) => !keys.includes(name));
+  const set = values.map((name) => sql`${sql.id(name)} = ${sql.ref(`changed.${name}`)}`);
+  if (changed.length > 0)
+    await sql`
+      update ${sql.table(table)} set ${sql.join(set)} from ${ctx.rows('changed', columns, changed)}
+      where ${sql.join(keys.map(isKey), sql` and `)}`.execute(trx);
+};
+
+const writeRows = async (work: Work): Promise<void> => {
+  const { trx, caller } = work;
+  const erased = [...work.erased.values()];
   for (const table of TABLES) {
+    const texts = Object.keys(erasedColumns(table)).map((column) => [column, 'text' as const]);
+    const times = { updated_at: 'integer', erased_at: 'integer' } as const;
+    const columns = { id: 'id', search_text: 'text', ...times, ...Object.fromEntries(texts) } as const;
     const own = erased.filter((row) => row.table === table);
-    const columns = Object.entries(erasedColumns(table)).map(
-      ([name, value]) => sql`${sql.id(name)} = ${value}`,
-    );
-    const changed = own.map((row) => ({
-      id: row.id,
-      search_text: searchText(row, KINDS[table].searchedIn(row)),
-      at: row.updated_at,
-    }));
-    if (own.length > 0)
-      await sql`
-        update ${sql.table(table)} set ${sql.join(columns)}, search_text = changed.search_text,
-          updated_at = changed.at, erased_at = changed.at
-        from ${rows('changed', { id: 'id', search_text: 'text', at: 'integer' }, changed)}
-        where ${sql.table(table)}.id = changed.id`.execute(trx);
+    const rows = own.map((row) => ({ ...row, search_text: searchText(row, KINDS[table].searchedIn(row)) }));
+    await rewrite(work, table, ['id'], columns, rows);
   }
-  const entries = erased.map((row) =>
-    entryOf({ actor }, row, row, { entry: 'ERASED', note: null, data: {} }),
-  );
+  const entry = { entry: 'ERASED', note: null, data: {} } as const;
+  const entries = erased.map((row) => entryOf(caller, row, row, entry));
   await trx.insertInto('timeline').values(entries).execute();
-  const listed = erased.map(({ id, shop_id, table, updated_at }) => ({
-    subject_id: id,
+  const listed = erased.map(({ id: subject_id, shop_id, table: kind, updated_at: at }) => ({
+    subject_id,
     shop_id,
-    kind: table,
-    at: updated_at,
+    kind,
+    at,
   }));
-  await trx
-    .insertInto('erasures')
-    .values(listed)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-};
-
-type Clean = (id: string, text: string) => string;
-
-/** What a JSON text about one of these returns is without the customer. */
-const cleanerOf = (erased: Held[]): Clean => {
-  const rows = new Map(erased.map((row) => [row.id, row]));
-  return (id, text) => {
-    const { table, updated_at } = rows.get(id) as Held;
-    return cleanJson(table, text, toIso(updated_at));
-  };
-};
-
-const cleanEntries = async (
-  { rows }: Context,
-  trx: Trx,
-  clean: Clean,
-  entries: Row<'timeline'>[],
-): Promise<void> => {
-  const cleaned = entries.map(({ rma_id, at, data }) => ({ rma_id, at, data: clean(rma_id, data) }));
-  await sql`
-    update timeline set note = null, data = cleaned.data
-    from ${rows('cleaned', { rma_id: 'id', at: 'integer', data: 'text' }, cleaned)}
-    where timeline.rma_id = cleaned.rma_id and timeline.at = cleaned.at`.execute(trx);
-};
-
-const cleanEvents = async (
-  ctx: Context,
-  trx: Trx,
-  clean: Clean,
-  entries: Row<'timeline'>[],
-): Promise<void> => {
-  const events = await eventsOf(ctx, trx, entries);
-  const cleaned = events.map(({ id, rma_id, body }) => ({ id, body: clean(rma_id, body) }));
-  await sql`
-    update events set body = cleaned.body
-    from ${ctx.rows('cleaned', { id: 'id', body: 'text' }, cleaned)}
-    where events.id = cleaned.id`.execute(trx);
+  const insertion = trx.insertInto('erasures').values(listed);
+  await insertion.onConflict((conflict) => conflict.doNothing()).execute();
 };
 
 /** A key is stored with the time of its request, at which the id of the return is created, too. */
 const KEY_WITHIN_MS = 10_000;
-
-/** The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys. */
-const cleanAnswers = async (trx: Trx, clean: Clean, erased: Held[]): Promise<void> => {
-  for (const row of erased.filter(({ client_id }) => client_id !== null)) {
-    const requestedAt = timeOfId(row.id);
-    const { rows } = await sql<Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'answer'>>`
-      select client_id, key, answer from idempotency_keys
-      where created_at between ${requestedAt - KEY_WITHIN_MS} and ${requestedAt + KEY_WITHIN_MS}
-        and substr(answer, 1, 44) = ${`{"id":"${row.id}"`}`.execute(trx);
-    for (const { client_id, key, answer } of rows)
-      await sql`
-        update idempotency_keys set answer = ${clean(row.id, answer)}
-        where client_id = ${client_id} and key = ${key}`.execute(trx);
-  }
-};
-
 const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
+/** The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys. */
+const answersOf = async (trx: Trx, id: string) => {
+  const [from, to] = [timeOfId(id) - KEY_WITHIN_MS, timeOfId(id) + KEY_WITHIN_MS];
+  const { rows } = await sql<Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'answer'>>`
+    select client_id, key, answer from idempotency_keys
+    where created_at between ${from} and ${to} and substr(answer, 1, 44) = ${`{"id":"${id}"`}`.execute(trx);
+  return rows;
+};
+
+/** Timelines, events and answers without the customers. A webhook that waits is dropped: it is never sent in another form. */
+const cleanStored = async (work: Work): Promise<void> => {
+  const { ctx, trx, caller, erased, entries } = work;
+  const clean = (id: string, text: string): string => {
+    const { table, updated_at } = erased.get(id) as Held;
+    return cleanJson(table, text, toIso(updated_at));
+  };
+  const lines = entries.map(({ rma_id, at, data }) => ({
+    rma_id,
+    at,
+    note: null,
+    data: clean(rma_id, data),
+  }));
+  const lineColumns = { rma_id: 'id', at: 'integer', note: 'text', data: 'text' } as const;
+  await rewrite(work, 'timeline', ['rma_id', 'at'], lineColumns, lines);
+  const events = await eventsOf(ctx, trx, entries);
+  const bodies = events.map(({ id, rma_id, body }) => ({ id, body: clean(rma_id, body) }));
+  await rewrite(work, 'events', ['id'], { id: 'id', body: 'text' }, bodies);
+  const answers: object[] = [];
+  for (const id of erased.keys())
+    for (const kept of await answersOf(trx, id)) answers.push({ ...kept, answer: clean(id, kept.answer) });
+  const answerColumns = { client_id: 'id', key: 'text', answer: 'text' } as const;
+  await rewrite(work, 'idempotency_keys', ['client_id', 'key'], answerColumns, answers);
+  await trx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: ctx.clock.now() })
+    .where(isWaiting(ctx, caller.shop.id, [...erased.keys()]))
+    .execute();
+};
+
 /** What the customers are known by, now and before corrections. */
-const marksOf = (held: Held[], entries: Row<'timeline'>[]): string[] => {
-  const now = held.flatMap((row) => [
+const marksOf = ({ before, entries }: Work): string[] => {
+  const now = before.flatMap((row) => [
     row.customer_name,
     row.customer_email,
     row.customer_phone,
     Reflect.get(row, 'tracking_number'),
   ]);
-  const former = entries
-    .filter(({ type }) => type === 'CORRECTED')
-    .flatMap(({ data }) =>
-      ['customerName', 'customerEmail', 'customerPhone'].flatMap((field) => correctedValues(data, field)),
-    );
-  return [...new Set([...now, ...former])].filter((mark): mark is string => Boolean(mark));
+  const former = ['customerName', 'customerEmail', 'customerPhone'].flatMap((field) =>
+    entries.flatMap(({ type, data }) => (type === 'CORRECTED' ? correctedValues(data, field) : [])),
+  );
+  return [...new Set([...now, ...former])].filter((mark) => typeof mark === 'string' && mark !== '');
 };
 
-const cleanViews = async (ctx: Context, trx: Trx, shopId: string, marks: string[]): Promise<void> => {
-  const views = await trx
-    .selectFrom('saved_views')
-    .select(['id', 'name', 'search'])
-    .where('shop_id', '=', shopId)
-    .execute();
-  for (const view of views) {
+const cleanViews = async (work: Work): Promise<void> => {
+  const { ctx, trx, caller } = work;
+  const marks = marksOf(work);
+  const all = trx.selectFrom('saved_views').select(['id', 'name', 'search']);
+  for (const view of await all.where('shop_id', '=', caller.shop.id).execute()) {
     const list = { name: 'saved_views', view: (row: typeof view) => cleanView(row, marks) };
     const { name, search } = viewRow(ctx, list, view) ?? view;
     if (name !== view.name || search !== view.search)
@@ -222,59 +211,36 @@ const cleanViews = async (ctx: Context, trx: Trx, shopId: string, marks: string[
   }
 };
 
-/** Never sent in another form. */
-const dropDeliveries = async (
-  { oneOf, clock }: Context,
-  trx: Trx,
-  shopId: string,
-  erased: Held[],
-): Promise<void> => {
-  const ids = erased.map(({ id }) => id);
-  await trx
-    .updateTable('webhook_deliveries')
-    .set({ status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: clock.now() })
-    .where('client_id', 'in', (eb) => eb.selectFrom('api_clients').select('id').where('shop_id', '=', shopId))
-    .where(sql<boolean>`rma_id ${oneOf('id', ids)}`)
-    .where('status', '=', PENDING)
-    .execute();
-};
+const EVENT_NAMES = {
+  offline_repairs: 'offline_repair.erased',
+  trade_returns: 'trade_return.erased',
+} as const;
 
 /** The event of each erasure, in the log and to the client that chose it. Returns which clients something waits for. */
-const tell = async (
-  ctx: Context,
-  trx: Trx,
-  { shop }: Caller,
-  counter: Counter,
-  erased: Held[],
-): Promise<string[]> => {
-  const visible = erased.filter((row): row is Held & { client_id: string } => row.client_id !== null);
-  const creatorIds = visible.map(({ client_id }) => client_id);
+const addEvents = async ({ ctx, trx, caller: { shop }, counter, erased }: Work): Promise<string[]> => {
+  // API clients do not see a return that staff created.
+  const rows = [...erased.values()].flatMap(({ client_id: creatorId, ...row }) =>
+    creatorId === null ? [] : { ...row, creatorId },
+  );
+  if (rows.length === 0) return [];
+  const creatorIds = rows.map(({ creatorId }) => creatorId);
   const asked = { shopIds: [shop.id], creatorIds, repairIds: [], tradeReturnIds: [] };
   const { rows: reachable } = await trx.executeQuery(ctx.fill(selectReachable, asked));
-  const events: LoggedEvent[] = [];
-  const deliveries = visible.flatMap((row) => {
-    const name = KINDS[row.table].events.erased;
+  const events = rows.map((row) => {
     const data = { erasedAt: toIso(row.updated_at) };
-    const event = buildEvent(counter, row, row.updated_at, { name, data } as Event);
-    events.push(event);
-    return deliveryOf(shop, row.client_id, event, reachable) ?? [];
+    return buildEvent(counter, row, row.updated_at, { name: EVENT_NAMES[row.table], data });
   });
-  if (events.length > 0) await trx.insertInto('events').values(events).execute();
+  await trx.insertInto('events').values(events).execute();
+  const deliveries = events.flatMap(
+    (event, i) => deliveryOf(shop, creatorIds[i] ?? '', event, reachable) ?? [],
+  );
   if (deliveries.length > 0) await trx.insertInto('webhook_deliveries').values(deliveries).execute();
   return deliveries.map(({ client_id }) => client_id);
 };
 
 // --- one customer ---
 
-const nameOf = ({ id, number }: Pick<Found, 'id' | 'number'>) => ({ id, rmaNumber: rmaNumber(number) });
-
-const refusedOf = (found: Found[], holds: Map<string, RefusedReturn['reason']>): RefusedReturn[] =>
-  found
-    .flatMap((row) => {
-      const reason = holds.get(row.id);
-      return reason ? { ...nameOf(row), reason } : [];
-    })
-    .slice(0, MOST_A_CALL);
+const nameOf = ({ id, number }: Found) => ({ id, rmaNumber: rmaNumber(number) });
 
 type Asked = Pick<EraseCustomer, 'email' | 'phone' | 'includeOpen' | 'dryRun'> & { reason: string | null };
 
@@ -286,33 +252,36 @@ export const eraseCustomer = async (
 ): Promise<Erasure> => {
   const { shop, actor } = caller;
   const found = await findReturns(ctx, shop.id, person);
-  const isShown = ({ client_id }: Found) => actor.type !== 'API_CLIENT' || client_id !== null;
+  const shown = found.filter((row) => isVisibleTo(caller, { ...row, shop_id: shop.id }));
   const holds = includeOpen ? new Map() : await holdsOf(ctx, ctx.scans, shop.id, found);
-  const free = found.filter(({ id }) => !holds.has(id));
+  const free = found.filter(({ id }) => !holds.has(id)).map(({ id }) => id);
   const chosen = free.slice(0, MOST_A_CALL);
-  const gone = dryRun ? new Set(chosen.map(({ id }) => id)) : new Set<string>();
+  const gone = new Set(dryRun ? chosen : []);
   // One entry for the whole call, with its first returns.
   const data = { reason, returns: chosen.length };
-  const record = (trx: Trx) =>
-    recordAudit(trx, { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'CUSTOMER_ERASED', data });
+  const audit = { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'CUSTOMER_ERASED', data } as const;
   for (let first = 0; !dryRun && first < chosen.length; first += ERASED_AT_ONCE) {
-    const ids = chosen.slice(first, first + ERASED_AT_ONCE).map(({ id }) => id);
-    const options = { includeOpen, ...(gone.size === 0 ? { record } : {}) };
-    const { erased, refused } = await eraseReturns(ctx, caller, ids, options);
-    for (const { id } of erased) gone.add(id);
+    const options = { includeOpen, audit: gone.size === 0 ? audit : undefined };
+    const some = chosen.slice(first, first + ERASED_AT_ONCE);
+    const { erased, refused } = await eraseReturns(ctx, caller, some, options);
+    for (const id of erased) gone.add(id);
     for (const [id, why] of refused) holds.set(id, why);
     // Other requests go in between.
     await nextTurn();
   }
   if (gone.size > 0 && !dryRun) await ctx.scrub();
-  const refused = refusedOf(found.filter(isShown), holds);
-  if (found.length > 0 && gone.size === 0 && holds.size > 0 && !dryRun)
-    throw new ServiceError('ERASE_REFUSED', { refused });
+  const refused = shown
+    .flatMap((row) => {
+      const why = holds.get(row.id);
+      return why ? { ...nameOf(row), reason: why } : [];
+    })
+    .slice(0, MOST_A_CALL);
+  if (gone.size === 0 && holds.size > 0 && !dryRun) throw new ServiceError('ERASE_REFUSED', { refused });
   return {
     dryRun,
     matched: found.length,
     erased: gone.size,
-    returns: found.filter((row) => gone.has(row.id) && isShown(row)).map(nameOf),
+    returns: shown.filter(({ id }) => gone.has(id)).map(nameOf),
     refused,
     remaining: free.length - chosen.length,
   };

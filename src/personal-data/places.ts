@@ -28,8 +28,8 @@ type TextColumn<Table extends keyof Tables> = {
 
 type Places = { [Table in keyof Tables]: Record<TextColumn<Table>, Fate> };
 
-const each = <Column extends string>(fate: Fate, ...columns: Column[]): Record<Column, Fate> =>
-  Object.fromEntries(columns.map((column) => [column, fate])) as Record<Column, Fate>;
+const each = <Value extends string, Name extends string>(value: Value, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>;
 
 const OF_BOTH = {
   ...each('text', 'customer_name'),
@@ -108,62 +108,51 @@ export const PLACES: Places = {
 
 // --- what an erased return holds ---
 
-const ERASED_ADDRESS = {
-  street: ERASED_TEXT,
-  suburb: ERASED_TEXT,
-  state: ERASED_TEXT,
-  postcode: ERASED_TEXT,
-};
-
 const VALUES: Partial<Record<Fate, string | object | null>> = {
   text: ERASED_TEXT,
   email: ERASED_EMAIL,
   none: null,
-  address: ERASED_ADDRESS,
+  address: each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode'),
 };
 
-const erasedIn = (table: ReturnTable): [column: string, value: string | object | null][] =>
+const erasedIn = (table: ReturnTable) =>
   Object.entries(PLACES[table]).flatMap(([column, fate]) => {
     const value = VALUES[fate];
-    return value === undefined ? [] : [[column, value]];
+    return value === undefined ? [] : [{ column, value }];
   });
 
 /** The columns that lose the customer, as they are then. */
 export const erasedColumns = (table: ReturnTable): Record<string, string | null> =>
   Object.fromEntries(
-    erasedIn(table).map(([column, value]) => [
+    erasedIn(table).map(({ column, value }) => [
       column,
-      value === ERASED_ADDRESS ? JSON.stringify(value) : (value as string | null),
+      typeof value === 'string' ? value : value && JSON.stringify(value),
     ]),
   );
 
+/** The same by the names that answers, events and timelines use; and the note to a line that was received. */
+const fieldsOf = (table: ReturnTable): Map<string, string | object | null> =>
+  new Map([...erasedIn(table).map(({ column, value }) => [fieldOf(column), value] as const), ['note', null]]);
 const fieldOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** The same by the names that answers, events and timelines use; and the note to a line that was received. */
-const fieldsOf = (table: ReturnTable) =>
-  new Map([...erasedIn(table).map(([column, value]) => [fieldOf(column), value] as const), ['note', null]]);
 const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
 
-/** A whole return has nulls where the parts of an event or a timeline entry have texts. Of a correction both values go. */
-const clean = (table: ReturnTable, value: unknown, erasedAt: string): unknown => {
-  if (Array.isArray(value)) return value.map((each) => clean(table, each, erasedAt));
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  const isWhole = 'createdAt' in value;
-  const fields = Object.entries(value).map(([name, part]) => {
-    if (isWhole && name === 'erasedAt') return [name, erasedAt];
-    const erased = FIELDS[table].get(name);
-    if (erased === undefined || part === null) return [name, clean(table, part, erasedAt)];
-    const text = erased ?? (isWhole ? null : ERASED_TEXT);
-    return [name, part.from === undefined ? text : { from: part.from && text, to: part.to && text }];
-  });
-  return Object.fromEntries(fields);
-};
-
-/** An answer, an event or the data of a timeline entry without the customer. A damaged text loses everything. */
+/**
+ * An answer, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
+ * entry have texts. Of a correction both values go. A damaged text loses everything.
+ */
 export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {
+  function clean(this: object, ...[name, value, context]: Parameters<typeof withExactNumbers>): unknown {
+    const isWhole = 'createdAt' in this;
+    if (isWhole && name === 'erasedAt') return erasedAt;
+    const erased = FIELDS[table].get(name);
+    if (erased === undefined || value === null) return withExactNumbers(name, value, context);
+    const left = erased ?? (isWhole ? null : ERASED_TEXT);
+    const { from, to } = value as { from?: unknown; to?: unknown };
+    return from === undefined ? left : { from: from && left, to: to && left };
+  }
   try {
-    return JSON.stringify(clean(table, JSON.parse(text, withExactNumbers), erasedAt));
+    return JSON.stringify(JSON.parse(text, clean));
   } catch {
     return '{}';
   }
