@@ -6,7 +6,7 @@ import type { Tables } from '../db/schema.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { DELETED_AFTER_MS } from '../events/feed.ts';
 import { monthsBefore } from '../lib/time.ts';
-import { finishErasures } from '../personal-data/erasure-list.ts';
+import { finishErasures } from '../personal-data/erasures.ts';
 import { forgetEndedReturns } from '../personal-data/forget.ts';
 import { REMEMBERED_MS } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
