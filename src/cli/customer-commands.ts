@@ -39,18 +39,10 @@ export const customerExport = async (
   process.stdout.write('\n');
 };
 
-interface EraseOptions extends PersonOptions {
-  reason: string;
-  includeOpen?: boolean;
-  dryRun?: boolean;
-  confirm?: boolean;
-  json?: boolean;
-}
+type Flags = { [Flag in 'includeOpen' | 'dryRun' | 'confirm' | 'json']?: boolean };
 
-export const customerErase = async (
-  ctx: Context,
-  { shop, json, confirm, dryRun = false, includeOpen = false, ...asked }: EraseOptions,
-) => {
+export const customerErase = async (ctx: Context, options: PersonOptions & Flags & { reason: string }) => {
+  const { shop, json, confirm, dryRun = false, includeOpen = false, ...asked } = options;
   const caller = await operatorOf(ctx, shop);
   const planned = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun: true });
   const refused = planned.refused.map(({ rmaNumber, reason }) => `${rmaNumber} ${reason}`);

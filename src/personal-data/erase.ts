@@ -27,13 +27,13 @@ import {
   isWaiting,
   TABLES,
 } from './find.ts';
-import { cleanJson, cleanView, erasedColumns } from './places.ts';
+import { cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 /** In one transaction, during which no other return of the shop changes and, on SQLite, the event loop stands still: about 3 ms. */
 export const ERASED_AT_ONCE = 10;
 const MOST_A_CALL = 500;
 
-type Held = ReturnRow & { table: ReturnTable };
+type Held = ReturnRow & { kind: ReturnTable };
 
 interface EraseOptions {
   /** Also returns that are open, or about which a webhook waits; that is dropped. */
@@ -88,17 +88,17 @@ export const eraseReturns = async (
 
 const readRows = async (ctx: Context, trx: Trx, shopId: string, ids: string[]): Promise<Held[]> => {
   const held: Held[] = [];
-  for (const table of TABLES) {
-    const { rows } = await trx.executeQuery<ReturnRow>(ctx.fill(rowsById(table), { ids }));
+  for (const kind of TABLES) {
+    const { rows } = await trx.executeQuery<ReturnRow>(ctx.fill(rowsById(kind), { ids }));
     const own = rows.filter(({ shop_id, erased_at }) => shop_id === shopId && erased_at === null);
-    held.push(...own.map((row) => ({ ...row, table })));
+    held.push(...own.map((row) => ({ ...row, kind })));
   }
   return held;
 };
 
 const eraseRow = ({ clock }: Context, counter: Counter, row: Held): Held => {
   const at = nextTimestamp(counter, Math.max(clock.now(), row.updated_at + 1));
-  return { ...row, ...erasedColumns(row.table), updated_at: at, erased_at: at } as Held;
+  return { ...row, ...erasedColumns(row.kind), updated_at: at, erased_at: at } as Held;
 };
 
 /** One statement, whatever the number of rows: on PostgreSQL each is a round trip, during which the shop's other changes wait. */
@@ -125,15 +125,15 @@ const writeRows = async (work: Work): Promise<void> => {
     const texts = Object.keys(erasedColumns(table)).map((column) => [column, 'text' as const]);
     const times = { updated_at: 'integer', erased_at: 'integer' } as const;
     const columns = { id: 'id', search_text: 'text', ...times, ...Object.fromEntries(texts) } as const;
-    const own = erased.filter((row) => row.table === table);
+    const own = erased.filter((row) => row.kind === table);
     const rows = own.map((row) => ({ ...row, search_text: searchText(row, KINDS[table].searchedIn(row)) }));
     await rewrite(work, table, ['id'], columns, rows);
   }
   const entry = { entry: 'ERASED', note: null, data: {} } as const;
   const entries = erased.map((row) => entryOf(caller, row, row, entry));
   await trx.insertInto('timeline').values(entries).execute();
-  const listed = erased.map(({ id: subject_id, shop_id, table: kind, updated_at: at }) => ({
-    subject_id,
+  const listed = erased.map(({ id, shop_id, kind, updated_at: at }) => ({
+    subject_id: id,
     shop_id,
     kind,
     at,
@@ -159,15 +159,10 @@ const answersOf = async (trx: Trx, id: string) => {
 const cleanStored = async (work: Work): Promise<void> => {
   const { ctx, trx, caller, erased, entries } = work;
   const clean = (id: string, text: string): string => {
-    const { table, updated_at } = erased.get(id) as Held;
-    return cleanJson(table, text, toIso(updated_at));
+    const { kind, updated_at } = erased.get(id) as Held;
+    return cleanJson(kind, text, toIso(updated_at));
   };
-  const lines = entries.map(({ rma_id, at, data }) => ({
-    rma_id,
-    at,
-    note: null,
-    data: clean(rma_id, data),
-  }));
+  const lines = entries.map((line) => ({ ...line, note: null, data: clean(line.rma_id, line.data) }));
   const lineColumns = { rma_id: 'id', at: 'integer', note: 'text', data: 'text' } as const;
   await rewrite(work, 'timeline', ['rma_id', 'at'], lineColumns, lines);
   const events = await eventsOf(ctx, trx, entries);
@@ -187,14 +182,11 @@ const cleanStored = async (work: Work): Promise<void> => {
 
 /** What the customers are known by, now and before corrections. */
 const marksOf = ({ before, entries }: Work): string[] => {
-  const now = before.flatMap((row) => [
-    row.customer_name,
-    row.customer_email,
-    row.customer_phone,
-    Reflect.get(row, 'tracking_number'),
-  ]);
-  const former = ['customerName', 'customerEmail', 'customerPhone'].flatMap((field) =>
-    entries.flatMap(({ type, data }) => (type === 'CORRECTED' ? correctedValues(data, field) : [])),
+  const columns = ['customer_name', 'customer_email', 'customer_phone', 'tracking_number'];
+  const now = before.flatMap((row) => columns.map((column) => Reflect.get(row, column)));
+  const corrections = entries.filter(({ type }) => type === 'CORRECTED');
+  const former = columns.flatMap((column) =>
+    corrections.flatMap(({ data }) => correctedValues(data, fieldOf(column))),
   );
   return [...new Set([...now, ...former])].filter((mark) => typeof mark === 'string' && mark !== '');
 };
@@ -228,7 +220,7 @@ const addEvents = async ({ ctx, trx, caller: { shop }, counter, erased }: Work):
   const { rows: reachable } = await trx.executeQuery(ctx.fill(selectReachable, asked));
   const events = rows.map((row) => {
     const data = { erasedAt: toIso(row.updated_at) };
-    return buildEvent(counter, row, row.updated_at, { name: EVENT_NAMES[row.table], data });
+    return buildEvent(counter, row, row.updated_at, { name: EVENT_NAMES[row.kind], data });
   });
   await trx.insertInto('events').values(events).execute();
   const deliveries = events.flatMap(
@@ -270,12 +262,8 @@ export const eraseCustomer = async (
     await nextTurn();
   }
   if (gone.size > 0 && !dryRun) await ctx.scrub();
-  const refused = shown
-    .flatMap((row) => {
-      const why = holds.get(row.id);
-      return why ? { ...nameOf(row), reason: why } : [];
-    })
-    .slice(0, MOST_A_CALL);
+  const held = shown.filter(({ id }) => holds.has(id)).slice(0, MOST_A_CALL);
+  const refused = held.map((row) => ({ ...nameOf(row), reason: holds.get(row.id) }));
   if (gone.size === 0 && holds.size > 0 && !dryRun) throw new ServiceError('ERASE_REFUSED', { refused });
   return {
     dryRun,

@@ -4,7 +4,6 @@ import { isId } from '../../contract/common.ts';
 import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
 import { OPERATOR, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { deleteFact } from '../db/installation-facts.ts';
 import { toIso } from '../lib/time.ts';
 import { LONGEST_CHANGE_MS, queueUnassignment } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
@@ -37,7 +36,7 @@ export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> 
     const insertion = db.insertInto('erasures').values(some);
     await insertion.onConflict((conflict) => conflict.doNothing()).execute();
   }
-  await deleteFact(db, 'restored-without-erasures');
+  await db.deleteFrom('installation').where('name', '=', 'restored-without-erasures').execute();
 };
 
 /** What is not done yet, and how much of it is about returns that are not here. */

@@ -30,7 +30,7 @@ type Column =
   | 'client_id'
   | `customer_${'name' | 'email' | 'phone'}`
   | 'created_at';
-export type Found = Pick<ReturnRow, Column> & { table: ReturnTable };
+export type Found = Pick<ReturnRow, Column> & { kind: ReturnTable };
 
 /** `lower` may know only A to Z: an e-mail in another script is asked for in both cases. */
 const hasEmail = (email: string): RawBuilder<boolean> =>
@@ -68,7 +68,7 @@ export const findReturns = async (
     for (const { data, ...row } of rows) {
       const values = [isEmail ? row.customer_email : row.customer_phone, ...correctedValues(data, field)];
       if (values.some((value) => typeof value === 'string' && normal(value) === wanted))
-        found.set(row.id, { ...row, table });
+        found.set(row.id, { ...row, kind: table });
     }
   }
   return [...found.values()].sort((one, other) => other.number - one.number);
@@ -84,15 +84,15 @@ export const holdsOf = async (
   ctx: Context,
   db: Db,
   shopId: string,
-  rows: Pick<Found, 'id' | 'status' | 'table'>[],
+  rows: Pick<Found, 'id' | 'status' | 'kind'>[],
 ): Promise<Map<string, RefusedReturn['reason']>> => {
   const ids = rows.map(({ id }) => id);
   const deliveries = db.selectFrom('webhook_deliveries').select('rma_id');
   const waiting = await deliveries.where(isWaiting(ctx, shopId, ids)).execute();
   const holds = new Map<string, RefusedReturn['reason']>();
   for (const { rma_id } of waiting) if (rma_id) holds.set(rma_id, 'DELIVERY_WAITING');
-  for (const { id, status, table } of rows)
-    if (!(ERASABLE_STATUSES[table] as readonly string[]).includes(status)) holds.set(id, 'OPEN');
+  for (const { id, status, kind } of rows)
+    if (!(ERASABLE_STATUSES[kind] as readonly string[]).includes(status)) holds.set(id, 'OPEN');
   return holds;
 };
 
@@ -109,7 +109,7 @@ export const findCustomer = async (
   const shown = found.slice(0, SHOWN);
   const holds = await holdsOf(ctx, ctx.scans, shop.id, shown);
   const returns = shown.map((row) => ({
-    kind: KIND_NAMES[row.table],
+    kind: KIND_NAMES[row.kind],
     id: row.id,
     rmaNumber: rmaNumber(row.number),
     status: row.status,
@@ -152,15 +152,15 @@ export const eventsOf = async (
 };
 
 /** One return whole. A part that cannot be shown is exported as it is stored. */
-const exportReturn = async (ctx: Context, { id, table }: Found) => {
-  const row = await readAhead(ctx, table, id);
+const exportReturn = async (ctx: Context, { id, kind }: Found) => {
+  const row = await readAhead(ctx, kind, id);
   const entries = await entriesOf(ctx, ctx.scans, [id]);
   const events = await eventsOf(ctx, ctx.scans, entries);
   const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) =>
     viewRow(ctx, { name, view }, part) ?? part;
   return {
-    kind: KIND_NAMES[table],
-    return: row && shown(table, row, KINDS[table].view),
+    kind: KIND_NAMES[kind],
+    return: row && shown(kind, row, KINDS[kind].view),
     timeline: entries.map((entry) => shown('timeline', entry, viewEntry)),
     events: events.map((event) =>
       shown('events', event, ({ body }) => parseJsonColumn('body', body, withExactNumbers)),

@@ -108,33 +108,30 @@ export const PLACES: Places = {
 
 // --- what an erased return holds ---
 
-const VALUES: Partial<Record<Fate, string | object | null>> = {
+const ADDRESS = each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode');
+const VALUES: Partial<Record<Fate, string | null>> = {
   text: ERASED_TEXT,
   email: ERASED_EMAIL,
   none: null,
-  address: each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode'),
+  address: JSON.stringify(ADDRESS),
 };
 
-const erasedIn = (table: ReturnTable) =>
-  Object.entries(PLACES[table]).flatMap(([column, fate]) => {
-    const value = VALUES[fate];
-    return value === undefined ? [] : [{ column, value }];
-  });
-
 /** The columns that lose the customer, as they are then. */
-export const erasedColumns = (table: ReturnTable): Record<string, string | null> =>
-  Object.fromEntries(
-    erasedIn(table).map(({ column, value }) => [
-      column,
-      typeof value === 'string' ? value : value && JSON.stringify(value),
-    ]),
-  );
+export const erasedColumns = (table: ReturnTable): Record<string, string | null> => {
+  const columns = Object.entries(PLACES[table]).filter(([, fate]) => fate in VALUES);
+  return Object.fromEntries(columns.map(([column, fate]) => [column, VALUES[fate] ?? null]));
+};
 
-/** The same by the names that answers, events and timelines use; and the note to a line that was received. */
-const fieldsOf = (table: ReturnTable): Map<string, string | object | null> =>
-  new Map([...erasedIn(table).map(({ column, value }) => [fieldOf(column), value] as const), ['note', null]]);
-const fieldOf = (column: string): string =>
+export const fieldOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The same by the names that answers, events and timelines use; the parts of an address; and the note to a line that was received. */
+const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
+  const columns = Object.entries(erasedColumns(table)).map(
+    ([name, value]) => [fieldOf(name), value] as const,
+  );
+  return new Map([...columns, ...Object.entries(ADDRESS), ['note', null]]);
+};
 const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
 
 /**
@@ -148,8 +145,9 @@ export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): s
     const erased = FIELDS[table].get(name);
     if (erased === undefined || value === null) return withExactNumbers(name, value, context);
     const left = erased ?? (isWhole ? null : ERASED_TEXT);
-    const { from, to } = value as { from?: unknown; to?: unknown };
-    return from === undefined ? left : { from: from && left, to: to && left };
+    if (typeof value !== 'object') return left;
+    // The parts of an address have been seen before the address.
+    return 'from' in value && 'to' in value ? { from: value.from && left, to: value.to && left } : value;
   }
   try {
     return JSON.stringify(JSON.parse(text, clean));
@@ -162,11 +160,7 @@ export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): s
 
 export const digitsOfPhone = (phone: string): string => phone.replaceAll(/\D/g, '').replace(/^00/, '');
 
-const wordsOf = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .split(/[\s,;]+/)
-    .filter(Boolean);
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[^\s,;]+/g) ?? [];
 
 /** Whether a text holds all words of a mark, or nothing but words of it; a phone number also without its country. */
 const names = (text: string, mark: string): boolean => {
@@ -187,13 +181,9 @@ const FREE_TEXT = ['q', 'customerEmail', 'company', 'store'];
 /** A saved view without the customers that are known by these names, addresses and numbers. */
 export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: string[]) => {
   const cleaned = (text: string): string => (marks.some((mark) => names(text, mark)) ? ERASED_TEXT : text);
-  const search = Object.entries<string>(parseJsonColumn('search', view.search));
+  const clean = (name: string, value: unknown) => (FREE_TEXT.includes(name) ? cleaned(String(value)) : value);
   return {
     name: cleaned(view.name),
-    search: JSON.stringify(
-      Object.fromEntries(
-        search.map(([name, value]) => [name, FREE_TEXT.includes(name) ? cleaned(value) : value]),
-      ),
-    ),
+    search: JSON.stringify(parseJsonColumn('search', view.search, clean)),
   };
 };
