@@ -11,7 +11,7 @@ import { ServiceError } from '../service/errors.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
-import { ERASED_AT_ONCE, eraseReturns } from './erase.ts';
+import { eraseReturn } from './erase.ts';
 
 // What was erased, as a list of ids. What of it takes many steps is unfinished for a while: the names of former employees, and the
 // deletion of shops. A restored backup is from before some of it: these are added as unfinished, and erased again.
@@ -58,10 +58,12 @@ const unfinishedErasures = (db: Db, nowMs: number) => {
     .where(sql<boolean>`done_to is not null and subject_id not in (${leaving})`);
 };
 
+const FINISHED_AT_ONCE = 10;
+
 /** Some steps of what is unfinished; true when more is left. */
 export const finishErasures = async (ctx: Context): Promise<boolean> => {
   const erasures = unfinishedErasures(ctx.background, ctx.clock.now()).orderBy('subject_id');
-  const some = await erasures.limit(sql.lit(ERASED_AT_ONCE)).execute();
+  const some = await erasures.limit(sql.lit(FINISHED_AT_ONCE)).execute();
   for (const { subject_id: id, shop_id, kind } of some) {
     if (kind === 'shops') {
       await beginShopDeletion(ctx, id);
@@ -70,16 +72,15 @@ export const finishErasures = async (ctx: Context): Promise<boolean> => {
       return true;
     }
     if (kind === 'users') await eraseEmployeeStep(ctx, id);
-    else await eraseAgain(ctx, shop_id, id);
+    else {
+      const shop = await findShop(ctx.background, shop_id);
+      // Without events: their receivers had them before.
+      const how = { includeOpen: true, isSilent: true };
+      if (shop) await eraseReturn(ctx, { shop, actor: OPERATOR }, { id, kind }, how);
+      await setDone(ctx.background, id, null);
+    }
   }
   return some.length > 0;
-};
-
-/** Without events: their receivers had them before. */
-const eraseAgain = async (ctx: Context, shopId: string, id: string): Promise<void> => {
-  const shop = await findShop(ctx.background, shopId);
-  if (shop) await eraseReturns(ctx, { shop, actor: OPERATOR }, [id], { includeOpen: true, isSilent: true });
-  await setDone(ctx.background, id, null);
 };
 
 const setDone = async (db: Db, id: string, done_to: string | null): Promise<void> => {

@@ -121,51 +121,33 @@ export const findCustomer = async (
   return { total: found.length, returns };
 };
 
-// --- what is stored about returns ---
+// --- what is stored about a return ---
 
-export const entriesOf = ({ oneOf }: Context, db: Db, ids: string[]) =>
-  db
-    .selectFrom('timeline')
-    .select(TIMELINE_COLUMNS)
-    .where(sql<boolean>`rma_id ${oneOf('id', ids)}`)
-    .orderBy('rma_id')
-    .orderBy('at')
+export const entriesOf = (db: Db, id: string) =>
+  db.selectFrom('timeline').select(TIMELINE_COLUMNS).where('rma_id', '=', id).orderBy('at').execute();
+
+/** The stored event of a timeline entry. It has the entry's time, and ids rise with time: no index by return is needed. */
+export const eventsOf = (db: Db, { rma_id, at }: { rma_id: string; at: number }) => {
+  const own = db.selectFrom('events').select(['id', 'body']).where('rma_id', '=', rma_id);
+  return own
+    .where('id', '>=', lowestId(at))
+    .where('id', '<', lowestId(at + 1))
     .execute();
-
-/**
- * The stored events of some returns. An event has the time of its timeline entry, and ids rise with time: no index by return is
- * needed. The ids are looked up entry by entry: in one join both engines read the whole log, a second for 6,000 events.
- */
-export const eventsOf = async (
-  { rows, forEachRow, among }: Context,
-  db: Db,
-  entries: { rma_id: string; at: number }[],
-): Promise<{ id: string; rma_id: string; body: string }[]> => {
-  const asked = entries.map(({ rma_id, at }) => ({ rma_id, low: lowestId(at), high: lowestId(at + 1) }));
-  const ofEntry = sql`
-    select id from events where id >= asked.low and id < asked.high and events.rma_id = asked.rma_id`;
-  const ids = sql`
-    select own.value from ${rows('asked', { rma_id: 'id', low: 'id', high: 'id' }, asked)}, ${forEachRow('own', ofEntry)}`;
-  const found = await sql<{ id: string; rma_id: string; body: string }>`
-    select id, rma_id, body from events where id ${among(ids)} order by id`.execute(db);
-  return found.rows;
 };
 
 /** One return whole. A part that cannot be shown is exported as it is stored. */
 const exportReturn = async (ctx: Context, { id, kind }: Found) => {
-  const row = await readAhead(ctx, kind, id);
-  const entries = await entriesOf(ctx, ctx.scans, [id]);
-  const events = await eventsOf(ctx, ctx.scans, entries);
   const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) =>
     viewRow(ctx, { name, view }, part) ?? part;
-  return {
-    kind: KIND_NAMES[kind],
-    return: row && shown(kind, row, KINDS[kind].view),
-    timeline: entries.map((entry) => shown('timeline', entry, viewEntry)),
-    events: events.map((event) =>
-      shown('events', event, ({ body }) => parseJsonColumn('body', body, withExactNumbers)),
-    ),
-  };
+  const row = await readAhead(ctx, kind, id);
+  const timeline: unknown[] = [];
+  const events: unknown[] = [];
+  for (const entry of await entriesOf(ctx.scans, id)) {
+    timeline.push(shown('timeline', entry, viewEntry));
+    for (const event of await eventsOf(ctx.scans, entry))
+      events.push(shown('events', event, ({ body }) => parseJsonColumn('body', body, withExactNumbers)));
+  }
+  return { kind: KIND_NAMES[kind], return: row && shown(kind, row, KINDS[kind].view), timeline, events };
 };
 
 async function* exportAll(ctx: Context, found: Found[]): AsyncGenerator<string> {

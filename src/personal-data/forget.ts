@@ -10,7 +10,7 @@ import { from } from '../returns/store.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, requireShop } from '../shops/store.ts';
-import { ERASED_AT_ONCE, eraseReturns } from './erase.ts';
+import { eraseReturn } from './erase.ts';
 
 // Months after a return ended the janitor erases it, where the shop's Admins have said so.
 
@@ -71,28 +71,23 @@ export const countForgettable = async (
 const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;
 
 /** Of a shop and kind, before the next one has its turn. */
-const BATCHES_A_STEP = 20;
+const ERASED_A_STEP = 200;
 
 /** Erases some returns whose time has come, of each shop and kind; true when more may be due. */
 export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<boolean> => {
   let erased = 0;
-  for (const rule of await readRules(ctx.background).execute())
-    for (let batch = 0, count = 1; count > 0 && batch < BATCHES_A_STEP; batch++) {
-      count = await forgetSome(ctx, rule, nowMs);
-      erased += count;
+  for (const rule of await readRules(ctx.background).execute()) {
+    const shop = await findShop(ctx.background, rule.shop_id);
+    if (!shop) continue;
+    const some = dueBy(ctx.background, rule, nowMs).select('id').orderBy('status_since');
+    for (const { id } of await some.limit(sql.lit(ERASED_A_STEP)).execute()) {
+      const which = { id, kind: rule.kind };
+      const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, which, { includeOpen: false });
+      // One about which a webhook waits is asked for again at the next sweep.
+      if (outcome === 'ERASED') erased += 1;
       await nextTurn();
     }
+  }
   if (erased > 0) await ctx.scrub();
   return erased > 0;
-};
-
-/** Returns how many were erased: none where a webhook about each of them waits, until the next sweep. */
-const forgetSome = async (ctx: Context, rule: Rule, nowMs: number): Promise<number> => {
-  const some = dueBy(ctx.background, rule, nowMs).select('id').orderBy('status_since');
-  const due = await some.limit(sql.lit(ERASED_AT_ONCE)).execute();
-  const shop = due.length > 0 ? await findShop(ctx.background, rule.shop_id) : null;
-  if (!shop) return 0;
-  const ids = due.map(({ id }) => id);
-  const { erased } = await eraseReturns(ctx, { shop, actor: ACTOR }, ids, { includeOpen: false });
-  return erased.length;
 };
