@@ -17,7 +17,15 @@ import { type Counter, lockCounter, nextTimestamp } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { deliveryOf, selectReachable } from '../webhooks/outbox.ts';
 import { DROPPED_BECAUSE } from '../webhooks/queue.ts';
-import { correctedValues, entriesOf, eventsOf, type Found, findReturns, holdsOf, isWaiting } from './find.ts';
+import {
+  type CustomerRow,
+  correctedValues,
+  entriesOf,
+  eventsOf,
+  findReturns,
+  holdsOf,
+  isWaiting,
+} from './find.ts';
 import { cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 const MOST_A_CALL = 500;
@@ -108,7 +116,7 @@ const cleanStored = async ({ ctx, trx, caller, kind, erased, entries }: Work): P
     for (const event of await eventsOf(trx, entry))
       await sql`update events set body = ${clean(event.body)} where id = ${event.id}`.execute(trx);
   }
-  // The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
+  // The answer of a creation begins with the id of its return. CustomerRow by time alone: a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`
     select client_id, key, answer from idempotency_keys
     where created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
@@ -165,7 +173,7 @@ const addEvent = async ({ ctx, trx, caller, counter, kind, erased }: Work): Prom
 
 // --- one customer ---
 
-const nameOf = ({ id, number }: Found) => ({ id, rmaNumber: rmaNumber(number) });
+const nameOf = ({ id, number }: CustomerRow) => ({ id, rmaNumber: rmaNumber(number) });
 
 type Asked = Pick<EraseCustomer, 'email' | 'phone' | 'includeOpen' | 'dryRun'> & { reason: string | null };
 

@@ -18,19 +18,13 @@ import type { Caller } from '../shops/plans.ts';
 import { PENDING } from '../webhooks/queue.ts';
 import { digitsOfPhone } from './places.ts';
 
-export const TABLES = ['offline_repairs', 'trade_returns'] as const satisfies ReturnTable[];
-
 const COLUMNS = sql.raw(
   'rma.id, rma.number, rma.status, rma.client_id, customer_name, customer_email, customer_phone, created_at',
 );
-type Column =
-  | 'id'
-  | 'number'
-  | 'status'
-  | 'client_id'
-  | `customer_${'name' | 'email' | 'phone'}`
-  | 'created_at';
-export type Found = Pick<ReturnRow, Column> & { kind: ReturnTable };
+type Column = 'id' | 'number' | 'status' | 'client_id' | 'created_at';
+export type CustomerRow = Pick<ReturnRow, Column | `customer_${'name' | 'email' | 'phone'}`> & {
+  kind: ReturnTable;
+};
 
 /** `lower` may know only A to Z: an e-mail in another script is asked for in both cases. */
 const hasEmail = (email: string): RawBuilder<boolean> =>
@@ -50,7 +44,7 @@ export const findReturns = async (
   ctx: Context,
   shopId: string,
   { email, phone = '' }: FindCustomer,
-): Promise<Found[]> => {
+): Promise<CustomerRow[]> => {
   const isEmail = email !== undefined;
   const field = isEmail ? 'customerEmail' : 'customerPhone';
   const normal = (value: string): string => (isEmail ? value.toLowerCase() : digitsOfPhone(value));
@@ -58,9 +52,9 @@ export const findReturns = async (
   const own = sql`shop_id = ${shopId} and erased_at is null`;
   // The text that staff search in has the digits of a phone number.
   const holds = isEmail ? hasEmail(email) : ctx.contains('search_text', wanted);
-  const found = new Map<string, Found>();
-  for (const table of TABLES) {
-    const { rows } = await sql<Found & { data: string }>`
+  const found = new Map<string, CustomerRow>();
+  for (const table of ['offline_repairs', 'trade_returns'] as const) {
+    const { rows } = await sql<CustomerRow & { data: string }>`
       select ${COLUMNS}, '{}' as data from ${sql.table(table)} as rma where ${own} and ${holds}
       union all
       select ${COLUMNS}, data from ${sql.table(table)} as rma join timeline on timeline.rma_id = rma.id
@@ -84,7 +78,7 @@ export const holdsOf = async (
   ctx: Context,
   db: Db,
   shopId: string,
-  rows: Pick<Found, 'id' | 'status' | 'kind'>[],
+  rows: Pick<CustomerRow, 'id' | 'status' | 'kind'>[],
 ): Promise<Map<string, RefusedReturn['reason']>> => {
   const ids = rows.map(({ id }) => id);
   const deliveries = db.selectFrom('webhook_deliveries').select('rma_id');
@@ -97,7 +91,6 @@ export const holdsOf = async (
 };
 
 const KIND_NAMES = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
-
 const SHOWN = 500;
 
 export const findCustomer = async (
@@ -136,7 +129,7 @@ export const eventsOf = (db: Db, { rma_id, at }: { rma_id: string; at: number })
 };
 
 /** One return whole. A part that cannot be shown is exported as it is stored. */
-const exportReturn = async (ctx: Context, { id, kind }: Found) => {
+const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
   const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) =>
     viewRow(ctx, { name, view }, part) ?? part;
   const row = await readAhead(ctx, kind, id);
@@ -150,7 +143,7 @@ const exportReturn = async (ctx: Context, { id, kind }: Found) => {
   return { kind: KIND_NAMES[kind], return: row && shown(kind, row, KINDS[kind].view), timeline, events };
 };
 
-async function* exportAll(ctx: Context, found: Found[]): AsyncGenerator<string> {
+async function* exportAll(ctx: Context, found: CustomerRow[]): AsyncGenerator<string> {
   yield `{"exportedAt":"${toIso(ctx.clock.now())}","returns":[`;
   for (const [i, each] of found.entries())
     yield (i > 0 ? ',' : '') + JSON.stringify(await exportReturn(ctx, each));
