@@ -147,3 +147,7 @@ export const ERASABLE_STATUSES = {
   offline_repairs: ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
   trade_returns: ENDED_STATUSES.trade_returns,
 } as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: readonly TradeReturnStatus[] };
+
+/** What stands in place of an erased text. What may be null becomes null. */
+export const ERASED_TEXT = '[erased]';
+export const ERASED_EMAIL = 'erased@erased.invalid';

@@ -4,9 +4,7 @@ import { email, LENGTH, text } from './fields.ts';
 
 // A customer's personal data: found, exported, erased, and forgotten after a time. docs/contract.md has the rules.
 
-/** What stands in place of an erased text. What may be null becomes null. */
-export const ERASED_TEXT = '[erased]';
-export const ERASED_EMAIL = 'erased@erased.invalid';
+export { ERASED_EMAIL, ERASED_TEXT } from './lifecycle.ts';
 
 const FEWEST_DIGITS = 5;
 
@@ -65,6 +63,7 @@ const ExportedReturn = z.object({
 export const CustomerExport = z
   .object({ exportedAt: Instant, returns: z.array(ExportedReturn) })
   .meta({ id: 'CustomerExport' });
+export type CustomerExport = z.infer<typeof CustomerExport>;
 
 const dryRun = z.boolean().default(false).meta({
   description: 'Counts and names what would be erased, and changes nothing.',

@@ -45,6 +45,10 @@ const ADMIN_FOLDERS = {
     mayImport: ['ui', 'session', 'returns'],
     why: 'It finds returns, and shows them with the labels that their lists use.',
   },
+  'personal-data': {
+    mayImport: ['ui', 'session', 'returns'],
+    why: 'It lists the returns of a customer, with the labels that their lists use.',
+  },
   bench: { mayImport: ['ui', 'session', 'returns', 'search'], why: 'It finds returns and moves them.' },
   shell: { mayImport: ['ui', 'session', 'search'], why: 'Its header has the search.' },
 } as const;

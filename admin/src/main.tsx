@@ -10,7 +10,7 @@ import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
 import { sessionQuery } from './session/session.ts';
 import { listenForEnter, returnFocus } from './ui/focus.ts';
-import { isMissingChunk, PageMissing } from './ui/lazy.tsx';
+import { PageMissing } from './ui/lazy.tsx';
 import { cssVariables, theme } from './ui/theme.ts';
 
 /** The shop began to require a second factor while this page was open: what it asks for now comes first. */
@@ -48,7 +48,7 @@ if (!root) throw new Error('no root element');
 createRoot(root, {
   onCaughtError: (error) => {
     // The page shows these itself.
-    if (error instanceof ApiError || error instanceof PageMissing || isMissingChunk(error)) return;
+    if (error instanceof ApiError || error instanceof PageMissing) return;
     // biome-ignore lint/suspicious/noConsole: a bug of ours, for people who open the console
     console.error(error);
   },

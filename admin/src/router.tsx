@@ -197,6 +197,11 @@ const plan = createRoute({
   path: '/plan',
   component: lazyPage(() => import('./settings/plan-page.tsx'), 'PlanPage'),
 });
+const personalData = createRoute({
+  getParentRoute: () => settings,
+  path: '/personal-data',
+  component: lazyPage(() => import('./personal-data/personal-data-page.tsx'), 'PersonalDataPage'),
+});
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
@@ -222,7 +227,17 @@ const routeTree = root.addChildren([
     print,
     bench,
     account,
-    settings.addChildren([shop, clients, deliveries, team, dangerousGoods, targets, plan, auditLog]),
+    settings.addChildren([
+      shop,
+      clients,
+      deliveries,
+      team,
+      dangerousGoods,
+      targets,
+      plan,
+      personalData,
+      auditLog,
+    ]),
   ]),
 ]);
 

@@ -77,6 +77,12 @@ export const PAGES: DocsPage[] = [
     summary: 'What a key may do, when it ends, and how to change it without downtime.',
   },
   {
+    name: 'erase',
+    label: 'Erase a customer',
+    group: 'Guides',
+    summary: 'When a customer asks to be forgotten: erase them here by API, and in your own copy by event.',
+  },
+  {
     name: 'go-live',
     label: 'Test and go live',
     group: 'Guides',
@@ -100,6 +106,12 @@ export const PAGES: DocsPage[] = [
     label: 'Limits',
     group: 'Look up',
     summary: 'Rates, sizes, times and how long things are kept.',
+  },
+  {
+    name: 'privacy',
+    label: 'Privacy',
+    group: 'Look up',
+    summary: 'Which personal data is stored, where and for how long, and what erasure reaches.',
   },
   {
     name: 'versions',

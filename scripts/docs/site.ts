@@ -9,6 +9,7 @@ import { layOut } from './layout.ts';
 import { articleOf, plainMarkdown } from './markdown.ts';
 import { type DocsPage, EXAMPLE_URL, PAGES, readText, rootPath } from './pages.ts';
 import { postmanCollection } from './postman-collection.ts';
+import { privacyText } from './privacy-page.ts';
 import { recipesText, withRecipeLinks } from './recipes-page.ts';
 import { referencePage, referenceScripts } from './reference-page.ts';
 import { operationsOf, referenceText } from './reference-text.ts';
@@ -50,11 +51,14 @@ const SOURCES: Record<string, () => string> = {
   errors: () => withErrorFacts(readText('docs/guide/errors.md')),
   changelog: () => readText('CHANGELOG.md'),
   recipes: recipesText,
+  privacy: privacyText,
 };
-/** Changelog and recipes are at the top of the repository; here each is a page like the others. */
+/** Changelog, recipes and privacy.md are elsewhere in the repository; here each is a page like the others. */
 const sourceOf = ({ name }: DocsPage): string => {
   const text = SOURCES[name]?.() ?? readText(`docs/guide/${name}.md`);
-  return withRecipeLinks(text).replaceAll('../../CHANGELOG.md', 'changelog.md');
+  return withRecipeLinks(text)
+    .replaceAll('../../CHANGELOG.md', 'changelog.md')
+    .replaceAll('](../privacy.md', '](privacy.md');
 };
 
 const llmsText = (): string => {

@@ -10,7 +10,7 @@ import { noRoute, refuseOtherMethods } from '../http/error-answers.ts';
 import { describeApi, serveDocument } from '../http/openapi.ts';
 import { createServer } from '../http/server.ts';
 import { overviewRoutes } from '../overview/routes.ts';
-import { erasureRoutes, personalDataRoutes } from '../personal-data/routes.ts';
+import { erasureRoutes, formerEmployeeRoutes, personalDataRoutes } from '../personal-data/routes.ts';
 import { returnAdminRoutes, returnRoutes, searchRoutes } from '../returns/routes.ts';
 import { savedViewRoutes } from '../saved-views/routes.ts';
 import type { Context } from '../service/context.ts';
@@ -66,6 +66,7 @@ const ADMIN_ROUTES: Routes[] = [
   ruleRoutes,
   auditRoutes,
   personalDataRoutes,
+  formerEmployeeRoutes,
 ];
 
 const externalApi = (ctx: Context) => async (app: FastifyInstance) => {

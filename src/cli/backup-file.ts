@@ -95,7 +95,7 @@ export class RowsDigest {
   }
 }
 
-const cannot = (what: 'read' | 'write', path: string, error: unknown): never => {
+export const cannot = (what: 'read' | 'write', path: string, error: unknown): never => {
   const reason = fileError(error, `there is no such ${what === 'read' ? 'file' : 'folder'}`);
   throw reason ? new CliFailure(`cannot ${what} ${path}: ${reason}`) : error;
 };
@@ -142,9 +142,11 @@ export const writeBackup = async (file: FileHandle, lines: AsyncIterable<string>
   return (await file.stat()).size;
 };
 
+/** False: the command has no option to overwrite. */
 export const refuseExisting = (path: string, overwrite: boolean | undefined): void => {
+  const hint = overwrite === false ? '' : ', or pass --overwrite';
   if (!overwrite && existsSync(path))
-    throw new CliFailure(`${path} already exists: choose another name, or pass --overwrite`);
+    throw new CliFailure(`${path} already exists: choose another name${hint}`);
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -178,6 +180,16 @@ export const writeWhole = async <Result>(
   } finally {
     for (const signal of SIGNALS) process.off(signal, end);
   }
+};
+
+/** Writes a text that is made bit by bit into a new file. Returns its size. */
+export const writeNew = async (path: string, chunks: AsyncIterable<string | Buffer>): Promise<number> => {
+  refuseExisting(path, false);
+  return writeWhole(path, false, async (file) => {
+    for await (const chunk of chunks) await file.writeFile(chunk);
+    await file.sync();
+    return (await file.stat()).size;
+  });
 };
 
 // --- reading ---

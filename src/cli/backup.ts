@@ -1,5 +1,6 @@
 import { recordForAllShops } from '../audit/store.ts';
 import { describeDatabaseError, isLockTimeout } from '../db/database-errors.ts';
+import { saveFact } from '../db/installation-facts.ts';
 import { unknownMigration } from '../db/migrate.ts';
 import { lockDatabase, openDatabase } from '../db/open.ts';
 import { TABLE_NAMES } from '../db/schema.ts';
@@ -13,6 +14,7 @@ import {
   WRITTEN_BY_A_START,
 } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
+import { addErasures } from '../personal-data/erasure-list.ts';
 import { type Config, readConfig, VERSION } from '../service/config.ts';
 import { backupKeys, keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
 import {
@@ -29,7 +31,8 @@ import {
   writeBackup,
   writeWhole,
 } from './backup-file.ts';
-import { CliFailure, notice, Progress, print } from './command.ts';
+import { CliFailure, notice, Progress, print, withContext } from './command.ts';
+import { applyErasures, readErasureList } from './customer-commands.ts';
 
 // `backup` and `restore`. They work on a database of any schema, and migrate none but the one that is restored into.
 
@@ -133,16 +136,18 @@ async function* linesOf(
 /** Fills an empty database from a backup, in one transaction: all of it, compared row by row, or nothing. */
 export const restore = async (
   path: string,
-  { unsigned, json }: { unsigned?: boolean; json?: boolean },
+  { unsigned, erasures, json }: { unsigned?: boolean; erasures?: string; json?: boolean },
 ): Promise<void> => {
   const start = performance.now();
   const config = readConfig(process.env);
+  const list = erasures === undefined ? null : await readErasureList(erasures);
   const progress = new Progress(json);
   const backup = await BackupFile.open(path);
   const { header } = backup;
   const { madeAt } = header;
   let tables: BackupTable[] = [];
   let release = () => {};
+  let erased = null as { listed: number; applied: number; unknown: number } | null;
   try {
     mustBeKnown(header, path);
     mustOpenKeyChecks(config, header.keyChecks);
@@ -156,7 +161,10 @@ export const restore = async (
       await verify(filling, tables, progress);
       await filling.migrateTo(null);
       await recordForAllShops(filling.db, { at: Date.now(), action: 'RESTORED', data: { madeAt } });
+      if (list) await addErasures(filling.db, list);
+      else await saveFact(filling.db, 'restored-without-erasures', String(Date.now()));
     });
+    if (list) erased = { listed: list.length, ...(await withContext(config, applyErasures)) };
   } finally {
     release();
     await backup.close();
@@ -165,10 +173,14 @@ export const restore = async (
   const seconds = secondsSince(start);
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const counts: RowCounts = Object.fromEntries(tables.map((table) => [table.table, table.rows]));
-  if (json) return print({ file: path, madeAt, rows, tables: counts, verified: true, seconds }, true);
+  const result = { file: path, madeAt, rows, tables: counts, verified: true, erasures: erased, seconds };
+  if (json) return print(result, true);
   printTables(counts, [
     `${number(rows)} rows restored as they were at ${madeAt}, and compared with the file row by row: ${duration(seconds)}.`,
     'Everyone signs in again, and open invitations need a new link. API keys, cursors and webhooks go on.',
+    erased
+      ? `${number(erased.applied)} erasures of ${erasures} were applied; ${number(erased.unknown)} more name returns that are not in the backup.`
+      : 'What was erased since the backup is back: apply the newest list with handback customer erasures --apply FILE.',
   ]);
 };
 

@@ -5,6 +5,9 @@ import { z } from 'zod';
 import { RIGHTS, type Right } from '../../contract/common.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
+import { EraseCustomer, FindCustomer } from '../../contract/personal-data.ts';
+import type { Config } from '../service/config.ts';
+import type { Context } from '../service/context.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 
 /** A command that was understood but cannot be done: one line on standard error, exit status 1. */
@@ -51,6 +54,23 @@ export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u
 /** For what is no result: on standard error. */
 export const notice = (message: string): void => void process.stderr.write(`handback: ${message}\n`);
 
+/** Work on the service's own database, without its log. */
+export const withContext = async <Result>(
+  config: Config,
+  work: (ctx: Context) => Promise<Result>,
+): Promise<Result> => {
+  const [{ openContext }, { pino }] = await Promise.all([import('../service/context.ts'), import('pino')]);
+  const ctx = await openContext(config, {
+    log: pino({ level: 'silent' }),
+    onWait: () => notice('waiting for the database (DATABASE_URL)'),
+  });
+  try {
+    return await work(ctx);
+  } finally {
+    await ctx.close();
+  }
+};
+
 const PROGRESS_EVERY_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
@@ -92,6 +112,8 @@ export const personName = by(
   `It must be a name of at most ${LENGTH.name} characters, not an e-mail address.`,
 );
 export const email = by(emailField(), 'It must be an e-mail address.');
+export const phone = by(FindCustomer.shape.phone.unwrap(), 'It must be a phone number of at least 5 digits.');
+export const reason = by(EraseCustomer.shape.reason, `It must be 1 to ${LENGTH.freeText} characters long.`);
 export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
 
 /** `read` for none: an empty text is easily an accident. */

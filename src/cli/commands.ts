@@ -37,13 +37,18 @@ const shopFields = (shop: Shop) => ({
   createdAt: toIso(shop.createdAt),
 });
 
-const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
+export const found = async <Thing>(
+  kind: string,
+  id: string,
+  find: () => Promise<Thing | null>,
+): Promise<Thing> => {
   const thing = isId(id) ? await find() : null;
   if (!thing) throw new CliFailure(`there is no ${kind} ${id}`);
   return thing;
 };
 
-const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, () => findShop(ctx.db, id));
+export const shopById = (ctx: Context, id: string): Promise<Shop> =>
+  found('shop', id, () => findShop(ctx.db, id));
 const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
   found('client', id, () => findClient(ctx.db, id));
 

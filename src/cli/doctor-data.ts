@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
 import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
+import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
+import { countUnfinished } from '../personal-data/erasure-list.ts';
 import { originOf } from '../returns/totals.ts';
 import type { Config } from '../service/config.ts';
 import { tryAllSealed } from '../service/reseal.ts';
@@ -76,6 +78,19 @@ export const checkKeys = async ({ db, server }: Reading): Promise<Finding> => {
     return `that of ${name} (client ${id}) ${at <= nowMs ? 'expired' : 'expires'} at ${toIso(at)}`;
   });
   return warn(`${some(words)}: replace the client, or give it a later date (client update --expires)`);
+};
+
+/** Only where something is to be done. */
+export const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
+  const restoredAt = await findFact(db, 'restored-without-erasures');
+  if (restoredAt !== null)
+    return warn(
+      `restored at ${toIso(Number(restoredAt))} without a list of erasures: what was erased since the backup is back; run customer erasures --apply FILE with the newest list, or with an empty file if there is none`,
+    );
+  const { unfinished } = await countUnfinished(db);
+  return unfinished === 0
+    ? null
+    : warn(`${unfinished} are not finished: a running service finishes them within minutes`);
 };
 
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */

@@ -11,6 +11,7 @@ import { isAhead } from '../shops/counters.ts';
 import { print } from './command.ts';
 import {
   checkCounters,
+  checkErasures,
   checkKeys,
   checkQueue,
   checkSecretKey,
@@ -171,6 +172,7 @@ const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Findin
   ['proxy', checkProxy],
   ['queue', checkQueue],
   ['keys', checkKeys],
+  ['erasures', checkErasures],
   ['totals', checkTotals],
   ['counters', checkCounters],
 ];

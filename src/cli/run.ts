@@ -66,6 +66,7 @@ const addDatabaseCommands = (handback: Command): void => {
     .action(async (file, options) => (await import('./backup.ts')).backUp(file, options));
   command(handback, 'restore <file>', 'fill an empty database of either engine from a backup')
     .option('--unsigned', 'also a file without a signature: only if you know who wrote it')
+    .option('--erasures <list>', 'erase again what was erased since the backup: customer erasures prints it')
     .action(async (file, options) => (await import('./backup.ts')).restore(file, options));
   command(handback, 'doctor', 'check settings, database, keys and counters; exit 1 if one is wrong').action(
     async ({ json }) => (await import('./doctor.ts')).doctor(json),

@@ -13,39 +13,31 @@ import {
   endOfDay,
   endOfDayOrNone,
   name,
-  notice,
   passwordFrom,
   personName,
+  phone,
   print,
+  reason,
   skuPattern,
   textOrNone,
   wholeNumber,
   wholeNumberOrNone,
+  withContext,
   withNulls,
 } from './command.ts';
 
-type Commands = typeof import('./commands.ts');
+type Commands = typeof import('./commands.ts') & typeof import('./customer-commands.ts');
 
 /** The service's code is loaded here, so that a wrong command or setting is answered in 0.1 s and not in 0.4 s. */
 export const once = async (
   json: boolean | undefined,
-  work: (ctx: Context, commands: Commands) => Promise<CommandResult>,
+  work: (ctx: Context, commands: Commands) => Promise<CommandResult | undefined>,
 ): Promise<void> => {
   const config = readConfig(process.env);
-  const [{ openContext }, commands, { pino }] = await Promise.all([
-    import('../service/context.ts'),
-    import('./commands.ts'),
-    import('pino'),
-  ]);
-  const ctx = await openContext(config, {
-    log: pino({ level: 'silent' }),
-    onWait: () => notice('waiting for the database (DATABASE_URL)'),
-  });
-  try {
-    print(await work(ctx, commands), json);
-  } finally {
-    await ctx.close();
-  }
+  const loading = Promise.all([import('./commands.ts'), import('./customer-commands.ts')]);
+  const [commands, customerCommands] = await loading;
+  const result = await withContext(config, (ctx) => work(ctx, { ...commands, ...customerCommands }));
+  if (result) print(result, json);
 };
 
 /** An action that calls the function of this name in commands.ts with the command's arguments and options. */
@@ -62,6 +54,7 @@ const calls =
 export const addShopCommands = (handback: Command): void => {
   addShop(handback.command('shop').description('shops, their plans and rules'));
   addUser(handback.command('user').description('people who sign in to the admin app'));
+  addCustomer(handback.command('customer').description('personal data of customers'));
   addClient(handback.command('client').description('API clients: the programs of a shop'));
   const secrets = handback.command('secrets').description('what is encrypted with SECRET_KEY');
   command(secrets, 'reseal', 'encrypt all secrets again, with the first key of SECRET_KEY').action(
@@ -106,6 +99,51 @@ const addShop = (shop: Command): void => {
     .option('--add <sku|prefix*>', 'a SKU, or a prefix that ends in *; repeatable', collect(skuPattern))
     .option('--remove <sku|prefix*>', 'a rule to remove; repeatable', collect(skuPattern))
     .action(calls('shopDangerous'));
+  needsOneOf(
+    command(shop, 'delete <id>', 'delete a shop and everything of it, for good')
+      .requiredOption('--confirm <name>', 'its name')
+      .option('--export <file>', 'write all of it into a new file first')
+      .option('--no-export', 'keep nothing'),
+    '--export <file>',
+    '--no-export',
+  ).action(calls('shopDelete'));
+};
+
+const needsOneOf = (of: Command, one: string, other: string): Command =>
+  of.hook('preAction', (self) => {
+    const given = Object.keys(self.opts());
+    const isGiven = [one, other].some((flags) => given.includes(flags.replace(/--(no-)?(\w+).*/, '$2')));
+    if (!isGiven) self.error(`error: required option '${one}' or '${other}' not specified`);
+  });
+
+const ofCustomer = (parent: Command, spelling: string, description: string): Command =>
+  needsOneOf(
+    command(parent, spelling, description)
+      .requiredOption('--shop <id>', 'the shop')
+      .option('--email <e-mail>', "the customer's, in upper or lower case", email)
+      .addOption(
+        new Option('--phone <phone>', "the customer's, compared by its digits")
+          .argParser(phone)
+          .conflicts('email'),
+      ),
+    '--email <e-mail>',
+    '--phone <phone>',
+  );
+
+const addCustomer = (customer: Command): void => {
+  ofCustomer(customer, 'find', "the returns that hold a customer's data").action(calls('customerFind'));
+  ofCustomer(customer, 'export', "print all data of a customer's returns as JSON")
+    .option('--output <file>', 'write a new file instead')
+    .action(calls('customerExport'));
+  ofCustomer(customer, 'erase', "erase a customer's data, for good")
+    .requiredOption('--reason <text>', 'kept in the audit log: why, without the name of the customer', reason)
+    .option('--include-open', 'also in returns that are open; webhooks about them that wait are dropped')
+    .option('--dry-run', 'only name the returns')
+    .option('--confirm', 'erase them')
+    .action((options) => once(options.json, (ctx, { customerErase }) => customerErase(ctx, options)));
+  command(customer, 'erasures', 'print the list of what was erased, which holds ids only')
+    .option('--apply <file>', 'erase what such a list names, in a database that was restored without it')
+    .action(calls('customerErasures'));
 };
 
 const newPerson = (parent: Command, spelling: string, description: string): Command =>

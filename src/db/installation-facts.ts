@@ -6,6 +6,8 @@ type Fact =
   | 'address'
   /** When readiness was last asked for. */
   | 'ready-check'
+  /** When a backup was restored without a list of erasures, until one is applied; for `doctor`. */
+  | 'restored-without-erasures'
   /** A sealed text: it opens with the keys that the data was sealed with. */
   | 'secret-key-check'
   /** The hash of the one-time token that creates the first shop, and when it ends. */
@@ -24,4 +26,8 @@ export const saveFact = async (db: Db, name: Fact, value: string): Promise<void>
 export const findFact = async (db: Db, name: Fact): Promise<string | null> => {
   const row = await db.selectFrom('installation').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value ?? null;
+};
+
+export const deleteFact = async (db: Db, name: Fact): Promise<void> => {
+  await db.deleteFrom('installation').where('name', '=', name).execute();
 };

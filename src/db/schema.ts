@@ -134,13 +134,13 @@ const SCHEMA = {
   recovery_codes: fixedText('user_id', 'code_hash'),
   /** Names are kept as they were then: the entry outlives its subject. */
   audit_log: {
-    ...fixedText('id', 'shop_id', 'actor_name', 'subject_id', 'subject_name'),
+    ...fixedText('id', 'shop_id', 'subject_id'),
     ...fixedTextOrNull('actor_id'),
     ...fixedNumber('at'),
     ...fixed<Actor['type']>()('actor_type'),
     ...fixed<AuditAction>()('action'),
     ...fixed<AuditSubjectType>()('subject_type'),
-    ...text('data'),
+    ...text('actor_name', 'subject_name', 'data'),
     // Where the request came from: an IPv4 address, or an IPv6 network (/64).
     ...textOrNull('address'),
   },
@@ -182,9 +182,9 @@ const SCHEMA = {
   /** What was erased, without any data: a restore erases it again. */
   erasures: {
     ...fixedText('subject_id', 'shop_id'),
-    ...fixed<ReturnTable | 'users'>()('kind'),
+    ...fixed<ReturnTable | 'users' | 'shops'>()('kind'),
     ...fixedNumber('at'),
-    // How far the erasing of a former employee has come in the timeline, by RMA; null: it is done.
+    // null: it is done. Otherwise the janitor goes on; of a former employee it is the last RMA whose timeline was done.
     ...textOrNull('done_to'),
   },
   /** Removed users: what is assigned to them becomes unassigned. */

@@ -29,6 +29,14 @@ export const toIso = (ms: number): string => {
   return `${dayOf(day)}${time}.${String(inDay % 1000).padStart(3, '0')}Z`;
 };
 
+/** The same day so many months before, or the last of that month. */
+export const monthsBefore = (ms: number, months: number): number => {
+  const date = new Date(ms);
+  const day = date.getUTCDate();
+  date.setUTCMonth(date.getUTCMonth() - months);
+  return date.getUTCDate() === day ? date.getTime() : date.setUTCDate(0);
+};
+
 /** The work itself goes on. A busy process may not have read its result yet, so the timeout lets the event loop do that first. */
 export const withTimeout = async <Result>(
   work: Promise<Result>,

@@ -59,16 +59,21 @@ const spellingsOf = (email: string): string[] => [
   ...new Set([email, email.toLowerCase(), email.toUpperCase()]),
 ];
 
-/** Returns of a table that hold the person now. The text that staff search in has the digits of a phone number. */
+/**
+ * Returns of a table that hold the person now. The text that staff search in ends with the digits of a phone number: 100,000
+ * numbers that only contain what is asked for stay in the database.
+ */
 const holding = (ctx: Context, shopId: string, table: ReturnTable, { email, phone = '' }: FindCustomer) => {
   const own = from(ctx.scans, table)
     .select(COLUMNS)
     .where('shop_id', '=', shopId)
     .where('erased_at', 'is', null);
+  const digits = digitsOfPhone(phone);
   if (email === undefined)
     return own
       .where('customer_phone', 'is not', null)
-      .where(ctx.contains('search_text', digitsOfPhone(phone)))
+      .where(ctx.contains('search_text', digits))
+      .where(sql<boolean>`(search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`)
       .execute();
   const spellings = spellingsOf(email).map((spelling) => sql`lower(${spelling})`);
   return own.where(sql<boolean>`lower(customer_email) in (${sql.join(spellings)})`).execute();

@@ -5,6 +5,7 @@ import type { Forgetting, ForgettingCount } from '../../contract/personal-data.t
 import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Db } from '../db/database.ts';
 import type { ReturnTable } from '../db/schema.ts';
+import { monthsBefore } from '../lib/time.ts';
 import { from } from '../returns/store.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -50,15 +51,6 @@ export const replaceForgetting = (ctx: Context, { shop, actor }: Caller, wanted:
     await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'FORGETTING_CHANGED', data });
     return wanted;
   });
-
-/** The same day so many months ago, or the last one of a shorter month. */
-const monthsBefore = (nowMs: number, months: number): number => {
-  const date = new Date(nowMs);
-  const day = date.getUTCDate();
-  date.setUTCMonth(date.getUTCMonth() - months);
-  if (date.getUTCDate() !== day) date.setUTCDate(0);
-  return date.getTime();
-};
 
 /** As the index of forgettable returns spells it. */
 const IS_ENDED: Record<ReturnTable, string> = {

@@ -10,7 +10,7 @@ export const FATES = {
   email: `becomes \`${ERASED_EMAIL}\``,
   none: 'becomes `null`',
   address: `each of its parts becomes \`${ERASED_TEXT}\``,
-  rebuilt: 'is made anew from what is left',
+  rebuilt: 'is rebuilt from what is left',
   cleaned: 'loses what the columns of the return lose',
   search: `becomes \`${ERASED_TEXT}\` where it names the customer`,
   employee: `becomes \`${ERASED_TEXT}\` when the former employee is erased`,
@@ -183,10 +183,17 @@ const wordsOf = (text: string): string[] =>
 const names = (text: string, mark: string): boolean => {
   const [digits, phone] = [digitsOfPhone(text), digitsOfPhone(mark)];
   if (!/\p{L}/u.test(mark))
-    return digits.length >= 5 && (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')));
+    return (
+      Math.min(digits.length, phone.length) >= 5 &&
+      (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')))
+    );
   const [words, wanted] = [wordsOf(text), wordsOf(mark)];
-  return wanted.every((word) => words.includes(word)) || words.every((word) => wanted.includes(word));
+  const isPart = words.length > 0 && words.every((word) => wanted.includes(word));
+  return isPart || wanted.every((word) => words.includes(word));
 };
+
+/** Filters that take any text. */
+const FREE_TEXT = ['q', 'customerEmail', 'company', 'store'];
 
 /** A saved view without the customers that are known by these names, addresses and numbers. */
 export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: string[]) => {
@@ -194,6 +201,10 @@ export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, mar
   const search = Object.entries<string>(parseJsonColumn('search', view.search));
   return {
     name: cleaned(view.name),
-    search: JSON.stringify(Object.fromEntries(search.map(([name, value]) => [name, cleaned(value)]))),
+    search: JSON.stringify(
+      Object.fromEntries(
+        search.map(([name, value]) => [name, FREE_TEXT.includes(name) ? cleaned(value) : value]),
+      ),
+    ),
   };
 };

@@ -68,7 +68,7 @@ export const queueUnassignment = async (
 };
 
 /** By then every change that assigned something to them has ended. */
-const LONGEST_CHANGE_MS = 60_000;
+export const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
 export const unassignRemovedUsers = async (ctx: Context, nowMs: number): Promise<boolean> => {

@@ -222,6 +222,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     /** Otherwise it is where we listen, which may not be how callers reach us. */
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
+    /** How long entries of the audit log are kept. */
+    auditMonths: setting('AUDIT_MONTHS', wholeNumberUpTo(120, 1), 24),
     metricsToken: secret('METRICS_TOKEN', text, null),
     mail: mailFrom(
       secret('SMTP_URL', smtpUrl, null),

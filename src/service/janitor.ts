@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { forgetAuditAddresses, forgetOldEntries } from '../audit/store.ts';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import { forgetOldEvents } from '../events/feed.ts';
+import { finishErasures } from '../personal-data/erasure-list.ts';
 import { forgetEndedReturns } from '../personal-data/forget.ts';
 import { forgetExpiredKeys } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
@@ -28,6 +30,9 @@ const STEPS: CleanupStep[] = [
   unassignRemovedUsers,
   forgetOldEvents,
   forgetOldDeliveries,
+  forgetOldEntries,
+  forgetAuditAddresses,
+  finishErasures,
   forgetEndedReturns,
   (ctx) => ctx.analyze().then(() => false),
 ];

@@ -55,7 +55,7 @@ describe('a move of staff who say what they saw', () => {
     }
   });
 
-  it('of a trade return is told first that it is not open any more', async ({ t, staff }) => {
+  it('of a trade return is refused first because it is not open any more', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(RETURNS, tradeBody())).body;
     await staff.post(`${RETURNS}/${id}/approve`, {});
     expectError(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {}), 409, 'EDIT_CONFLICT');

@@ -166,7 +166,7 @@ describe('a hundred failures', () => {
     const stranger = await newUser(t);
     const clock = stopClock();
     expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
-    // Of people, whose passwords cost little to check here, and of nobody.
+    // Of people, whose passwords cost little to check here, and of unknown addresses.
     const people = await atOnce(90, () => newUser(t));
     // An address without a session calls sixty times a minute.
     for (const half of [0, 50]) {

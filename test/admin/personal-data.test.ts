@@ -107,7 +107,10 @@ const plant = async (t: Harness, admin: Person): Promise<Planted> => {
 const VIEWS = [
   { name: 'Waiting', search: { q: EMAIL.toUpperCase() } },
   { name: gone('corrected-name'), search: { q: '020 7946 0018' } },
-  { name: 'Kettles', search: { q: 'kettle', store: kept('store') } },
+  {
+    name: 'Kettles',
+    search: { q: 'kettle', store: kept('store'), origin: 'STAFF', createdFrom: '2026-11-01T00:00:00.000Z' },
+  },
 ];
 
 const wholeDump = async (t: Harness): Promise<string> => JSON.stringify(await tablesOf(t.ctx.db));

@@ -3,6 +3,7 @@ import MiniSearch from 'minisearch';
 import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
+import { withPlaces } from '../../scripts/docs/privacy-page.ts';
 import { ERRORS } from '../../src/service/errors.ts';
 import { expectError } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -117,12 +118,21 @@ const FOUND: [word: string, address: string][] = [
   ['sandbox', 'go-live#a-shop-for-tests'],
   ['checklist', 'go-live#checklist-for-going-live'],
   ['postman', 'recipes#a-postman-collection'],
+  ['gdpr', 'erase#gdpr-forget-a-customer-in-three-steps'],
+  ['forget', 'erase#gdpr-forget-a-customer-in-three-steps'],
+  ['erase a customer', 'erase#erase-a-customer-by-api'],
+  ['privacy', 'privacy'],
 ];
 
 it.for(FOUND)('the search finds %s', async ([word, address], { t }) => {
   const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
   const { body } = await ask(t, `/docs/${index}`);
   expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
+});
+
+it('docs/privacy.md has every place that can hold personal data: npm run docs:privacy', () => {
+  const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8');
+  expect(page).toBe(withPlaces(page));
 });
 
 describe('the recipes', () => {

@@ -76,7 +76,12 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     const first = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
     expect(first.status).toBe(201);
     await withoutTrace(t, async () => {
-      const other = await tryOut(t, kind, bodyOf[kind]({ customerName: 'Somebody else' }), keyed('till-1'));
+      const other = await tryOut(
+        t,
+        kind,
+        bodyOf[kind]({ customerName: 'Another customer' }),
+        keyed('till-1'),
+      );
       expectError(other, 422, 'IDEMPOTENCY_KEY_REUSED');
       // The real call would answer with the first result and take no place, although none is left.
       const same = await tryOut(t, kind, bodyOf[kind](), keyed('till-1'));
@@ -85,7 +90,9 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     });
   });
 
-  it('has an address of its own, which a dryRun in the query or the body is told', async ({ t }) => {
+  it('has an address of its own, which the error for a dryRun in the query or the body names', async ({
+    t,
+  }) => {
     const hint = `to try it out, send the body to POST /${kind}/dry-run`;
     await withoutTrace(t, async () => {
       for (const name of ['dryRun', 'dryrun', 'dry_run']) {

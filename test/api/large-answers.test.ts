@@ -75,7 +75,7 @@ describe('a page of many large returns', () => {
     expect((await t.get('/trade-returns')).status).toBe(200);
   });
 
-  it('is refused politely where too many of the shop are under way, and of no other shop', async ({ t }) => {
+  it('is refused politely where the shop has too many open requests, and of no other shop', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const other = await t.addShop();
     await newTradeReturn(t, {}, { key: other.client.apiKey });

@@ -441,7 +441,7 @@ describe('the credit', () => {
     expect((await eventsOf(t, path)).at(-1).data).not.toHaveProperty('creditAmount');
   });
 
-  it('has all its digits wherever it is told', async ({ t, staff }) => {
+  it('has all its digits in every answer, event and timeline entry', async ({ t, staff }) => {
     const huge = { ...LAMP, quantity: 99999999999.9999, price: 99999999999.9999 };
     const digits = '9999999999999980000000.00000001';
     const headers = {
@@ -475,12 +475,12 @@ describe('the credit', () => {
 
 describe('a correction or an assignment', () => {
   it.for(['offline-repairs', 'trade-returns'] as const)(
-    'of %s is told whole, once',
+    'of %s is one event with the whole record',
     async (kind, { t, staff }) => {
       const { id } = kind === 'offline-repairs' ? await newRepair(t) : await newTradeReturn(t);
       const path = `/${kind}/${id}`;
       const event = kind === 'offline-repairs' ? 'offline_repair.updated' : 'trade_return.updated';
-      const expectTold = async (count: number) => {
+      const expectEvents = async (count: number) => {
         const { record, events } = await traceOf(t, path);
         expect(events).toHaveLength(count);
         expect(events.at(-1)).toEqual({ event, timestamp: record.updatedAt, data: record });
@@ -488,11 +488,11 @@ describe('a correction or an assignment', () => {
       };
       for (let twice = 0; twice < 2; twice += 1) {
         await staff.post(`${path}/correct`, { customerName: 'Zoë' });
-        await expectTold(2);
+        await expectEvents(2);
       }
       await staff.post(`${path}/assign`, { assigneeId: staff.id });
       await staff.post(`${path}/assign`, { assigneeId: staff.id });
-      await expectTold(3);
+      await expectEvents(3);
       await staff.post(`${path}/notes`, { note: 'Called' });
       expect(await eventsOf(t, path)).toHaveLength(3);
     },

@@ -79,7 +79,7 @@ it('what matters asks for the password first, then goes on by itself with what w
   t.clock.advance(10 * 60_000);
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
   const password = dialog.getByLabel('Current password').and(page.locator('input'));
-  const rule = page.getByRole('switch', { name: 'Require a second factor of everybody' });
+  const rule = page.getByRole('switch', { name: 'Require a second factor for everyone' });
   await rule.click();
   await expectFocus(password);
   await accessibleEverywhere(page);

@@ -151,6 +151,16 @@ const ADMIN: Visit[] = [
   { name: 'targets', seen: true, path: '/settings/targets', until: heading('Targets') },
   { name: 'plan', seen: true, path: '/settings/plan', until: text('How it is billed') },
   {
+    name: 'personal data',
+    seen: true,
+    path: '/settings/personal-data',
+    until: async (page) => {
+      await page.getByRole('textbox', { name: 'E-mail or phone' }).fill('ada@example.com');
+      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByText('2 returns of ada@example.com').waitFor();
+    },
+  },
+  {
     name: 'audit log',
     seen: true,
     path: '/settings/audit-log',

@@ -10,7 +10,7 @@ import { type Harness, sharedHarness } from '../support/harness.ts';
 const it = itWith(sharedHarness());
 const endSessions = (t: Harness) => t.ctx.db.deleteFrom('sessions').execute();
 
-it('offline, a page not loaded yet is told of in the app, and opens with the network back', async ({ t }) => {
+it('offline, a page not loaded yet shows a message, and opens when the network is back', async ({ t }) => {
   const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
   await page.waitForLoadState('networkidle');
   await page.evaluate('window.sameDocument = true');
@@ -33,6 +33,24 @@ it('offline, a page not loaded yet is told of in the app, and opens with the net
   expect(await page.evaluate('window.sameDocument')).toBe(true);
 });
 
+it('a part that could not be loaded is loaded again, without a reload', async ({ t }) => {
+  const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
+  await page.evaluate('window.sameDocument = true');
+  let requested = 0;
+  await page.route(/\/assets\/empty-list-.*\.js$/, (route) => {
+    requested += 1;
+    return requested === 1 ? route.abort('internetdisconnected') : route.continue();
+  });
+  await menu(page, 'Offline repairs').click();
+  await page.getByText('No repairs').first().waitFor();
+  expect(requested).toBe(2);
+  // The other list shares the part.
+  await menu(page, 'Trade returns').click();
+  await title(page, 'Trade returns').waitFor();
+  await page.getByText('No trade returns').first().waitFor();
+  expect(await page.evaluate('window.sameDocument')).toBe(true);
+});
+
 it('another person who signs in after a session ended sees nothing of what was there', async ({ t }) => {
   await newRepair(t, { customerName: 'Grace Okafor' });
   const { shop } = await t.addShop();
@@ -42,7 +60,7 @@ it('another person who signs in after a session ended sees nothing of what was t
   await endSessions(t);
   await page.getByRole('link', { name: 'Unassigned' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.getByRole('button', { name: 'Somebody else signs in' }).click();
+  await again.getByRole('button', { name: 'Sign in as someone else' }).click();
   await signInTitle(page).waitFor();
   await page.getByLabel('E-mail').fill(stranger.email);
   await passwordField(page, 'Password').fill(stranger.password);
@@ -94,7 +112,7 @@ it('the page works without a component that is optional and cannot be loaded', a
   await page.getByRole('heading', { name: '#RMA-000001' }).waitFor();
 });
 
-it('a service that cannot answer at the beginning is told of, and tried again', async ({ t }) => {
+it('a service that cannot answer at the beginning is shown as away, and tried again', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.route('**/admin/api/session', (route) => route.abort('internetdisconnected'));
   await page.goto('/admin/trade-returns');

@@ -237,7 +237,7 @@ describe('the list of repairs', () => {
     await page.getByRole('button', { name: 'Save view' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('West 🧭');
-    await dialog.getByRole('checkbox', { name: 'Show it to everybody of the shop' }).check();
+    await dialog.getByRole('checkbox', { name: 'Show it to everyone in the shop' }).check();
     await closeBy(dialog, 'Save');
     // The focus stays where it was, on what the button has become.
     const focused = () => page.evaluate('document.activeElement.textContent');

@@ -156,7 +156,7 @@ it('keeps half-typed corrections through a reload, and never undoes a colleagueâ
   await dialog.getByText('What you typed before is still here.').waitFor();
   await expectValue(dialog.getByLabel('Customer'), 'Ada Pereira-Li');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Somebody else corrected this meanwhile').waitFor();
+  await dialog.getByText('Someone else corrected this meanwhile').waitFor();
   await closeBy(dialog, 'Save');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body).toMatchObject({
     customerName: 'Ada Pereira-Li',
@@ -248,7 +248,7 @@ it('walks through a list by keys, corrects a typing error, and shows earlier ret
   await page.getByText('3 repairs', { exact: true }).waitFor();
 });
 
-it('a move that changed nothing is told as what it was', async ({ t }) => {
+it('a move that changed nothing is shown as what it was', async ({ t }) => {
   const { id } = await newRepair(t);
   for (const move of ['begin-diagnostics', 'begin-repair', 'close', 'close'])
     expect((await t.post(`/offline-repairs/${id}/${move}`, {})).status).toBe(200);

@@ -229,7 +229,7 @@ it('the bench says what stands in the way, in words, and takes scans beside its 
     await other.post(`/trade-returns/${stale.id}/reject`, {});
     await route.continue();
   });
-  await said(stale.rmaNumber, 'Somebody was faster. It is “Rejected” now, by Ana');
+  await said(stale.rmaNumber, 'Someone else changed this return. It is “Rejected” now, by Ana');
   await page.unroute('**/approve**');
   // Where an input is missing nothing is done.
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('Offline repairs');

@@ -61,7 +61,7 @@ describe('a command beside a running server takes effect with the next request',
     expect(seen).toContain(sent?.headers['x-webhook-id']);
   });
 
-  it('for an allowance and a usage cap, which are told apart', async () => {
+  it('for an allowance and a usage cap, which differ', async () => {
     const server = await harness();
     const { env } = server;
     const { shopId, key } = await makeShop(env, { allowance: 1 });

@@ -116,7 +116,7 @@ describe('an installed package', () => {
     expect(own.filter((path) => path.includes('node_modules'))).toEqual([]);
   });
 
-  it('serves everything, takes commands beside it, and stops when npx is told to', async () => {
+  it('serves everything, takes commands beside it, and stops when npx is stopped', async () => {
     const { url, pid, env, stop, said } = await serve();
     const send = sendTo(url);
     for (const path of ['/healthz', '/readyz', '/admin/', '/docs/', '/docs/quick-start', '/docs/reference'])

@@ -43,6 +43,7 @@ it('the guides show nothing that no test runs', () => {
   ).toEqual([
     'api.md',
     'create.md',
+    'erase.md',
     'events.md',
     'go-live.md',
     'keep-a-copy.md',
@@ -76,6 +77,24 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     expect(output).toContain('204 No Content');
     expect(secondTerminal).toMatch(/verified: webhook\.test/);
     expect(output).toContain('"event": "offline_repair.created"');
+  });
+
+  it('erase.md: a customer is erased from what is ended, and events tell of it', async () => {
+    const t = await webhookHarness();
+    const closed = await t.create(t.client, { customerEmail: 'Ada@Example.com' });
+    await t.post(`/offline-repairs/${closed.id}/close`, {});
+    const { body: open } = await t.post('/trade-returns', tradeBody({ customerEmail: 'ada@example.com' }));
+    await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['erase'] });
+    const { output } = await runPage('erase.md', readerOf(t));
+    expect(output).toContain('"dryRun":true,"matched":2,"erased":1');
+    expect(output).toContain('"dryRun":false,"matched":2,"erased":1');
+    expect(output).toContain(`"refused":[{"id":"${open.id}"`);
+    expect(output).toContain('"event":"offline_repair.erased"');
+    expect((await t.get(`/offline-repairs/${closed.id}`)).body).toMatchObject({
+      customerName: '[erased]',
+      customerEmail: 'erased@erased.invalid',
+      erasedAt: expect.any(String),
+    });
   });
 
   it('events.md: the feed by hand, and a program that follows it', async () => {
@@ -347,7 +366,7 @@ const copyIn = (folder: string): string => {
   }
 };
 
-it('mirror.py keeps a copy equal to the lists, through a kill, and sweeps corrections in', {
+it('mirror.py keeps a copy equal to the lists, through a kill, with corrections, and without an erased customer', {
   ...needs('python3'),
 }, async () => {
   const t = await webhookHarness();
@@ -376,9 +395,17 @@ it('mirror.py keeps a copy equal to the lists, through a kill, and sweeps correc
   mirror({ SWEEP_EVERY: '0' });
   await isEqual('what changed while it was down is there');
   await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada King' });
-  // The event of another return ends its wait, and a sweep is due.
+  await isEqual('the correction is there');
+  // A note raises updatedAt and has no event. The event of another return ends the wait, and a sweep is due.
+  await staff.post(`/offline-repairs/${id}/notes`, { note: 'Called back' });
   await t.create(t.client);
-  await isEqual('the correction is swept in');
+  await isEqual('the note is swept in');
+  await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['erase'] });
+  const customerEmail = (await t.get(`/offline-repairs/${id}`)).body.customerEmail;
+  const { body: erasure } = await t.post(`${BASE_PATH}/erasures`, { customerEmail });
+  expect(erasure.returns).toMatchObject([{ id }]);
+  await isEqual('the erasure is there');
+  expect(readFileSync(join(folder, 'mirror.sqlite'), 'latin1')).not.toContain('Ada King');
 });
 
 describe('the JSON in the guides', () => {
@@ -399,7 +426,7 @@ describe('the JSON in the guides', () => {
   it('is what the service says: errors and events', () => {
     const errors = samples.filter(({ sample }) => 'statusCode' in sample);
     const events = samples.flatMap(({ sample }) => ('data' in sample ? [sample] : (sample.items ?? [])));
-    expect([errors.length, events.length]).toEqual([2, 2]);
+    expect([errors.length, events.length]).toEqual([2, 3]);
     for (const { sample } of errors) {
       expect(() => z.strictObject(ErrorBody.shape).parse(sample)).not.toThrow();
       expect(sample.docs).toMatch(/^https:\/\/returns\.example\.com\/docs\/errors#[A-Z_]+$/);
@@ -416,7 +443,10 @@ describe('the JSON in the guides', () => {
     const usage = await t.get(`${BASE_PATH}/usage`);
     expect(keysOf('resetsAt')).toEqual([Object.keys(usage.body).sort()]);
     const dryRun = await t.post('/offline-repairs/dry-run', repairBody());
-    expect(keysOf('dryRun')).toEqual([Object.keys(dryRun.body).sort()]);
+    expect(keysOf('isDangerous')).toEqual([Object.keys(dryRun.body).sort()]);
+    await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['erase'] });
+    const erasure = await t.post(`${BASE_PATH}/erasures`, { customerEmail: 'ada@example.com', dryRun: true });
+    expect(keysOf('matched')).toEqual([Object.keys(erasure.body).sort()]);
     const feed = await t.get(`${BASE_PATH}/events`);
     expect(keysOf('hasMore')).toEqual([Object.keys(feed.body).sort()]);
   });

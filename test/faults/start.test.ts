@@ -83,7 +83,7 @@ if (ENGINE === 'sqlite')
     });
 
     it('where this user may not write', async () => {
-      // A folder of another user: root's for nobody, and the system's own for all others.
+      // A folder of another user: root's for the user nobody, and the system's own for all others.
       const folder = isRoot ? join(temporaryFolder(), 'data') : '/handback-test';
       if (isRoot) {
         chmodSync(join(folder, '..'), 0o755);
@@ -137,7 +137,7 @@ if (ENGINE === 'postgres') {
     const start = (DATABASE_URL: string, DATABASE_WAIT_SECONDS = '0') =>
       run(['serve'], { PORT: '0', DATABASE_URL, SECRET_KEY, DATABASE_WAIT_SECONDS });
 
-    it('after it has waited for as long as it is told', async () => {
+    it('after it has waited for DATABASE_WAIT_SECONDS', async () => {
       const { ms, value } = await timed(() => start('postgres://user@127.0.0.1:1/x', '2'));
       expect(value).toMatchObject({
         status: 1,

@@ -214,9 +214,9 @@ describe('a stop, on whatever engine,', () => {
   });
 });
 
-// A shell that is told to stop passes that on to no one, and npm starts one.
+// A shell that gets a signal to stop does not pass it on, and npm starts one.
 if (process.platform !== 'win32')
-  it('a service under npm start stops when npm is told to', async () => {
+  it('a service under npm start stops when npm is stopped', async () => {
     const env = await migratedDatabase();
     const port = await freePort();
     const { PATH = '', HOME = '' } = process.env;

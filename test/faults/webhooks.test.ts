@@ -33,7 +33,7 @@ it('a wake-up call that fails after the commit fails no creation, and makes noth
 
 // Webhooks seen from outside: processes of their own, receivers that hang, a database that does not answer.
 
-/** A server whose receivers hang, each with eight events, once so many exchanges are under way. */
+/** A server whose receivers hang, each with eight events, once so many exchanges are open. */
 const startHanging = async (receivers: number, exchanges: number, bodyBytes?: number) => {
   let asked = 0;
   const url = await rawServer(() => {
@@ -108,7 +108,7 @@ if (ENGINE === 'postgres') {
     const ctx = await openContext(readConfig(env), { log });
     onTestFinished(() => ctx.close());
     const stop = await startWebhooks(ctx);
-    await until('all five are under way', () => answers.length === 5);
+    await until('all five have begun', () => answers.length === 5);
 
     postgres.freeze();
     for (const answer of answers) answer();

@@ -2,6 +2,7 @@ import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { createView } from '../../src/saved-views/actions.ts';
+import { removeUser } from '../../src/staff/users.ts';
 import { newUser, PASSWORD } from './admin.ts';
 import { newRepair, newTradeReturn, UNKNOWN_ID } from './api.ts';
 import { repairBody, tradeBody } from './bodies.ts';
@@ -30,6 +31,11 @@ const forStaff = (status: number, stranger = status): Statuses => [401, status, 
 const forAdmins = (status: number, stranger = status): Statuses => [401, 403, status, stranger];
 
 const aUser = async (t: Harness) => (await newUser(t, { role: 'STAFF' })).id;
+const aFormerEmployee = async (t: Harness) => {
+  const id = await aUser(t);
+  await removeUser(t.ctx, { shop: t.shop, actor: OPERATOR }, id);
+  return id;
+};
 const aClient = async (t: Harness) =>
   (await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null })).id;
 const aRepair = async (t: Harness) => (await newRepair(t)).id;
@@ -117,6 +123,12 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'POST /users/{id}/link': { expected: forAdmins(201, 404), id: aUser },
   'DELETE /users/{id}/second-factor': { expected: forAdmins(204, 404), id: aUser },
   'DELETE /users/{id}': { expected: forAdmins(204, 404), id: aUser },
+  'GET /former-employees': { expected: forAdmins(200) },
+  'POST /former-employees/{id}/erase': {
+    expected: forAdmins(204, 404),
+    id: aFormerEmployee,
+    body: { reason: 'Asked for it' },
+  },
   'GET /audit-log': { expected: forAdmins(200) },
   'POST /customers/find': { expected: forAdmins(200), body: UNKNOWN_CUSTOMER },
   'POST /customers/export': { expected: forAdmins(200), body: UNKNOWN_CUSTOMER },

@@ -116,7 +116,7 @@ export const startTcpProxy = async (databaseUrl: string) => {
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: url.href,
-    /** Nothing passes any more, in either direction, on old and new connections; no side is told. */
+    /** Nothing passes any more, in either direction, on old and new connections; neither side is notified. */
     hold() {
       held = true;
       pairs.forEach(part);
@@ -125,7 +125,7 @@ export const startTcpProxy = async (databaseUrl: string) => {
       held = false;
       pairs.forEach(connectPair);
     },
-    /** As a firewall does with connections that were idle: those there are now are dead, and no side is told. New ones work. */
+    /** As a firewall does with connections that were idle: those there are now are dead, and neither side is notified. New ones work. */
     forget() {
       pairs.forEach(part);
       pairs.clear();

@@ -26,6 +26,18 @@ const skipReasonOf = (test: TestCase): string => {
   return (result.state === 'skipped' && result.note) || 'no reason given';
 };
 
+const LINES = 3;
+const LONGEST_LINE = 300;
+
+/** The first lines of a message: of a property that failed these are the seed and the counterexample. */
+const headOf = (message: string): string =>
+  message
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, LINES)
+    .map((line) => line.slice(0, LONGEST_LINE))
+    .join(' | ');
+
 /** A line for each failed test, or for the file if it could not be loaded. */
 const failuresOf = (module: TestModule): string[] => {
   const file = `FAILED ${module.project.name} ${module.relativeModuleId}`;
@@ -33,7 +45,7 @@ const failuresOf = (module: TestModule): string[] => {
   if (failed.length === 0) return [file];
   return failed.map((test) => {
     const [error] = test.result().errors ?? [];
-    return `${file} > ${test.fullName}: ${error?.message.split('\n')[0] ?? 'no message'}`;
+    return `${file} > ${test.fullName}: ${headOf(error?.message ?? '') || 'no message'}`;
   });
 };
 

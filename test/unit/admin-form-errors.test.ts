@@ -4,8 +4,8 @@ import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/off
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { repairBody } from '../support/bodies.ts';
 
-describe('what a form is told', () => {
-  it('is nothing about a good body', () => {
+describe('the errors of a form', () => {
+  it('are none for a good body', () => {
     expect(formErrors(CreateOfflineRepair, repairBody())).toEqual({});
   });
 

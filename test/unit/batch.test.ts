@@ -7,7 +7,7 @@ const turns = async (): Promise<void> => {
   for (let i = 0; i < 4; i++) await nextTurn();
 };
 
-/** Work whose steps go on when they are told to, and which remembers the batches it got. */
+/** Work whose steps go on when the test says so, and which remembers the batches it got. */
 const stagedWork = () => {
   const batches: { items: number[]; send(): void; end(): void; fail(error: Error): void }[] = [];
   return {
@@ -49,7 +49,7 @@ describe('what is asked for', () => {
     expect(await Promise.all(asked)).toEqual([10, 20, 30]);
   });
 
-  it('while a batch is under way waits for the next one, in its order, never more than fit', async () => {
+  it('while a batch runs waits for the next one, in its order, never more than fit', async () => {
     const { items, work, step } = stagedWork();
     const ask = batched(work, { most: 2 });
     const asked = [ask(1)];

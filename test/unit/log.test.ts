@@ -109,7 +109,7 @@ it.each([
   if (error instanceof Error) expect(described).toContain('log.test.ts');
 });
 
-it('what is safe to tell is told', () => {
+it('what is safe to log is logged', () => {
   expect(
     describeError(new ServiceError('SERVICE_UNAVAILABLE', { message: 'The database does not answer.' })),
   ).toMatchObject({

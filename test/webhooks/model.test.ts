@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/service/config.ts';
@@ -17,7 +17,7 @@ import { type Ground, World } from './model/world.ts';
 // takes some 40 ms. The real statements and not a small store in their place: leases, due times and the count of attempts are kept by
 // SQL, and that is where two processes meet. Simulated besides: the batching of results (settle.ts has timers of its own).
 //
-// Half of the runs have the real limits, where nobody lacks room and every retry must come within a tight bound; half have limits so
+// Half of the runs have the real limits, where no receiver lacks room and every retry must come within a tight bound; half have limits so
 // small that the pools fill up. A process that sleeps has an own clock that stood still; the shared clock is right when it
 // returns.
 //
@@ -54,6 +54,7 @@ const prepareGround = async (): Promise<Ground> => {
 const clear = async ({ ctx }: Ground): Promise<void> => {
   await ctx.webhooks.deleteFrom('webhook_deliveries').execute();
   await ctx.webhooks.deleteFrom('webhook_leases').execute();
+  await ctx.webhooks.deleteFrom('webhook_failures').execute();
 };
 
 /** Time enough for all that can wait: each receiver's deliveries, a few at a time, four attempts of 10 s each and the waits. */
@@ -108,4 +109,42 @@ it('the dispatcher does what the model says, whatever happens to processes and r
     ...(SEED === undefined ? {} : { seed: Number(SEED) }),
     ...(PATH === undefined ? {} : { path: PATH }),
   });
+});
+
+it('a retry whose failure takes long to count comes right after that', async () => {
+  const ground = await prepareGround();
+  const world = new World(ground, LIMITS, 1, () => {});
+  const COUNTED_AFTER_MS = 1_500;
+  world.delayOf = (statement) => (statement.includes('into webhook_failures') ? COUNTED_AFTER_MS : 0);
+  world.behave(0, 'refuses');
+  await world.start();
+  await world.enqueue(0);
+  await world.simulation.advance(10_000);
+  const [first, second] = world.exchanges;
+  const waitMs = (second?.startedAt ?? Number.POSITIVE_INFINITY) - (first?.endedAt ?? 0);
+  expect(waitMs).toBeGreaterThanOrEqual(COUNTED_AFTER_MS);
+  expect(waitMs).toBeLessThan(COUNTED_AFTER_MS + 500);
+});
+
+it('a process that sleeps through its lease while it reads the queue does not send what it has read', async () => {
+  const ground = await prepareGround();
+  const world = new World(ground, LIMITS, 1, () => {});
+  const attempts = () => world.exchanges.map(({ attempt }) => attempt);
+  world.behave(0, 'refuses');
+  await world.start();
+  await world.enqueue(0);
+  world.delayOf = (statement) => (statement.includes('webhook_deliveries as due') ? 2_000 : 0);
+  await world.simulation.advance(1_000);
+  world.delayOf = () => 0;
+  const [sleeper] = world.awake;
+  if (!sleeper) throw new Error('no process');
+  world.sleep(sleeper);
+  await world.start();
+  await world.simulation.advance(60_000, () => attempts().length === 3);
+  world.return(sleeper);
+  // By the time with which it reads, the last retry is further ahead than any can be.
+  await world.simulation.advance(15_000);
+  expect(attempts()).toEqual([1, 2, 3]);
+  await world.simulation.advance(2_000);
+  expect(attempts()).toEqual([1, 2, 3, 4]);
 });

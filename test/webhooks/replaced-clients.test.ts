@@ -173,7 +173,7 @@ describe('while a client is being replaced', () => {
   });
 });
 
-const DAMAGED = ['itself', 'nobody', 'another shop', 'a client that points back'];
+const DAMAGED = ['itself', 'a missing client', 'another shop', 'a client that points back'];
 
 it.for(DAMAGED)('a client replaced by %s drops what waits for it, and nothing else', async (by, { t }) => {
   const receiver = await startReceiver();

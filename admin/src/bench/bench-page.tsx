@@ -21,6 +21,7 @@ import { TextLink } from '../ui/links.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { LastScan, ScanField, useSound } from '../ui/scanning.tsx';
 import { chooseByArrowsOnly } from '../ui/shortcuts.ts';
+import { OrErased } from '../ui/two-lines.tsx';
 import styles from './bench-page.module.css';
 import {
   BENCH_KINDS,
@@ -221,7 +222,9 @@ const ScanList = ({ scans, onRetry }: { scans: readonly Scan[]; onRetry(text: st
           {outcome?.message ?? 'In progress'}
           {outcome?.found ? (
             <small>
-              <bdi>{outcome.found.customerName}</bdi>
+              <bdi>
+                <OrErased>{outcome.found.customerName}</OrErased>
+              </bdi>
             </small>
           ) : null}
         </span>

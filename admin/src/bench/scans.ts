@@ -118,13 +118,13 @@ const whyNot = async (found: FoundReturn, job: Job): Promise<string | null> => {
 const whoWasFaster = async (found: FoundReturn, job: Job): Promise<string> => {
   const last = await lastMove(found, job);
   const status = last?.toStatus ? `It is “${describeStatus(last.toStatus).label}” now` : 'It was changed';
-  return `Somebody was faster. ${status}${byWhom(last)}.`;
+  return `Someone else changed this return. ${status}${byWhom(last)}.`;
 };
 
 const byWhom = (entry: TimelineEntry | null): string =>
   entry ? `, by ${entry.actor.name} ${formatRelative(entry.at)}` : '';
 
-/** The latest entry that changed the status. Without it the reason is still told, only not by whom. */
+/** The latest entry that changed the status. Without it the reason is still shown, without a name. */
 const lastMove = async ({ id }: FoundReturn, { of: { kind } }: Job): Promise<TimelineEntry | null> => {
   const path = `${kind.path}/${id}/timeline`;
   const { items } = await api
@@ -137,11 +137,11 @@ export interface Scan {
   id: number;
   text: string;
   job: Job;
-  /** Null while it waits or is under way. */
+  /** Null while it waits or is processed. */
   outcome: Outcome | null;
 }
 
-/** Works off scans one after another, so that none is lost while one is under way. The newest come first in `scans`. */
+/** Works off scans one after another, so that none is lost while one is processed. The newest come first in `scans`. */
 export const useScanQueue = (onOutcome: (outcome: Outcome) => void) => {
   const queryClient = useQueryClient();
   const [scans, setScans] = useState<Scan[]>([]);

@@ -143,6 +143,7 @@ const EVENT_LABELS: Record<string, string> = {
   disposition_set: 'Outcome decided',
   items_received: 'Items counted',
   updated: 'Corrected or assigned',
+  erased: 'Customer’s data erased',
 };
 
 const eventLabel = (event: string): string => {

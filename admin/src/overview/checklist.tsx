@@ -32,7 +32,7 @@ const useSetUpSteps = (isAdmin: boolean): Step[] => {
     },
     {
       title: 'Invite your people',
-      why: 'Everybody works under their own name, and returns are assigned to them.',
+      why: 'Everyone works under their own name, and returns are assigned to them.',
       done: (people.data?.items.length ?? 0) > 1,
       to: '/settings/team',
       action: 'Team',

@@ -13,7 +13,7 @@ import { TextLink } from '../ui/links.tsx';
 import { PageTitle, Section } from '../ui/page-frame.tsx';
 import { columnClass, NarrowOnly, PlainTable, TableFrame } from '../ui/plain-table.tsx';
 import { formatSpan, RelativeTime } from '../ui/relative-time.tsx';
-import { SecondLine, TwoLines } from '../ui/two-lines.tsx';
+import { OrErased, SecondLine, TwoLines } from '../ui/two-lines.tsx';
 import { ChartLegend, CreationsChart, KindBars } from './charts.tsx';
 import { Checklist } from './checklist.tsx';
 import styles from './overview.module.css';
@@ -137,7 +137,7 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
                       {rmaNumber}
                     </TextLink>
                   }
-                  second={customerName}
+                  second={<OrErased>{customerName}</OrErased>}
                 />
               ),
             },

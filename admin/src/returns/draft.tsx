@@ -1,7 +1,8 @@
-import { Button, Group } from '@mantine/core';
-import { useState } from 'react';
+import { Alert, Button, Group } from '@mantine/core';
+import { Eraser } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { useSession } from '../session/session.ts';
-import { readTab, writeTab } from '../ui/tab-storage.ts';
+import { readTab, removeFromTab, writeTab } from '../ui/tab-storage.ts';
 import { Hint } from '../ui/two-lines.tsx';
 
 const RANDOM_BYTES = 16;
@@ -78,6 +79,19 @@ export const useDialogDraft = (name: string, updatedAt: string, onClose: () => v
     cancel,
     forget: draft.clear,
   };
+};
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
+
+/** Also removes what was typed about it in this tab: it may hold the customer, and cannot be sent any more. */
+export const ErasedNotice = ({ id, erasedAt }: { id: string; erasedAt: string }) => {
+  useEffect(() => removeFromTab((name) => name.startsWith('handback.draft.') && name.includes(id)), [id]);
+  return (
+    <Alert color="gray" role="note" icon={<Eraser aria-hidden />}>
+      The customer’s data were erased on <time dateTime={erasedAt}>{day.format(new Date(erasedAt))}</time>.
+      This return cannot be changed any more.
+    </Alert>
+  );
 };
 
 export const DraftNotice = ({ onStartOver }: { onStartOver(): void }) => (

@@ -40,6 +40,12 @@ export const KINDS = [REPAIRS, TRADE_RETURNS] as const;
 /** By the name that the service gives them. */
 export const KIND_OF = { OFFLINE_REPAIR: REPAIRS, TRADE_RETURN: TRADE_RETURNS } as const;
 
+/** One line where it was erased. */
+export const addressLines = ({ shippingAddress }: Pick<AdminTradeReturn, 'shippingAddress'>): string[] => {
+  const { street, suburb, state, postcode } = shippingAddress;
+  return [...new Set([street, suburb === street ? street : `${suburb} ${state} ${postcode}`])];
+};
+
 export const countOf = (count: number, { one, many }: Kind): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;
 

@@ -39,7 +39,7 @@ export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
     <Select
       searchable
       allowDeselect={false}
-      nothingFoundMessage="Nobody by that name"
+      nothingFoundMessage="No one by that name"
       maxDropdownHeight={260}
       data={options}
       value={value}
@@ -132,7 +132,7 @@ export const AssignDialog = ({ kind, items, onClose }: AssignDialogProps) => {
       ) : null}
       <PersonSelect
         label="To whom"
-        placeholder="Choose somebody"
+        placeholder="Choose a person"
         data-autofocus
         value={person}
         onChange={setPerson}

@@ -9,6 +9,7 @@ import { LENGTH } from '../../../contract/lengths.ts';
 import { StatusBadge } from '../returns/badges.tsx';
 import { KIND_OF } from '../returns/kinds.ts';
 import { onlyMatch, searchQuery } from '../returns/queries.ts';
+import { OrErased } from '../ui/two-lines.tsx';
 import styles from './search-dialog.module.css';
 
 const PAUSE_MS = 150;
@@ -164,7 +165,9 @@ const FoundList = ({ id, found, active, onOpen, onActive }: FoundListProps) => (
       >
         <span className={styles['number']}>{each.rmaNumber}</span>
         <span className={styles['who']}>
-          <bdi>{each.customerName}</bdi>
+          <bdi>
+            <OrErased>{each.customerName}</OrErased>
+          </bdi>
           <small>
             <bdi>{each.about}</bdi> · {each.match ? MATCHES[each.match] : <bdi>{each.orderNumber}</bdi>}
           </small>

@@ -50,7 +50,7 @@ export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => vo
           {asksCode ? <CodeInput autoFocus {...KEEPS_ESCAPE} {...form.getInputProps('code')} /> : null}
           <Group justify="space-between">
             <Button variant="subtle" size="xs" onClick={leave}>
-              Somebody else signs in
+              Sign in as someone else
             </Button>
             <Button type="submit" loading={busy}>
               Sign in

@@ -42,7 +42,7 @@ export const SignInPage = () => {
           </Button>
           {asksCode ? (
             <TextButton ta="center" onClick={startOver}>
-              Sign in as somebody else
+              Sign in as someone else
             </TextButton>
           ) : (
             <Forgotten />

@@ -105,6 +105,10 @@ export const FIELD_LABELS: Record<string, string> = {
   count: 'How many',
   kind: 'Kind',
   madeAt: 'Backup made at',
+  reason: 'Reason',
+  erased: 'Returns erased',
+  offlineRepairMonths: 'Months until repairs are forgotten',
+  tradeReturnMonths: 'Months until trade returns are forgotten',
 };
 
 export const VALUE_LABELS: Record<string, string> = {
@@ -123,4 +127,6 @@ export const VALUE_LABELS: Record<string, string> = {
   'kind TRADE_RETURN': 'Trade returns',
   'logo replaced': 'Replaced',
   'logo removed': 'Removed',
+  'offlineRepairMonths null': 'Never',
+  'tradeReturnMonths null': 'Never',
 };

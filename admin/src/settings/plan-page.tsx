@@ -21,7 +21,7 @@ export const PlanPage = () => {
   return (
     <PageFrame
       title="Plan and usage"
-      intro="What the shop has and how much of it is used. Whoever runs this service for you changes plan, subscription and figures."
+      intro="What the shop has and how much of it is used. The operator of this service changes plan, subscription and figures."
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Fact title="Plan" value={name}>

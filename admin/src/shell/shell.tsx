@@ -14,6 +14,7 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import {
   Clock,
   Gauge,
+  IdCard,
   KeyRound,
   LayoutDashboard,
   LogOut,
@@ -231,6 +232,7 @@ const SETTINGS = [
   { to: '/settings/dangerous-goods', label: 'Dangerous goods', icon: TriangleAlert },
   { to: '/settings/targets', label: 'Targets', icon: Clock },
   { to: '/settings/plan', label: 'Plan and usage', icon: Gauge },
+  { to: '/settings/personal-data', label: 'Personal data', icon: IdCard },
   { to: '/settings/audit-log', label: 'Audit log', icon: ScrollText },
 ] as const;
 const ACCOUNT = [{ to: '/account', label: 'Account and password', icon: UserRound }] as const;

@@ -129,7 +129,7 @@ const LinkDialog = (props: ShownLink & { title: string; onClose: () => void }) =
         )}
         <CopyField
           label="Link"
-          description="They choose their own password there. Whoever has the link can do that, so send it to nobody else."
+          description="They choose their own password there. Anyone with the link can do that, so send it to no one else."
           what="the link"
           value={link}
         />
@@ -249,7 +249,7 @@ const ResetFactorDialog = ({ person, onClose }: Props) => {
       onClose={onClose}
     >
       <Text>
-        For somebody who lost their phone. They are signed out everywhere and then sign in with their password
+        For a person who lost their phone. They are signed out everywhere and then sign in with their password
         alone. Make sure that it is really {name} who asks you.
       </Text>
     </ConfirmDialog>

@@ -178,7 +178,7 @@ const RequireFactor = () => {
         return navigate({ to: '/second-factor', search: { to: '/settings/team' } });
       notifyDone(
         next.secondFactorRequired
-          ? 'Everybody needs a second factor now.'
+          ? 'Everyone needs a second factor now.'
           : 'The second factor is up to each person now.',
       );
     },
@@ -188,8 +188,8 @@ const RequireFactor = () => {
   return (
     <Card withBorder>
       <Switch
-        label="Require a second factor of everybody"
-        description={`Whoever has none sets one up at their next step, before anything else.${
+        label="Require a second factor for everyone"
+        description={`People without one set it up at their next step, before anything else.${
           user.secondFactor ? '' : ' You have none yet: you begin with yourself.'
         }`}
         // Without it the track of one that is off is hardly to be seen.

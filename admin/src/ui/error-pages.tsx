@@ -3,7 +3,7 @@ import { useWindowEvent } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, errorMessage } from '../api.ts';
-import { isMissingChunk, isServiceThere, PageMissing, reloadOnce } from './lazy.tsx';
+import { isServiceThere, PageMissing, reloadOnce } from './lazy.tsx';
 import { ButtonLink } from './links.tsx';
 import { Loading, useTabTitle } from './page-frame.tsx';
 
@@ -34,12 +34,9 @@ export const StartFailed = ({ error }: { error: unknown }) => {
   );
 };
 
-const stillMissing = async () => false;
-
 export const PageError = ({ error }: { error: unknown }) => {
   const router = useRouter();
   if (error instanceof PageMissing) return <PageIsMissing retry={error.retry} />;
-  if (isMissingChunk(error)) return <PageIsMissing retry={stillMissing} />;
   const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
   return (
     <PageAlert color="red" title="This did not work" onRetry={() => void router.invalidate()}>
@@ -71,7 +68,7 @@ const PageAlert = ({ color, title, onRetry, children }: AlertProps) => (
 
 const TRY_EVERY_MS = 5_000;
 
-/** In place of a page that cannot be loaded: waits for the connection, then opens it without leaving the app. */
+/** In place of a page that cannot be loaded: waits for the connection, then opens it without a reload. */
 const PageIsMissing = ({ retry }: { retry: () => Promise<boolean> }) => {
   const router = useRouter();
   const [isAway, setAway] = useState(false);

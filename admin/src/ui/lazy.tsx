@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, use } from 'react';
+import { type ComponentType, type ReactNode, Suspense, use } from 'react';
 
 /** Resolves when the page is rendered and the browser is idle. */
 export const whenIdle = (): Promise<void> =>
@@ -16,12 +16,17 @@ export const lazyPart = <Part extends Component>(
   load: () => Promise<Part>,
   fallback: (...props: Parameters<Part>) => ReactNode = () => null,
 ): Part & { preload(): void } => {
-  const Loaded = lazy<Component>(async () => ({ default: await load() }));
+  const { read } = loadable(load);
+  const Loaded: Component = (props) => {
+    const Read = read();
+    return <Read {...props} />;
+  };
   const Shown: Component = (props) => (
     <Suspense fallback={fallback(...([props] as Parameters<Part>))}>
       <Loaded {...props} />
     </Suspense>
   );
+  // The browser keeps what was loaded. A failure is not kept: the part may be needed later, or never.
   return Object.assign(Shown as Part, { preload: () => void load().catch(() => {}) });
 };
 
@@ -31,9 +36,9 @@ const Nothing: Component = () => null;
 export const lazyOptional = <Part extends Component>(load: () => Promise<Part>): Part =>
   lazyPart(() => load().catch(() => Nothing as Part));
 
-/** A page could not be loaded: the network or the service is away, or an upgrade has replaced its file. */
+/** A page or a part of it could not be loaded: the network or the service is away, or an upgrade has replaced its file. */
 export class PageMissing extends Error {
-  /** Tries once more; true when the page is there. */
+  /** Tries once more; true when it is there. */
   readonly retry: () => Promise<boolean>;
 
   constructor(cause: unknown, retry: () => Promise<boolean>) {
@@ -42,19 +47,16 @@ export class PageMissing extends Error {
   }
 }
 
-/** A page that loads when it is opened, or throws `PageMissing`. The router's own way would reload the document, also while offline. */
-export const lazyPage = <Name extends string>(
-  load: () => Promise<Record<Name, ComponentType>>,
-  name: Name,
-) => {
-  let loaded: ComponentType | null = null;
+/** React's own `lazy` would keep a failure until the document is reloaded. */
+const loadable = <Loaded extends object>(load: () => Promise<Loaded>) => {
+  let loaded: Loaded | null = null;
   let failure: PageMissing | null = null;
   let loading: Promise<void> | null = null;
   const preload = (): Promise<void> => {
     loading ??= load()
       .then(
-        (module) => {
-          loaded = module[name];
+        (result) => {
+          loaded = result;
         },
         (cause: unknown) => {
           failure = new PageMissing(cause, retry);
@@ -66,27 +68,34 @@ export const lazyPage = <Name extends string>(
     return loading;
   };
   const retry = async (): Promise<boolean> => {
-    await preload();
+    // What began before this call may have begun before the network was back, and says nothing about now.
+    await loading;
+    if (!loaded) await preload();
     return loaded !== null;
   };
+  /** For a component that is rendered: waits until it is there, or throws `PageMissing`. */
+  const read = (): Loaded => {
+    if (!loaded && failure) throw failure;
+    if (!loaded) use(preload());
+    return loaded as Loaded;
+  };
+  return { preload, read };
+};
+
+/** A page that loads when it is opened, or throws `PageMissing`. The router's own way would reload the document, also while offline. */
+export const lazyPage = <Name extends string>(
+  load: () => Promise<Record<Name, ComponentType>>,
+  name: Name,
+) => {
+  const { preload, read } = loadable<ComponentType>(async () => (await load())[name]);
   const Page = () => {
-    const Loaded: ComponentType | null = loaded;
-    if (Loaded) return <Loaded />;
-    if (failure) throw failure;
-    use(preload());
-    return null;
+    const Read = read();
+    return <Read />;
   };
   return Object.assign(Page, { preload });
 };
 
-// The app loads its chunks when they are needed. After an upgrade of the service, a tab that is still open asks for chunks
-// that are gone; while the network is away it asks in vain.
-
-const missing = new WeakSet<object>();
-window.addEventListener('vite:preloadError', ({ payload }) => missing.add(payload));
-
-export const isMissingChunk = (error: unknown): error is Error =>
-  error instanceof Error && missing.has(error);
+// After an upgrade of the service, a tab that is still open requests files that are gone.
 
 /** Whether the service answers. A reload without this question would end on the browser's own error page. */
 export const isServiceThere = (): Promise<boolean> =>

@@ -13,3 +13,9 @@ export const writeTab = (name: string, value: unknown): void => {
     sessionStorage.setItem(name, JSON.stringify(value));
   } catch {}
 };
+
+/** Removes what the app remembers in this tab and what is meant, by its name and its text. */
+export const removeFromTab = (isMeant: (name: string, text: string) => boolean): void => {
+  for (const [name, text] of Object.entries(sessionStorage))
+    if (name.startsWith('handback.') && isMeant(name, text)) sessionStorage.removeItem(name);
+};

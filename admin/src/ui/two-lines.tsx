@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import { Fragment, type PointerEvent, type ReactNode } from 'react';
+import { ERASED_EMAIL, ERASED_TEXT } from '../../../contract/lifecycle.ts';
 import styles from './two-lines.module.css';
 
 /** Shows the whole text of what is cut when the pointer is on it. */
@@ -44,3 +45,9 @@ export const Hint = ({ children }: { children: ReactNode }) => (
     {children}
   </Text>
 );
+
+export const isErased = (value: string | null): boolean => value === ERASED_TEXT || value === ERASED_EMAIL;
+
+/** A text that may be erased: then it is in a lighter colour, so that it does not look like a customer's name. */
+export const OrErased = ({ children }: { children: string }) =>
+  isErased(children) ? <span className={styles['erased']}>{ERASED_TEXT}</span> : children;

@@ -22,6 +22,10 @@ export const ADMIN_API: ApiDescription = {
     { name: 'Team', description: "The shop's people, for its Admins." },
     { name: 'Settings', description: "The shop's rules, for its Admins." },
     { name: 'Audit log', description: 'Who changed what, for Admins.' },
+    {
+      name: 'Personal data',
+      description: 'Finding, exporting and erasing customers and former employees, for Admins.',
+    },
   ],
   securitySchemes: {
     session: {
@@ -56,5 +60,8 @@ export const ADMIN_API: ApiDescription = {
         message: 'Too many wrong passwords or codes. Try again in 15 minutes.',
       }),
     ],
+    examplesByTag: {
+      'Personal data': [new ServiceError('FORMER_EMPLOYEE_NOT_FOUND'), new ServiceError('ERASE_REFUSED')],
+    },
   },
 };

@@ -98,6 +98,12 @@ const EVENT_HEADERS = Object.entries({
   schema: { type: 'string' },
 }));
 
+const REFUSED = {
+  id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
+  rmaNumber: '#RMA-000123',
+  reason: 'OPEN',
+} as const;
+
 const tag = (name: string, description: string) => ({ name, description });
 
 export const EXTERNAL_API: ApiDescription = {
@@ -117,6 +123,7 @@ export const EXTERNAL_API: ApiDescription = {
     tag('Usage', "How much of the shop's month is used."),
     tag('Events', 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.'),
     tag('Deliveries', "What was sent to the client's webhook URL, and what became of it."),
+    tag('Personal data', 'Erasing a customer, for clients with the right `erase`.'),
   ],
   securitySchemes: {
     apiKey: {
@@ -145,7 +152,13 @@ export const EXTERNAL_API: ApiDescription = {
       }),
       new ServiceError('LIMIT_EXCEEDED'),
     ],
-    examplesByTag: { Deliveries: [new ServiceError('DELIVERY_NOT_FOUND')] },
+    examplesByTag: {
+      Deliveries: [new ServiceError('DELIVERY_NOT_FOUND')],
+      'Personal data': [
+        new ServiceError('RIGHT_REQUIRED', { right: 'erase' }),
+        new ServiceError('ERASE_REFUSED', { refused: [REFUSED] }),
+      ],
+    },
   },
   complete: withEvents,
 };

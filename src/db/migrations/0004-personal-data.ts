@@ -16,6 +16,10 @@ export const personalData: SchemaChange = async (db, { id }) => {
     ...ofKind,
     // Corrections keep old values, by which a customer is found too.
     `create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED'`,
+    // What a former employee did, and what was done with their account.
+    `create index audit_log_subject on audit_log (subject_id)`,
+    `create index audit_log_actor on audit_log (actor_id) where actor_id is not null`,
+    `create index audit_log_address on audit_log (id) where address is not null`,
     `create table forget_rules (
       shop_id ${id} not null references shops (id), kind text not null, months integer not null,
       constraint forget_rules_pkey primary key (shop_id, kind)

@@ -226,6 +226,11 @@ export class Dispatcher {
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENT_IN_A_TURN === 0) await this.#time.nextTurn();
       if (this.#isStopping) return i;
+      // After a sleep, what was read is old: another process may have sent it meanwhile.
+      if (!this.#leases.holds(delivery.clientId)) {
+        this.receivers.wake(delivery.clientId, { isUrgent: false });
+        continue;
+      }
       this.#deliver(delivery, destinations.get(delivery.clientId)).catch(
         warning(this.#ctx.log, 'unexpected error in webhook delivery'),
       );
@@ -277,11 +282,12 @@ export class Dispatcher {
     this.receivers.finish(exchange, settlement && settlement.status === 'DELIVERED');
     try {
       const isWritten = settlement !== null && (await this.#settler.add(settlement));
+      if (isWritten) await this.#failures.observe(delivery, destination, settlement);
+      // Not before that: no round reads the delivery until its exchange ends, so an earlier timer may fire in vain.
       if (isWritten && settlement.status === 'PENDING') {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
         this.receivers.wakeAfter(exchange.owner.clientId, waitMs);
       }
-      if (isWritten) await this.#failures.observe(delivery, destination, settlement);
       this.receivers.end(exchange, 'settled');
     } catch {
       // The settler has logged it.

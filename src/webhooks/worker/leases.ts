@@ -47,6 +47,11 @@ export class Leases {
     await this.#take(receivers.map(({ clientId }) => clientId).filter((id) => this.#runsOut(id)));
     return receivers.filter(({ clientId }) => this.#held.has(clientId));
   }
+  /** Whether the lease still runs: the process may have slept since it was taken. */
+  holds(clientId: string): boolean {
+    const endsAt = this.#held.get(clientId);
+    return endsAt !== undefined && !this.#isPast(endsAt);
+  }
   /** Renews the leases of receivers in use and forgets what has run out. */
   async keep(inUse: string[]): Promise<void> {
     await this.#take(inUse);

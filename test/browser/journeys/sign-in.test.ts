@@ -121,7 +121,7 @@ journey(['/second-factor'], 'a second factor is set up first where the shop requ
   const t = await harness();
   const staff = await openPageAs('Account and password', t, 'STAFF');
   const page = await openPageAs('Team', t, 'ADMIN');
-  await page.getByRole('switch', { name: 'Require a second factor of everybody' }).click();
+  await page.getByRole('switch', { name: 'Require a second factor for everyone' }).click();
   await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
   await accessibleEverywhere(page);
   await turnFactorOn(t, page, 'Begin');

@@ -21,7 +21,7 @@ const KILLS = effort(2, 100);
 const CREATIONS = effort(60, 10_000);
 const CALLERS = 4;
 const ALLOWANCE = effort(20, 1_000);
-/** Taken over the run: what is under way when a process dies, up to eight exchanges a receiver, is sent again (ADR 0005). */
+/** Taken over the run: what is being sent when a process dies, up to eight exchanges a receiver, is sent again (ADR 0005). */
 const MOST_DUPLICATES_PER_KILL = 5;
 /** What a process sent before it died may be read that much later; with other tests on the machine, much later. */
 const READ_LATE_MS = effort(10_000, 1_000);

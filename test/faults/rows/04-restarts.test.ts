@@ -59,11 +59,11 @@ const startCallers = (history: HistoryNotes, url: string, clients: { id: string;
   });
   return {
     failures,
-    /** No caller begins a request until it is released; resolves when those under way have ended. */
+    /** No caller begins a request until it is released; resolves when open requests have ended. */
     async hold(): Promise<() => void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       mayGoOn = promise;
-      await until('the requests under way have ended', () => underWay === 0, 30_000);
+      await until('the open requests have ended', () => underWay === 0, 30_000);
       return resolve;
     },
     async finish(): Promise<number> {

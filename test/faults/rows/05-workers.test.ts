@@ -22,7 +22,7 @@ const RECEIVERS = 5;
 const CALLERS = 24;
 /** On SQLite there is one process. */
 const CLOCKS = ENGINE === 'postgres' ? ['+5s', '-5s', '+0s', '+0s'] : ['+5s'];
-/** Exchanges under way when a process falls asleep: as many as one process has with these receivers. */
+/** Open exchanges when a process falls asleep: as many as one process has with these receivers. */
 const ASLEEP = effort(RECEIVERS, RECEIVERS * LIMITS.perReceiver);
 
 const prepared = async (behaviour?: Behaviour) => {
@@ -82,7 +82,7 @@ if (ENGINE === 'postgres')
     const api = await startServer({ ...env, ROLE: 'api' });
     const sleeper = await startWorker('-5s');
     await create(api, ASLEEP);
-    await until('every exchange is under way', () => held.length === ASLEEP, 15_000);
+    await until('every exchange has begun', () => held.length === ASLEEP, 15_000);
     sleeper.signal('SIGSTOP');
     // Its leases run out by themselves; in short they are ended by hand.
     if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();

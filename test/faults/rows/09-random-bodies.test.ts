@@ -28,7 +28,7 @@ const expectNumber = (told: unknown, sent: unknown): void => {
   else expect(Math.abs((told as number) - number)).toBeLessThanOrEqual(noise);
 };
 
-/** Each of these texts is told as it was sent, but for the space around it. */
+/** Each of these texts is returned as it was sent, but for the space around it. */
 const same = (names: string[], from: Json, to: Json): void => {
   const differing = names.filter((name) => to[name] !== textOf(from[name]));
   expect(differing.map((name) => [name, to[name]])).toEqual(

@@ -87,7 +87,7 @@ const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> 
   };
 };
 
-/** What differs between any two requests, whoever asks for what. */
+/** What differs between any two requests. */
 const DIFFERS = new Set(['date', 'connection', 'keep-alive', 'ratelimit-remaining', 'ratelimit-reset']);
 
 /** All that a caller can see of an answer, to the byte. */

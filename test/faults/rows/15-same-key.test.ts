@@ -27,7 +27,7 @@ type Create = (server: ServerProcess, key: string) => Promise<Answer>;
 
 const sendAtOnce = async (service: Service, create: Create, key: string): Promise<void> => {
   const answers = await atOnce(AT_ONCE, () => create(service.next, key));
-  // While the first is under way, the others are told so.
+  // While the first is processed, the others get 409.
   for (const { status } of answers) expect([201, 409]).toContain(status);
   const first = answers.filter(
     ({ status, headers }) => status === 201 && !headers.has('idempotency-replayed'),

@@ -116,7 +116,7 @@ interface Memory {
 
 const LOOKS = 10;
 
-/** The fewest that it had open in this time: a leak raises them, sockets of requests under way do not. */
+/** The fewest that it had open in this time: a leak raises them, sockets of open requests do not. */
 const fewestFiles = async (pid: number, withinMs: number): Promise<number> => {
   let fewest = Number.POSITIVE_INFINITY;
   for (let look = 0; look < LOOKS; look++) {

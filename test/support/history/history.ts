@@ -155,7 +155,7 @@ const MOVES: readonly [OfflineRepairAction, object][] = [
 const PERCENT = { trade: 15, keyed: 50, sentAgain: 25, moved: 40 };
 const AGAIN_AFTER_MS = 20;
 
-/** What a caller counts on: done, still under way, or the allowance is used up. */
+/** What a caller counts on: done, still running, or the allowance is used up. */
 const COUNTED_ON = [200, 201, 409, 403];
 
 /** The answer; null where there was none, or none of use: whether the request was carried out is not known, and not promised. */
@@ -177,7 +177,7 @@ const createSafely = async (till: Till, path: string, body: object, key: string)
   history.keys.push({ clientId, key });
   for (let wanted = random.percent(PERCENT.sentAgain) ? 2 : 1; ; ) {
     const answer = await answerTo(till, path, body, { 'idempotency-key': key });
-    // 409: the first one is still under way.
+    // 409: the first one is still running.
     if (!answer || answer.status === 409) continue;
     history.noteCreation({ clientId, key }, answer);
     wanted -= 1;

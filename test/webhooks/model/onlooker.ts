@@ -181,7 +181,7 @@ export class Onlooker {
   /**
    * At most one process sends to a receiver at a time, unless a process slept through its lease. Such a process may even, when it
    * returns, run the statement that it was about to run, with the time of then: it takes a lease that another one holds, already
-   * run out, and a third one takes it next. So nobody is held to this while any process sleeps or has just returned.
+   * run out, and a third one takes it next. So this is not checked while any process sleeps or has just returned.
    */
   #checkAlone({ process, receiver }: Exchange, name: string): void {
     const { processes, nowMs } = this.world;
@@ -216,7 +216,7 @@ export class Onlooker {
     }
   }
 
-  /** What processes that are awake have under way, or had a moment ago. */
+  /** Exchanges of processes that are awake: those that are open, or were a moment ago. */
   #recent(): Exchange[] {
     const { exchanges, nowMs } = this.world;
     // Older ones are looked at no more: this runs at every step of time.

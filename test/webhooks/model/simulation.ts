@@ -63,6 +63,12 @@ export class ProcessTime implements OwnTime {
   }
 }
 
+/** All that follows without time passing has happened after this: a batch (lib/batch.ts) begins in a turn of its own. */
+const settled = async (): Promise<void> => {
+  await realTurn();
+  await realTurn();
+};
+
 export class Simulation {
   nowMs = START_MS;
   readonly processes = new Set<ProcessTime>();
@@ -84,15 +90,14 @@ export class Simulation {
   /** Lets all run that is due until so much time has passed, or until `isOver`. */
   async advance(ms: number, isOver: () => boolean = () => false): Promise<void> {
     const untilMs = this.nowMs + ms;
-    await realTurn();
+    await settled();
     while (!isOver()) {
       const next = this.#next();
       if (!next || next.atMs > untilMs) return this.#moveTo(untilMs);
       this.#moveTo(next.atMs);
       next.process.timers.delete(next.timer);
       next.timer.run();
-      // All that follows from it without time passing has happened when the real event loop turns.
-      await realTurn();
+      await settled();
     }
   }
 

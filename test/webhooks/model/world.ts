@@ -31,6 +31,8 @@ export class World {
   readonly limits: PoolLimits;
   onStart: (exchange: Exchange) => void = () => {};
   onSettled: () => Promise<void> = async () => {};
+  /** How much longer than the latency a statement takes. */
+  delayOf: (statement: string) => number = () => 0;
   /** When a process last died, slept, returned or stopped. */
   disturbedAt = 0;
   readonly #random: Random;
@@ -133,11 +135,13 @@ export class World {
   #contextOf(process: Process): Context {
     const { ctx } = this.ground;
     const latency = () => pause(process.time, this.upTo(MOST_LATENCY_MS));
+    const slowly = ({ sql }: CompiledQuery) =>
+      pause(process.time, this.upTo(MOST_LATENCY_MS) + this.delayOf(sql));
     return {
       ...ctx,
       log: QUIET,
       clock: { now: () => Math.floor(this.nowMs) },
-      webhooks: aroundQueries(ctx.webhooks, { before: latency, after: latency }),
+      webhooks: aroundQueries(ctx.webhooks, { before: slowly, after: latency }),
       wake: (_topic, clientId) => this.wake(clientId),
       onWake: async (_topic, listener) => {
         process.listener = listener;
@@ -191,10 +195,12 @@ export interface Ground {
   receivers: { id: string; url: string }[];
 }
 
+type Before = (query: CompiledQuery) => Promise<void>;
+
 /** The same database, with something that happens before and after each statement, also after one that fails. */
 const aroundQueries = (
   db: Db,
-  { before = async () => {}, after }: { before?: () => Promise<void>; after: () => Promise<void> },
+  { before = async () => {}, after }: { before?: Before; after: () => Promise<void> },
 ): Db =>
   new Kysely({
     dialect: {
@@ -206,7 +212,7 @@ const aroundQueries = (
         async acquireConnection() {
           return {
             async executeQuery<Row>(query: CompiledQuery) {
-              await before();
+              await before(query);
               try {
                 return await db.executeQuery(query as CompiledQuery<Row>);
               } finally {

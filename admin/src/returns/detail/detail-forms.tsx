@@ -79,7 +79,7 @@ const changed = (before: Values, after: Values): Values =>
   );
 
 const CORRECTED_MEANWHILE =
-  'Somebody else corrected this meanwhile; the timeline shows what. Save once more to put yours in its place.';
+  'Someone else corrected this meanwhile; the timeline shows what. Save once more to put yours in its place.';
 
 interface Props {
   kind: Kind;
@@ -141,7 +141,7 @@ export const CorrectDialog = (props: Props) => {
       onClose={draft.closeForNow}
       onCancel={draft.cancel}
     >
-      <Hint>For typing errors. The timeline keeps what was there before; no program is told.</Hint>
+      <Hint>For typing errors. The timeline keeps what was there before.</Hint>
       {isFromDraft ? <DraftNotice onStartOver={startOver} /> : null}
       <Stack gap="sm">
         {(Object.keys(before) as Field[]).map((field, index) => (

@@ -2,6 +2,7 @@ import { Anchor, Button, DataList } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Section } from '../../ui/page-frame.tsx';
+import { isErased, OrErased } from '../../ui/two-lines.tsx';
 import styles from './detail.module.css';
 
 type Fact = readonly [label: string, value: ReactNode];
@@ -62,8 +63,8 @@ export const Summary = ({ parts }: { parts: readonly SummaryPart[] }) => (
 );
 
 export const Lead = ({ children }: { children: string }) => (
-  <span className={styles['lead']} title={children} dir="auto">
-    {children}
+  <span className={styles['lead']} title={isErased(children) ? undefined : children} dir="auto">
+    <OrErased>{children}</OrErased>
   </span>
 );
 
@@ -78,7 +79,12 @@ const isLong = (text: string): boolean =>
 
 export const FoldedText = ({ children }: { children: string }) => {
   const [open, setOpen] = useState(false);
-  if (!isLong(children)) return <span dir="auto">{children}</span>;
+  if (!isLong(children))
+    return (
+      <span dir="auto">
+        <OrErased>{children}</OrErased>
+      </span>
+    );
   return (
     <>
       <span className={open ? undefined : styles['folded']} dir="auto">
@@ -98,11 +104,13 @@ export const FoldedText = ({ children }: { children: string }) => {
   );
 };
 
-export const EmailLink = ({ address }: { address: string }) => (
-  <Anchor href={`mailto:${encodeURIComponent(address)}`} inherit>
-    {address}
-  </Anchor>
-);
+/** Nothing where it was erased: the name says so already. */
+export const EmailLink = ({ address }: { address: string }) =>
+  isErased(address) ? null : (
+    <Anchor href={`mailto:${encodeURIComponent(address)}`} inherit>
+      {address}
+    </Anchor>
+  );
 
 export const PhoneLink = ({ number }: { number: string }) => (
   <Anchor href={`tel:${number.replaceAll(/[^\d+]/g, '')}`} inherit>

@@ -57,8 +57,8 @@ const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
       icon: MapPin,
       lead: repair.storeId,
       lines: [
-        trackingNumber ? (
-          `${repair.carrierName} ${trackingNumber}`
+        repair.erasedAt || trackingNumber ? (
+          [repair.carrierName, trackingNumber].filter(Boolean).join(' ')
         ) : (
           <Quiet key="none">No tracking yet</Quiet>
         ),

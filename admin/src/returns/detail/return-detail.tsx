@@ -15,8 +15,8 @@ import { PageTitle, Section } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
 import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
-import { Due, StatusBadge } from '../badges.tsx';
-import { correctionDraftName, wasInterrupted } from '../draft.tsx';
+import { Assignee, Due, StatusBadge } from '../badges.tsx';
+import { correctionDraftName, ErasedNotice, wasInterrupted } from '../draft.tsx';
 import { type AnyReturn, describeStatus, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
@@ -66,6 +66,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
       {item && !isNotFound(detail.error) ? (
         <>
           <Heading kind={kind} item={item} moves={moves} more={more?.(item) ?? []} />
+          {item.erasedAt ? <ErasedNotice id={id} erasedAt={item.erasedAt} /> : null}
           <Summary parts={[...summary(item), assigneePart(kind, item)]} />
           {warning?.(item)}
           <Grid gap="md">
@@ -76,7 +77,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
               </Stack>
             </Grid.Col>
             <Grid.Col span={{ base: 12, lg: 5 }}>
-              <TimelineCard kind={kind} id={id} />
+              <TimelineCard kind={kind} item={item} />
             </Grid.Col>
           </Grid>
         </>
@@ -90,7 +91,13 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
 const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
   label: 'Assigned to',
   icon: UserRoundCheck,
-  lines: [<AssigneePicker key={item.id} kind={kind} item={item} />],
+  lines: [
+    item.erasedAt === null ? (
+      <AssigneePicker key={item.id} kind={kind} item={item} />
+    ) : (
+      <Assignee key={item.id} person={item.assignee} />
+    ),
+  ],
 });
 
 const isNotFound = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
@@ -110,7 +117,7 @@ interface HeadingProps<Item> {
 }
 
 const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: HeadingProps<Item>) => {
-  const { id, rmaNumber, status } = item;
+  const { id, rmaNumber, status, erasedAt } = item;
   const { user } = useSession();
   const { changing } = useBlocked();
   const [correcting, setCorrecting] = useState(() => wasInterrupted(correctionDraftName(id), user.id));
@@ -125,20 +132,22 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: HeadingPro
         <Age item={item} />
       </div>
       <Group gap="xs" className="not-printed">
-        <ReturnMoves
-          kind={kind}
-          item={item}
-          moves={moves}
-          more={[
-            ...more,
-            {
-              label: 'Correct details',
-              icon: <PencilLine size={14} aria-hidden />,
-              blocked: changing,
-              run: () => setCorrecting(true),
-            },
-          ]}
-        />
+        {erasedAt === null ? (
+          <ReturnMoves
+            kind={kind}
+            item={item}
+            moves={moves}
+            more={[
+              ...more,
+              {
+                label: 'Correct details',
+                icon: <PencilLine size={14} aria-hidden />,
+                blocked: changing,
+                run: () => setCorrecting(true),
+              },
+            ]}
+          />
+        ) : null}
         <ButtonLink
           to="/print"
           search={{ kind: kind.path.slice(1), ids: id }}
@@ -148,7 +157,9 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: HeadingPro
           Print slip
         </ButtonLink>
       </Group>
-      {correcting ? <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} /> : null}
+      {correcting && erasedAt === null ? (
+        <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} />
+      ) : null}
     </div>
   );
 };
@@ -166,12 +177,12 @@ const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { i
   </Hint>
 );
 
-const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
+const TimelineCard = ({ kind, item: { id, erasedAt } }: { kind: Kind; item: AnyReturn }) => {
   const timeline = useQuery(timelineQuery(kind, id));
   return (
     <Section title="Timeline">
       <Stack gap="lg">
-        <AddNote kind={kind} id={id} />
+        {erasedAt === null ? <AddNote kind={kind} id={id} /> : null}
         <QueryError query={timeline} title="The timeline could not be read" />
         {timeline.isPending ? <Skeleton height={160} /> : null}
         {timeline.data ? <ReturnTimeline entries={timeline.data} /> : null}
@@ -195,6 +206,15 @@ const relatedQuery = (kind: Kind, id: string) =>
     staleTime: 60_000,
   });
 
+const noneText = (kind: Kind, serial: string | null, isErased: boolean): string => {
+  const known = [
+    ...(kind === TRADE_RETURNS ? ['company'] : []),
+    ...(serial ? ['serial number'] : []),
+    ...(isErased ? [] : ['customer']),
+  ];
+  return known.length === 0 ? 'The customer is not known any more.' : `None of this ${known.join(' or ')}.`;
+};
+
 const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const related = useQuery(relatedQuery(kind, item.id));
   const { data } = related;
@@ -204,15 +224,7 @@ const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
       <QueryError query={related} title="Earlier returns could not be read" />
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
-        <Hint>
-          None{' '}
-          {kind === TRADE_RETURNS
-            ? 'of this company or customer'
-            : serial
-              ? 'of this serial number or customer'
-              : 'of this customer'}
-          .
-        </Hint>
+        <Hint>{noneText(kind, serial, item.erasedAt !== null)}</Hint>
       ) : null}
       {data && serial ? (
         <RelatedGroup title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />
@@ -221,7 +233,7 @@ const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
         <RelatedGroup
           title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
           kind={kind}
-          search={item.customerEmail}
+          search={item.erasedAt && 'companyName' in item ? item.companyName : item.customerEmail}
           found={withoutRepeats(data)}
         />
       ) : null}

@@ -14,9 +14,10 @@ import {
   UserRound,
 } from 'lucide-react';
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
-import type { TimelineType } from '../../../../contract/lifecycle.ts';
+import { ERASED_TEXT, type TimelineType } from '../../../../contract/lifecycle.ts';
 import type { ReceivedLine } from '../../../../contract/trade-return.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { Hint, isErased } from '../../ui/two-lines.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
 import { formatAmount, formatNumber } from '../numbers.ts';
@@ -57,6 +58,7 @@ const correctedLines = ({ data }: TimelineEntry): string[] =>
   Object.entries(data).map(([field, change]) => {
     const { from, to } = (change ?? {}) as { from?: unknown; to?: unknown };
     const label = CORRECTED_LABELS[field as keyof typeof CORRECTED_LABELS] ?? field;
+    if (isErased(textOrNull(to)) || isErased(textOrNull(from))) return `${label}: ${ERASED_TEXT}`;
     return `${label}: ${textOrNull(to) ?? 'none'} (was: ${textOrNull(from) ?? 'none'})`;
   });
 
@@ -80,7 +82,7 @@ const creditLine = ({ creditAmount, computedAmount }: TimelineEntry['data']): st
 const recordedLines = (entry: TimelineEntry): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
-  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
+  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'no one'}`];
   if (type === 'CREDIT_REQUESTED') return creditLine(data);
   if (Array.isArray(data['lines'])) return receivedLines(data['lines'] as ReceivedLine[]);
   const tracking = textOrNull(data['trackingNumber']);
@@ -103,11 +105,11 @@ export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] 
         <Timeline.Item key={entry.id} bullet={<Icon size={14} aria-hidden />} title={<Title entry={entry} />}>
           <StatusChange entry={entry} />
           {recordedLines(entry).map((line) => (
-            <Text key={line} size="sm">
+            <Text key={line} size="sm" {...(line.endsWith(ERASED_TEXT) ? { c: 'dimmed' } : {})}>
               {line}
             </Text>
           ))}
-          {entry.note ? <Note>{entry.note}</Note> : null}
+          {noteOf(entry)}
           <Text size="xs" c="dimmed" mt={4}>
             <RelativeTime at={entry.at} />
           </Text>
@@ -116,6 +118,12 @@ export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] 
     })}
   </Timeline>
 );
+
+/** A note has no words only where they were erased. */
+const noteOf = ({ type, note }: TimelineEntry) => {
+  if (note) return <Note>{note}</Note>;
+  return type === 'NOTE_ADDED' ? <Hint>(erased)</Hint> : null;
+};
 
 const Title = ({ entry }: { entry: TimelineEntry }) => (
   <Text size="sm" component="span">

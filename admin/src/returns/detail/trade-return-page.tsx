@@ -2,7 +2,8 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Building2, MapPin, Package, PackageCheck, UserRound } from 'lucide-react';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
 import { useBlocked } from '../../session/blocked.tsx';
-import { TRADE_RETURNS } from '../kinds.ts';
+import { OrErased } from '../../ui/two-lines.tsx';
+import { addressLines, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { piecesOf, useMoney } from '../numbers.ts';
 import { EmailLink, Facts, FoldedText, PhoneLink, Quiet, type SummaryPart } from './facts.tsx';
@@ -35,8 +36,7 @@ export const TradeReturnPage = () => {
 };
 
 const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
-  const { items, customerPhone, shippingAddress } = tradeReturn;
-  const { street, suburb, state, postcode } = shippingAddress;
+  const { items, customerPhone } = tradeReturn;
   return [
     {
       label: 'Company',
@@ -59,7 +59,11 @@ const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
       lead: items[0]?.productName ?? '',
       lines: [piecesOf(items), <Worth key="worth" tradeReturn={tradeReturn} />],
     },
-    { label: 'Goods come from', icon: MapPin, lines: [street, `${suburb} ${state} ${postcode}`] },
+    {
+      label: 'Goods come from',
+      icon: MapPin,
+      lines: addressLines(tradeReturn).map((line) => <OrErased key={line}>{line}</OrErased>),
+    },
   ];
 };
 

@@ -106,7 +106,7 @@ const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const isMidnight = (at: Date): boolean => at.getHours() + at.getMinutes() + at.getSeconds() === 0;
 
-/** A whole day is told as a day. */
+/** A whole day is shown as a day. */
 const formatFrom = (text: string): string => {
   const at = new Date(text);
   return (isMidnight(at) ? date : dateAndTime).format(at);
@@ -165,7 +165,7 @@ const FilterChips = ({ kind, search, onSearch }: FilterChipsProps) => {
     id === 'me'
       ? 'me'
       : id === 'none'
-        ? 'nobody'
+        ? 'no one'
         : (data?.items.find((person) => person.id === id)?.name ?? '…');
   const chips = chipsOf(search, personName);
   if (chips.length === 0) return null;

@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
-import { TwoLines } from '../../ui/two-lines.tsx';
+import { isErased, OrErased, TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, dispositionLabel, REPAIRS } from '../kinds.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
@@ -12,7 +12,12 @@ const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
   {
     header: 'Customer',
     noLabel: true,
-    cell: ({ customerName, customerEmail }) => <TwoLines first={customerName} second={customerEmail} />,
+    cell: ({ customerName, customerEmail }) => (
+      <TwoLines
+        first={<OrErased>{customerName}</OrErased>}
+        second={isErased(customerEmail) ? undefined : customerEmail}
+      />
+    ),
   },
   {
     header: 'Item',

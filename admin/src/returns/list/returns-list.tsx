@@ -80,25 +80,40 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
         onOrder={(next) => onSearch({ ...search, ...orderInSearch(next), page: undefined })}
       />
       {list.data ? (
-        <Group justify="space-between" gap="sm">
-          <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
-            {countOf(list.data.total, kind)}
-          </Text>
-          <Group gap="md">
-            <PageSizeSelect
-              size={pageSize}
-              onSize={(size) => {
-                setPageSize(size);
-                onSearch({ ...search, page: undefined });
-              }}
-            />
-            <Pages list={list.data} onPage={toPage} />
-          </Group>
-        </Group>
+        <ListFooter
+          kind={kind}
+          list={list.data}
+          pageSize={pageSize}
+          onPageSize={(size) => {
+            setPageSize(size);
+            onSearch({ ...search, page: undefined });
+          }}
+          onPage={toPage}
+        />
       ) : null}
     </Stack>
   );
 };
+
+interface FooterProps {
+  kind: Kind;
+  list: { page: number; totalPages: number; total: number };
+  pageSize: number;
+  onPageSize(size: number): void;
+  onPage(page: number): void;
+}
+
+const ListFooter = ({ kind, list, pageSize, onPageSize, onPage }: FooterProps) => (
+  <Group justify="space-between" gap="sm">
+    <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
+      {countOf(list.total, kind)}
+    </Text>
+    <Group gap="md">
+      <PageSizeSelect size={pageSize} onSize={onPageSize} />
+      <Pages list={list} onPage={onPage} />
+    </Group>
+  </Group>
+);
 
 interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'> {
   items: readonly Item[];

@@ -79,12 +79,15 @@ const useRows = <Item extends AnyReturn>({ kind, items, isSelected, select, onAs
         {rmaNumber}
       </TextLink>
     ),
-    assignee: (item: Item) => (
-      <UnstyledButton className={styles['assignee']} onClick={() => onAssign(item)}>
-        <VisuallyHidden>Assign {item.rmaNumber}, now </VisuallyHidden>
+    assignee: (item: Item) =>
+      item.erasedAt === null ? (
+        <UnstyledButton className={styles['assignee']} onClick={() => onAssign(item)}>
+          <VisuallyHidden>Assign {item.rmaNumber}, now </VisuallyHidden>
+          <Assignee person={item.assignee} />
+        </UnstyledButton>
+      ) : (
         <Assignee person={item.assignee} />
-      </UnstyledButton>
-    ),
+      ),
     /** The keyboard uses the link inside. */
     rowProps: (item: Item) => ({
       className: styles['row'] ?? '',

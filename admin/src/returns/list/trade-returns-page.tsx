@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
-import { TwoLines } from '../../ui/two-lines.tsx';
+import { OrErased, TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, piecesOf } from '../numbers.ts';
@@ -44,7 +44,7 @@ const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
     wideOnly: 'widest',
     cell: ({ reason }) => (
       <Text size="sm" lineClamp={2}>
-        {reason}
+        <OrErased>{reason}</OrErased>
       </Text>
     ),
   },

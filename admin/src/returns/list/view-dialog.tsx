@@ -69,7 +69,7 @@ export const ViewDialog = (props: Props) => {
       />
       {user.role === 'ADMIN' ? (
         <Checkbox
-          label="Show it to everybody of the shop"
+          label="Show it to everyone in the shop"
           key={form.key('shared')}
           {...form.getInputProps('shared', { type: 'checkbox' })}
         />

@@ -86,7 +86,7 @@ interface ConflictAlertProps {
 }
 
 const ConflictAlert = ({ kind, conflict: { entries, status, isOver }, label }: ConflictAlertProps) => (
-  <Alert color="orange" role="alert" title="Somebody was faster">
+  <Alert color="orange" role="alert" title="Someone else changed this return">
     <Stack gap="xs">
       {entries.length > 0 ? (
         <List size="sm">

@@ -24,7 +24,7 @@ interface Props {
   move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRejection'>;
   initialValues: Values;
   draft?: { stored: Values | null; keep(values: Values): void; forget(): void };
-  /** What others did in between, told above the fields. */
+  /** What others did in between, shown above the fields. */
   conflict?: { isOver: boolean } | null;
   children?: ReactNode;
   onSend(body: MoveBody): Promise<unknown>;

@@ -10,7 +10,8 @@ import { TextLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
 import { SLIP_SIZES, Slip, type SlipData, type SlipSize, useSlipSize } from '../../ui/slip/slip.tsx';
-import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { isErased } from '../../ui/two-lines.tsx';
+import { type AnyReturn, addressLines, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import { BackArrow, BackToList } from '../links.tsx';
 import { formatNumber } from '../numbers.ts';
 import { detailQuery } from '../queries.ts';
@@ -139,7 +140,7 @@ const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdA
     fault: repair.faultDescription,
     facts: [
       ['Customer', [repair.customerName, repair.customerPhone].filter(Boolean).join('\n')],
-      ['E-mail', repair.customerEmail],
+      ['E-mail', isErased(repair.customerEmail) ? null : repair.customerEmail],
       ['Order', repair.orderNumber],
       ['Store', repair.storeId],
       ['Item', [subject, item.variantTitle].filter(Boolean).join('\n')],
@@ -154,7 +155,6 @@ const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdA
 };
 
 const ofTradeReturn = (tradeReturn: TradeReturn): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
-  const { street, suburb, state, postcode } = tradeReturn.shippingAddress;
   const [first, ...rest] = tradeReturn.items;
   return {
     heading: 'Trade return',
@@ -166,7 +166,7 @@ const ofTradeReturn = (tradeReturn: TradeReturn): Omit<SlipData, 'rmaNumber' | '
       ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
       ['Contact', [tradeReturn.customerName, tradeReturn.customerPhone].filter(Boolean).join('\n')],
       ['Trade order', tradeReturn.tradeOrderNumber],
-      ['From', `${street}\n${suburb} ${state} ${postcode}`],
+      ['From', addressLines(tradeReturn).join('\n')],
       ['Reason', tradeReturn.reason],
       ['Fault', tradeReturn.faultDescription],
     ],

@@ -13,7 +13,7 @@ import { PageFrame } from '../../ui/page-frame.tsx';
 import { ErrorAlert, QueryError } from '../../ui/query-view.tsx';
 import { LastScan, ScanField, type ScanOutcome, useSound } from '../../ui/scanning.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
-import { DraftNotice, moveDraftName, useDialogDraft } from '../draft.tsx';
+import { DraftNotice, ErasedNotice, moveDraftName, useDialogDraft } from '../draft.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { BackArrow } from '../links.tsx';
 import { formatNumber, totalOf, useMoney } from '../numbers.ts';
@@ -39,7 +39,7 @@ export const ReceivePage = () => {
 };
 
 const Receive = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
-  const { id, rmaNumber, companyName, status } = tradeReturn;
+  const { id, rmaNumber, companyName, status, erasedAt } = tradeReturn;
   const receiving = useReceiving(tradeReturn);
   const isOpen = (TRADE_RETURN_RECEIPT.from as readonly string[]).includes(status);
   return (
@@ -53,7 +53,9 @@ const Receive = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
         </TextLink>
       }
     >
-      {isOpen ? (
+      {erasedAt ? (
+        <ErasedNotice id={id} erasedAt={erasedAt} />
+      ) : isOpen ? (
         <Counting tradeReturn={tradeReturn} {...receiving} />
       ) : (
         <Alert color="orange">

@@ -15,7 +15,7 @@ export const FactorPage = () => {
     <SignedOutFrame
       tab="Second factor"
       title="Set up a second factor"
-      intro={`${shop.name} asks everybody for one: beside the password, a code from your phone. It takes a minute, and you need an authenticator app.`}
+      intro={`${shop.name} asks everyone for one: beside the password, a code from your phone. It takes a minute, and you need an authenticator app.`}
     >
       <SetUpFactor action="Begin" onDone={() => router.history.replace(addressOf(to))} />
       <TextButton style={{ alignSelf: 'flex-start' }} onClick={() => signOut.mutate()}>

@@ -1,5 +1,6 @@
 import { useLocalStorage } from '@mantine/hooks';
 import type { ShopSettings } from '../../../../contract/shop-settings.ts';
+import { isErased } from '../two-lines.tsx';
 import { Barcode, QrCode } from './codes.tsx';
 import styles from './slip.module.css';
 
@@ -58,7 +59,9 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
         value ? (
           <div key={label}>
             <dt>{label}</dt>
-            <dd dir="auto">{value}</dd>
+            <dd dir="auto" data-erased={isErased(value) || undefined}>
+              {value}
+            </dd>
           </div>
         ) : null,
       )}
@@ -123,10 +126,10 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
         {slip.subject}
       </p>
       {serial ? <p className={styles['label-line']}>{`Serial ${serial}`}</p> : null}
-      <p className={styles['label-line']} dir="auto">
+      <p className={styles['label-line']} dir="auto" data-erased={isErased(slip.customer) || undefined}>
         {slip.customer}
       </p>
-      <p className={styles['label-fault']} dir="auto">
+      <p className={styles['label-fault']} dir="auto" data-erased={isErased(slip.fault) || undefined}>
         {slip.fault}
       </p>
       <div className={styles['label-foot']}>

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import {
+  expectAccessible,
+  expectAccessibleDialog,
+  goInside,
+  openAs,
+  openPageAs,
+} from '../../support/browser.ts';
+import { journey } from '../../support/browser-journey.ts';
+import {
+  age,
+  closeBy,
+  expectDisabled,
+  expectValue,
+  field,
+  type Made,
+  menu,
+  newRepair,
+  newTradeReturn,
+  rowOf,
+  title,
+} from '../../support/browser-pages.ts';
+import { type Harness, sharedHarness } from '../../support/harness.ts';
+
+const harness = sharedHarness();
+
+const EMAIL = 'ada@planted.example';
+const NAME = 'Ada Planted';
+
+const closedRepair = async (t: Harness, more: Record<string, unknown> = {}): Promise<Made> => {
+  const made = await newRepair(t, { customerName: NAME, customerEmail: EMAIL, ...more });
+  await t.post(`/offline-repairs/${made.id}/close`);
+  return made;
+};
+
+const find = async (page: Page, typed: string): Promise<void> => {
+  await field(page, 'E-mail or phone').fill(typed);
+  await page.getByRole('button', { name: 'Find' }).click();
+};
+
+const YEAR_MS = 365 * 86_400_000;
+
+const PATH = '/admin/settings/personal-data';
+const openPage = async (t: Harness): Promise<Page> => {
+  const page = await openAs(t, 'ADMIN');
+  await page.goto(PATH);
+  await title(page, 'Personal data').waitFor();
+  return page;
+};
+
+journey(
+  ['/settings/personal-data', '/offline-repairs/$id', '/offline-repairs'],
+  'a customer is found, exported and erased, and a return says so from then on',
+  async () => {
+    const t = await harness();
+    const done = await closedRepair(t, { customerPhone: '+44 20 7946 0018', notes: 'Planted note' });
+    const open = await newRepair(t, { customerName: NAME, customerEmail: 'ADA@Planted.example' });
+    const trade = await newTradeReturn(t, { customerName: NAME, customerEmail: EMAIL });
+    const page = await openPage(t);
+
+    await find(page, 'Ada');
+    await page.getByText('Type a whole e-mail address, or a phone number with at least 5 digits.').waitFor();
+    await find(page, 'other@planted.example');
+    await page.getByText('No return of other@planted.example was found.').waitFor();
+    await find(page, '0044 (20) 79460018');
+    await page.getByText('1 return of', { exact: false }).waitFor();
+    await find(page, EMAIL);
+    await page.getByText(`3 returns of ${EMAIL}`).waitFor();
+    for (const { rmaNumber } of [done, open, trade]) await rowOf(page, rmaNumber).getByText(NAME).waitFor();
+    await expectAccessible(page);
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^customer-export-\d{4}-\d\d-\d\d\.json$/);
+    const exported = JSON.parse(await readFile(await download.path(), 'utf8'));
+    expect(exported.returns).toHaveLength(3);
+    expect(JSON.stringify(exported)).toContain('Planted note');
+
+    await page.getByRole('button', { name: 'Erase…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Erase the data of a customer' });
+    await dialog.getByText(`1 return of ${EMAIL} will be erased. This cannot be undone.`).waitFor();
+    await dialog.getByText('2 returns will not be erased').waitFor();
+    await dialog.getByText(`Still open: ${trade.rmaNumber}, ${open.rmaNumber}`).waitFor();
+    await expectAccessibleDialog(page);
+    await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).check();
+    await dialog.getByText(`3 returns of ${EMAIL} will be erased.`).waitFor();
+    await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).uncheck();
+    await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
+    await dialog.getByText('Please fill this in.').waitFor();
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
+    await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
+    await dialog.getByText('Erased: 1 return.').waitFor();
+    await dialog.getByText(`Still open: ${trade.rmaNumber}`).waitFor();
+    await closeBy(dialog, 'Done');
+    await page.getByText(`2 returns of ${EMAIL}`).waitFor();
+
+    await goInside(page, '/admin/offline-repairs?open=all');
+    await rowOf(page, done.rmaNumber).getByText('[erased]').waitFor();
+    await expectAccessible(page);
+    await goInside(page, `/admin/offline-repairs/${done.id}`);
+    await page.getByText('The customer’s data were erased on').waitFor();
+    await page.getByText('erased the customer’s data').waitFor();
+    for (const action of ['What can be done', 'Assigned to', 'Add a note'])
+      expect(await page.getByLabel(action, { exact: true }).count(), action).toBe(0);
+    expect(await page.locator('a[href^="mailto:"], a[href^="tel:"]').count()).toBe(0);
+    expect(await page.getByRole('main').innerText()).not.toMatch(/Planted|erased@erased/);
+    await expectAccessible(page);
+  },
+);
+
+journey(['/settings/personal-data'], 'customers are forgotten by themselves from then on', async () => {
+  const t = await harness();
+  const old = await closedRepair(t);
+  await age(t, 'offline_repairs', old, 2 * YEAR_MS);
+  await closedRepair(t);
+  const page = await openPage(t);
+  const forgetting = page.getByRole('region', { name: 'Forget by itself' });
+  const save = forgetting.getByRole('button', { name: /^Save/ });
+  const repairs = forgetting.getByRole('switch', { name: 'Forget the customers of repairs' });
+  const months = forgetting.getByRole('textbox', { name: 'Months until repairs are forgotten' });
+  await expectDisabled(save);
+  await repairs.check();
+  await expectValue(months, '24 months');
+  await months.fill('25');
+  await forgetting.getByText('No repair is that old yet. Afterwards it continues every day.').waitFor();
+  await months.fill('');
+  await forgetting.getByText('1 to 120 months.').waitFor();
+  await expectDisabled(save);
+  await months.fill('12');
+  await forgetting.getByText('This erases 1 repair within the next minutes.').waitFor();
+  await expectAccessible(page);
+  await forgetting.getByRole('button', { name: 'Save and erase 1 return' }).click();
+  await page.getByText('The rules are saved.').waitFor();
+  await expectDisabled(save);
+  await page.reload();
+  await expectValue(months, '12 months');
+
+  const staff = await openPageAs('Offline repairs', t, 'STAFF');
+  expect(await menu(staff, 'Personal data').count()).toBe(0);
+});

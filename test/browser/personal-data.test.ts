@@ -1,0 +1,228 @@
+import type { Locator, Page, Route } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Erasure } from '../../contract/personal-data.ts';
+import { newPerson, PASSWORD } from '../support/admin.ts';
+import { expectAccessible, expectAccessibleDialog, goInside, look, openAs } from '../support/browser.ts';
+import {
+  accessibleEverywhere,
+  closeBy,
+  field,
+  type Made,
+  newRepair,
+  newTradeReturn,
+  rowWith,
+  title,
+} from '../support/browser-pages.ts';
+import { itWith } from '../support/fixtures.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const it = itWith(sharedHarness());
+
+const EMAIL = 'ada.with.a.very.long.address.that.goes.on@subdomain.planted-customers.example';
+const UNBROKEN = 'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(3).slice(0, 100);
+
+const closedRepair = async (t: Harness): Promise<Made> => {
+  const made = await newRepair(t, { customerName: UNBROKEN, customerEmail: EMAIL });
+  await t.post(`/offline-repairs/${made.id}/close`);
+  return made;
+};
+
+const openPage = async (t: Harness): Promise<Page> => {
+  const page = await openAs(t, 'ADMIN');
+  await page.goto('/admin/settings/personal-data');
+  await title(page, 'Personal data').waitFor();
+  return page;
+};
+
+const openErase = async (page: Page): Promise<Locator> => {
+  await field(page, 'E-mail or phone').fill(EMAIL);
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.getByRole('button', { name: 'Erase…' }).click();
+  return page.getByRole('dialog', { name: 'Erase the data of a customer' });
+};
+
+const fits = (page: Page) =>
+  page.evaluate('document.documentElement.scrollWidth <= window.innerWidth') as Promise<boolean>;
+
+/** Of a customer with 1,240 returns, of which a call erases 500. */
+const answerOf = (erased: number, remaining: number): Erasure => ({
+  dryRun: false,
+  matched: erased + remaining,
+  erased,
+  returns: Array.from({ length: erased }, (_, i) => ({ id: `id-${i}`, rmaNumber: `#RMA-${i}` })),
+  refused: [],
+  remaining,
+});
+
+/** Answers the dry run, and holds every other call until it is let go. */
+const holdErasures = async (page: Page, answers: Erasure[]) => {
+  const held: Route[] = [];
+  await page.route('**/admin/api/customers/erase', async (route) => {
+    const { dryRun = false } = route.request().postDataJSON();
+    if (dryRun) await route.fulfill({ json: answerOf(500, 740) });
+    else held.push(route);
+  });
+  return {
+    held,
+    letGo: async () => {
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      await held.shift()?.fulfill({ json: answers.shift() });
+    },
+  };
+};
+
+it('many returns are erased call by call; to stop or close that does no harm', async ({ t }) => {
+  await closedRepair(t);
+  const page = await openPage(t);
+  const { held, letGo } = await holdErasures(page, [
+    answerOf(500, 740),
+    answerOf(500, 240),
+    answerOf(240, 0),
+  ]);
+  // The tab remembers the last search of a list, for the way back.
+  await page.evaluate(`sessionStorage.setItem('handback.search./offline-repairs', '{"q":"Donau"}')`);
+  const dialog = await openErase(page);
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
+  await dialog.getByRole('button', { name: 'Erase 1,240 returns' }).click();
+  await dialog.getByText('0 of 1,240').waitFor();
+  await letGo();
+  await dialog.getByText('500 of 1,240').waitFor();
+  expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('Donau');
+  await expectAccessibleDialog(page);
+  await dialog.getByRole('button', { name: 'Stop' }).click();
+  await letGo();
+  await dialog
+    .getByText('Erased: 1,000 returns. 240 returns can still be erased: choose Erase… again.')
+    .waitFor();
+  await closeBy(dialog, 'Done');
+
+  // Closed in the middle, the call that runs is the last one.
+  await page.getByRole('button', { name: 'Erase…' }).click();
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
+  await dialog.getByRole('button', { name: 'Erase 1,240 returns' }).click();
+  await expect.poll(() => held.length).toBe(1);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await held.shift()?.fulfill({ json: answerOf(500, 740) });
+  await page.getByText(`1 return of ${EMAIL}`).waitFor();
+  expect(held).toEqual([]);
+});
+
+it('a refusal names the returns; an error keeps what was typed', async ({ t }) => {
+  const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
+  const page = await openPage(t);
+  const dialog = await openErase(page);
+  await dialog.getByText('can be erased now.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Erase', exact: true }).isDisabled()).toBe(true);
+  for (const look_ of [{ scheme: 'dark', width: 390 } as const, { scheme: 'light', width: 1280 } as const]) {
+    await look(page, look_);
+    await expectAccessibleDialog(page);
+    expect(await fits(page)).toBe(true);
+    const close = await dialog.getByRole('button', { name: 'Close' }).boundingBox();
+    expect((close?.x ?? 0) + (close?.width ?? 0)).toBeLessThan(look_.width);
+  }
+  await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).check();
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
+  const erase = dialog.getByRole('button', { name: 'Erase 1 return', exact: true });
+  await erase.waitFor();
+  await page.context().setOffline(true);
+  await erase.click();
+  await dialog.getByText('The service cannot be reached.').first().waitFor();
+  await page.context().setOffline(false);
+  expect(await dialog.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe('Asked by letter');
+
+  const refused = [{ id: '1', rmaNumber, reason: 'DELIVERY_WAITING' }];
+  await page.route('**/admin/api/customers/erase', async (route) => {
+    if (route.request().postDataJSON().dryRun) return route.fallback();
+    return route.fulfill({
+      status: 409,
+      json: { statusCode: 409, code: 'ERASE_REFUSED', message: '', refused },
+    });
+  });
+  // The count comes back with the connection.
+  await erase.click();
+  await dialog.getByText('Nothing was erased.').waitFor();
+  await dialog
+    .getByText(`A webhook about it is still to be sent; try again in some minutes: ${rmaNumber}`)
+    .waitFor();
+});
+
+it('an export asks for the password first', async ({ t }) => {
+  await closedRepair(t);
+  const page = await openPage(t);
+  await field(page, 'E-mail or phone').fill(EMAIL);
+  await page.getByRole('button', { name: 'Find' }).click();
+  t.clock.advance(10 * 60_000);
+  await page.getByRole('button', { name: 'Export' }).click();
+  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await proof.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('Nothing was exported').waitFor();
+  await page.getByRole('button', { name: 'Export' }).click();
+  await proof.getByLabel('Current password').and(page.locator('input')).fill(PASSWORD);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+  expect(download.suggestedFilename()).toContain('customer-export-');
+  await page.getByText('1 return exported').waitFor();
+});
+
+it('erased returns of both kinds are quiet, on their pages, lists and slips', async ({ t }) => {
+  const repair = await closedRepair(t);
+  const trade = await newTradeReturn(t, { customerName: UNBROKEN, customerEmail: EMAIL });
+  const admin = await newPerson(t);
+  const page = await openAs(t, 'STAFF');
+  const kept = () => page.evaluate('JSON.stringify({ ...sessionStorage })') as Promise<string>;
+  await page.goto(`/admin/offline-repairs/${repair.id}`);
+  const note = page.getByRole('textbox', { name: 'Add a note' });
+  await note.fill(`Call ${UNBROKEN}`);
+  await expect.poll(kept).toContain(UNBROKEN);
+  await admin.post('/customers/erase', { email: EMAIL, includeOpen: true, reason: 'Asked by letter' });
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await page.getByText('were erased: it cannot be changed any more.').waitFor();
+  await page.reload();
+  await page.getByText('The customer’s data were erased on').waitFor();
+  await expect.poll(kept).not.toContain(UNBROKEN);
+  await accessibleEverywhere(page);
+
+  await goInside(page, `/admin/trade-returns/${trade.id}`);
+  await page.getByText('This return cannot be changed any more.').waitFor();
+  expect(await page.getByRole('group', { name: 'What can be done' }).count()).toBe(0);
+  expect(
+    await page
+      .getByRole('definition')
+      .filter({ hasText: /^\[erased\]$/ })
+      .count(),
+  ).toBe(3);
+  await accessibleEverywhere(page);
+  await goInside(page, `/admin/trade-returns/${trade.id}/receive`);
+  await page.getByText('This return cannot be changed any more.').waitFor();
+  await goInside(page, `/admin/print?kind=offline-repairs&ids=${repair.id}`);
+  await page.getByText('[erased]').first().waitFor();
+  await look(page, { scheme: 'dark' });
+  await expectAccessible(page);
+  expect(await page.getByRole('main').innerText()).not.toContain('erased@');
+  await goInside(page, '/admin/offline-repairs?open=all');
+  await page.getByRole('checkbox', { name: `Select ${repair.rmaNumber}` }).check();
+  expect(await page.getByRole('button', { name: 'Close (0)' }).isDisabled()).toBe(true);
+});
+
+it('the name of a former employee is erased', async ({ t }) => {
+  const page = await openAs(t, 'ADMIN');
+  const person = { id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', removedAt: '2026-01-05T10:00:00.000Z' };
+  let erasing = false;
+  await page.route('**/admin/api/former-employees', (route) =>
+    route.fulfill({ json: { items: [{ ...person, email: EMAIL, erasing }] } }),
+  );
+  await page.route('**/admin/api/former-employees/*/erase', (route) => {
+    erasing = true;
+    return route.fulfill({ status: 204 });
+  });
+  await page.goto('/admin/settings/personal-data');
+  await rowWith(page, EMAIL).getByRole('button', { name: 'Erase name…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Erase the name of a former employee' });
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Left the shop');
+  await look(page, { scheme: 'dark', width: 390 });
+  await expectAccessibleDialog(page);
+  await closeBy(dialog, 'Erase name');
+  await rowWith(page, EMAIL).getByText('Is being erased').waitFor();
+  await accessibleEverywhere(page);
+  expect(await fits(page)).toBe(true);
+});

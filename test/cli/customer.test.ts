@@ -1,0 +1,220 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { addErasures } from '../../src/personal-data/erasure-list.ts';
+import { sweep } from '../../src/service/janitor.ts';
+import { newPerson, type Person } from '../support/admin.ts';
+import { auditLog } from '../support/answers.ts';
+import { newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';
+import { backupFile, emptyOn, failing } from '../support/backups.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
+import { tablesOf } from '../support/dump.ts';
+import { itWith } from '../support/fixtures.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { type Env, lookInto, SECRET_KEY, temporaryFolder } from '../support/process.ts';
+
+const it = itWith(() => harness({ env: { SECRET_KEY } }));
+
+const EMAIL = 'ada.planted@example.com';
+const ADA = { customerEmail: EMAIL, customerName: 'Ada Planted', customerPhone: '+44 20 7946 0018' };
+
+/** A repair that is closed, and one that is open. */
+const plant = async (t: Harness) => {
+  const { id: ended } = await newRepair(t, ADA);
+  for (const [action, body] of [
+    ['begin-repair', {}],
+    ['resolve', { offlineDisposition: 'WRITE_OFF' }],
+    ['close', {}],
+  ] as const)
+    expect((await t.post(`/offline-repairs/${ended}/${action}`, body)).status).toBe(200);
+  const { id: open } = await newRepair(t, { ...ADA, customerEmail: EMAIL.toUpperCase() });
+  return { ended, open };
+};
+
+const of = (t: Harness, ...more: string[]) => ['--shop', t.shop.id, '--email', EMAIL, ...more];
+const REASON = ['--reason', 'Asked by letter'];
+const eraseNow = (t: Harness, ...more: string[]) =>
+  cliHere(['customer', 'erase', ...of(t, ...REASON, '--confirm', ...more)], t.env);
+const isHeldBy = async (db: Harness['ctx']['db']) =>
+  /planted|7946 0018/i.test(JSON.stringify(await tablesOf(db)));
+
+const newFile = (text = ''): string => {
+  const file = join(temporaryFolder(), 'list.jsonl');
+  if (text) writeFileSync(file, text);
+  return file;
+};
+
+describe('handback customer', () => {
+  it('finds, by e-mail or phone', async ({ t }) => {
+    const { ended, open } = await plant(t);
+    await newRepair(t);
+    const found = await cliHere(['customer', 'find', ...of(t)], t.env);
+    expect(found).toMatchObject([
+      { id: open, kind: 'OFFLINE_REPAIR', hold: 'OPEN' },
+      { id: ended, customerEmail: EMAIL, hold: null },
+    ]);
+    const byPhone = ['customer', 'find', '--shop', t.shop.id, '--phone', '0044 2079460018'];
+    expect(await cliHere(byPhone, t.env)).toEqual(found);
+    expect((await runHere(['customer', 'find', ...of(t)], t.env)).stdout).toMatch(/^kind +id +rmaNumber/);
+  });
+
+  it('asks for what it needs in one line', async ({ t }) => {
+    const spelt = async (...args: string[]) => runHere(['customer', ...args, '--shop', t.shop.id], t.env);
+    for (const [args, message] of [
+      [['find'], /'--email <e-mail>' or '--phone <phone>' not specified/],
+      [['find', '--phone', '123'], /at least 5 digits/],
+      [['find', '--email', EMAIL, '--phone', '12345'], /cannot be used with/],
+      [['erase', '--email', EMAIL], /'--reason <text>' not specified/],
+    ] as const) {
+      const { status, stderr } = await spelt(...args);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(message);
+    }
+    const elsewhere = ['customer', 'find', '--shop', UNKNOWN_ID, '--email', EMAIL];
+    expect(await failing(elsewhere, t.env)).toMatch(/there is no shop/);
+  });
+
+  it('exports to standard output or into a new file', async ({ t, admin }) => {
+    const { ended } = await plant(t);
+    const { stdout, status } = await runHere(['customer', 'export', ...of(t)], t.env);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).returns[1]).toMatchObject({ return: { id: ended, ...ADA } });
+    const file = newFile();
+    const args = ['customer', 'export', ...of(t, '--output', file)];
+    expect(await cliHere(args, t.env)).toEqual({ file, bytes: statSync(file).size });
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    expect(JSON.parse(readFileSync(file, 'utf8')).returns).toEqual(JSON.parse(stdout).returns);
+    expect(await failing(args, t.env)).toMatch(/already exists: choose another name\n/);
+    expect(await auditLog(admin, 'CUSTOMER_EXPORTED')).toMatchObject([
+      { actor: { type: 'SYSTEM', name: 'operator' }, data: { count: 2 } },
+      { data: { count: 2 } },
+    ]);
+  });
+
+  it('erases what is confirmed, and names it first', async ({ t, admin }) => {
+    await plant(t);
+    const dry = await cliHere(['customer', 'erase', ...of(t, ...REASON, '--dry-run')], t.env);
+    expect(dry).toMatchObject({ dryRun: true, matched: 2, erased: 1, refused: ['#RMA-000002 OPEN'] });
+    expect(await failing(['customer', 'erase', ...of(t, ...REASON)], t.env)).toMatch(
+      /would erase 1 of 2 returns.*--confirm.*--dry-run/,
+    );
+    expect(await auditLog(admin, 'CUSTOMER_ERASED')).toEqual([]);
+    const { stdout } = await runHere(['customer', 'erase', ...of(t, ...REASON, '--confirm')], t.env);
+    expect(stdout).toMatch(/^erases +#RMA-000001\nrefuses +#RMA-000002 OPEN\nerased +1\n/);
+    expect(await auditLog(admin, 'CUSTOMER_ERASED')).toMatchObject([
+      { actor: { name: 'operator' }, data: { reason: 'Asked by letter', count: 1 } },
+    ]);
+    expect(await failing(['customer', 'erase', ...of(t, ...REASON, '--confirm')], t.env)).toMatch(
+      /No return was erased/,
+    );
+    expect(await eraseNow(t, '--include-open')).toEqual({ erased: 1, refused: [] });
+    expect(await isHeldBy(t.ctx.db)).toBe(false);
+    expect(await eraseNow(t)).toEqual({ erased: 0, refused: [] });
+  });
+});
+
+const removed = async (t: Harness, admin: Person) => {
+  const person = await newPerson(t, {
+    role: 'STAFF',
+    email: 'planted@leaver.example',
+    name: 'Staff Planted',
+  });
+  const { id } = await newTradeReturn(t);
+  await person.post(`/trade-returns/${id}/approve`, {});
+  await admin.post(`/trade-returns/${id}/assign`, { assigneeId: person.id });
+  return person.id;
+};
+
+const listOf = async (env: Env): Promise<string> => (await runHere(['customer', 'erasures'], env)).stdout;
+const doctor = async (env: Env) => {
+  const { json } = await runHere(['doctor', '--json'], env);
+  return json.checks.find(({ check }: { check: string }) => check === 'erasures') ?? null;
+};
+
+/** A backup, and the list of what was erased after it: two returns, and an employee who was there then. */
+const erasedAfterBackup = async (t: Harness, admin: Person) => {
+  const { ended } = await plant(t);
+  const leaver = await removed(t, admin);
+  const file = backupFile();
+  await cliHere(['backup', file], t.env);
+  await eraseNow(t, '--include-open');
+  await admin.delete(`/users/${leaver}`);
+  t.clock.advance(90_000);
+  expect((await admin.post(`/former-employees/${leaver}/erase`, { reason: 'Asked' })).status).toBe(204);
+  const list = await listOf(t.env);
+  expect(list.trim().split('\n')).toHaveLength(3);
+  expect(JSON.parse(list.split('\n')[0] ?? '')).toEqual({
+    subject_id: ended,
+    shop_id: t.shop.id,
+    kind: 'offline_repairs',
+    at: expect.any(Number),
+  });
+  expect(await isHeldBy(t.ctx.db)).toBe(false);
+  return { file, list, leaver };
+};
+
+describe('a restored backup', () => {
+  it('with the newest list holds nothing that was erased since', async ({ t, admin }) => {
+    const { file, list, leaver } = await erasedAfterBackup(t, admin);
+    const unknown = JSON.stringify({ ...JSON.parse(list.split('\n')[0] ?? ''), subject_id: UNKNOWN_ID });
+    const target = await emptyOn(ENGINE);
+    const args = ['restore', file, '--erasures', newFile(`${list}${unknown}\n`)];
+    const restored = await cliHere(args, target);
+    expect(restored.erasures).toEqual({ listed: 4, applied: 3, unknown: 1 });
+    const db = lookInto(target);
+    expect(await isHeldBy(db)).toBe(false);
+    expect(await db.selectFrom('users').select('id').where('id', '=', leaver).execute()).toEqual([]);
+    const erased = db.selectFrom('offline_repairs').select('id').where('erased_at', 'is not', null);
+    expect(await erased.execute()).toHaveLength(2);
+    expect(
+      await db.selectFrom('events').select('id').where('event', '=', 'offline_repair.erased').execute(),
+    ).toEqual([]);
+    expect(await doctor(target)).toBe(null);
+    expect(await listOf(target)).toContain(UNKNOWN_ID);
+  });
+
+  it('without one is a warning of doctor, until one is applied', async ({ t, admin }) => {
+    const { file, list } = await erasedAfterBackup(t, admin);
+    const target = await emptyOn(ENGINE);
+    const { stdout } = await runHere(['restore', file], target);
+    expect(stdout).toMatch(/^What was erased since the backup is back: .*--apply FILE\.$/m);
+    expect(await isHeldBy(lookInto(target))).toBe(true);
+    expect(await doctor(target)).toMatchObject({ state: 'warn', message: expect.stringMatching(/--apply/) });
+    const again = backupFile();
+    await cliHere(['backup', again], target);
+    const args = ['customer', 'erasures', '--apply', newFile(list)];
+    expect(await cliHere(args, target)).toEqual({ listed: 3, applied: 3, unknown: 0 });
+    expect(await isHeldBy(lookInto(target))).toBe(false);
+    expect(await doctor(target)).toBe(null);
+    expect(await cliHere(args, target)).toEqual({ listed: 3, applied: 0, unknown: 0 });
+    // A backup of it carries the warning, which a list ends.
+    const third = await emptyOn(ENGINE);
+    await cliHere(['restore', again, '--erasures', newFile(list)], third);
+    expect(await doctor(third)).toBe(null);
+  });
+
+  it('is not touched by a list that cannot be read', async ({ t, admin }) => {
+    const { file, list } = await erasedAfterBackup(t, admin);
+    const target = await emptyOn(ENGINE);
+    for (const text of [`${list}{"subject_id":"x"}\n`, 'nonsense\n', `${list}\n\n`]) {
+      const args = ['restore', file, '--erasures', newFile(text)];
+      expect(await failing(args, target)).toMatch(/line \d of \S+ cannot be read: nothing was changed/);
+    }
+    expect(await failing(['restore', file, '--erasures', '/nowhere'], target)).toMatch(/no such file/);
+    expect((await cliHere(['restore', file], target)).verified).toBe(true);
+  });
+
+  it('that was interrupted before the list was applied is finished by the service', async ({ t, admin }) => {
+    const { list } = await erasedAfterBackup(t, admin);
+    const { id } = await newRepair(t, ADA);
+    const added = { ...JSON.parse(list.split('\n')[0] ?? ''), subject_id: id };
+    await t.ctx.db.transaction().execute((trx) => addErasures(trx, [added]));
+    expect(await doctor(t.env)).toMatchObject({
+      state: 'warn',
+      message: expect.stringMatching(/^1 are not/),
+    });
+    await sweep(t.ctx);
+    expect(await isHeldBy(t.ctx.db)).toBe(false);
+    expect(await doctor(t.env)).toBe(null);
+  });
+});
