@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
 import type { EraseCustomer, Erasure } from '../../contract/personal-data.ts';
@@ -21,7 +21,12 @@ import { correctedValues, entriesOf, eventsOf, type Found, findReturns, holdsOf,
 import { cleanJson, cleanView, erasedColumns } from './places.ts';
 
 /** In one transaction, during which no other return of the shop changes and, on SQLite, the event loop stands still: about 3 ms. */
-export const ERASED_AT_ONCE = 10;
+export const ERASED_AT_ONCE = 5;
+/** As many times as long as a transaction took, others have their turn before the next. */
+const PAUSED_TIMES = 2;
+const LONGEST_PAUSE_MS = 100;
+/** Fewer than make SQLite write its log back by itself, in the middle of a request. */
+const SCRUBBED_AT_ONCE = 100;
 const MOST_A_CALL = 500;
 
 type Held = ReturnRow & { table: ReturnTable };
@@ -49,8 +54,10 @@ export const eraseReturns = async (
 ): Promise<Outcome> => {
   const { shop } = caller;
   const receivers = new Set<string>();
-  const outcome = await ctx.db.transaction().execute(async (trx): Promise<Outcome> => {
+  let lockedAt = performance.now();
+  const outcome = await ctx.bulk.transaction().execute(async (trx): Promise<Outcome> => {
     const counter = await lockCounter(ctx, trx, shop.id);
+    lockedAt = performance.now();
     const rows = await readRows(ctx, trx, shop.id, ids);
     const refused = includeOpen ? new Map() : await holdsOf(ctx, trx, shop.id, rows);
     const held = rows.filter(({ id }) => !refused.has(id));
@@ -75,6 +82,7 @@ export const eraseReturns = async (
   });
   for (const receiver of receivers) ctx.wake('deliveries', receiver);
   if (outcome.erased.length > 0 && !isSilent) ctx.wake('events', shop.id);
+  await pause(Math.min(PAUSED_TIMES * (performance.now() - lockedAt), LONGEST_PAUSE_MS));
   return outcome;
 };
 
@@ -301,10 +309,9 @@ export const eraseCustomer = async (
     const { erased, refused } = await eraseReturns(ctx, caller, ids, options);
     for (const { id } of erased) gone.add(id);
     for (const [id, why] of refused) holds.set(id, why);
-    // Other requests go in between.
-    await nextTurn();
+    const last = first + ERASED_AT_ONCE;
+    if (last % SCRUBBED_AT_ONCE === 0 || last >= chosen.length) await ctx.scrub();
   }
-  if (gone.size > 0 && !dryRun) await ctx.scrub();
   const refused = refusedOf(found.filter(isShown), holds);
   if (found.length > 0 && gone.size === 0 && holds.size > 0 && !dryRun)
     throw new ServiceError('ERASE_REFUSED', { refused });

@@ -103,8 +103,8 @@ export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<b
       // Where a webhook about each of them waits, they are asked for again at the next sweep.
       isMore = count > 0;
       if (isMore && batch === BATCHES_A_STEP) isMoreDue = true;
-      await nextTurn();
     }
+    await nextTurn();
   }
   if (erased > 0) await ctx.scrub();
   return isMoreDue;
