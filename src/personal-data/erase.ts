@@ -185,17 +185,16 @@ const KEY_WITHIN_MS = 10_000;
 
 /** The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys. */
 const cleanAnswers = async (trx: Trx, clean: Clean, erased: Held[]): Promise<void> => {
-  for (const row of erased.filter(({ client_id }) => client_id !== null)) {
-    const requestedAt = timeOfId(row.id);
-    const { rows } = await sql<Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'answer'>>`
-      select client_id, key, answer from idempotency_keys
-      where created_at between ${requestedAt - KEY_WITHIN_MS} and ${requestedAt + KEY_WITHIN_MS}
-        and substr(answer, 1, 44) = ${`{"id":"${row.id}"`}`.execute(trx);
-    for (const { client_id, key, answer } of rows)
-      await sql`
-        update idempotency_keys set answer = ${clean(row.id, answer)}
-        where client_id = ${client_id} and key = ${key}`.execute(trx);
-  }
+  const ofOne = ({ id }: Held) => sql`
+    created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
+      and substr(answer, 8, 36) = ${id}`;
+  const { rows } = await sql<Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'answer'>>`
+    select client_id, key, answer from idempotency_keys
+    where ${sql.join(erased.map(ofOne), sql` or `)}`.execute(trx);
+  for (const { client_id, key, answer } of rows)
+    await sql`
+      update idempotency_keys set answer = ${clean(answer.slice(7, 43), answer)}
+      where client_id = ${client_id} and key = ${key}`.execute(trx);
 };
 
 const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
