@@ -59,28 +59,49 @@ const spellingsOf = (email: string): string[] => [
   ...new Set([email, email.toLowerCase(), email.toUpperCase()]),
 ];
 
+/** A shop may have written one phone number into all its returns: so many rows take the event loop about 5 ms. */
+const FOUND_AT_ONCE = 2_000;
+
 /**
  * Returns of a table that hold the person now. The text that staff search in ends with the digits of a phone number: 100,000
  * numbers that only contain what is asked for stay in the database.
  */
-const holding = (ctx: Context, shopId: string, table: ReturnTable, { email, phone = '' }: FindCustomer) => {
-  const own = from(ctx.scans, table)
+const holding = async (
+  ctx: Context,
+  shopId: string,
+  table: ReturnTable,
+  { email, phone = '' }: FindCustomer,
+) => {
+  const digits = digitsOfPhone(phone);
+  const spellings = spellingsOf(email ?? '').map((spelling) => sql`lower(${spelling})`);
+  const isTheirs =
+    email === undefined
+      ? sql<boolean>`customer_phone is not null and ${ctx.contains('search_text', digits)}
+          and (search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`
+      : sql<boolean>`lower(customer_email) in (${sql.join(spellings)})`;
+  const theirs = from(ctx.scans, table)
     .select(COLUMNS)
     .where('shop_id', '=', shopId)
-    .where('erased_at', 'is', null);
-  const digits = digitsOfPhone(phone);
-  if (email === undefined)
-    return own
-      .where('customer_phone', 'is not', null)
-      .where(ctx.contains('search_text', digits))
-      .where(sql<boolean>`(search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`)
-      .execute();
-  const spellings = spellingsOf(email).map((spelling) => sql`lower(${spelling})`);
-  return own.where(sql<boolean>`lower(customer_email) in (${sql.join(spellings)})`).execute();
+    .where('erased_at', 'is', null)
+    .where(isTheirs)
+    .orderBy('number', 'desc')
+    .limit(sql.lit(FOUND_AT_ONCE));
+  const found = await theirs.execute();
+  for (let some = found; some.length === FOUND_AT_ONCE; ) {
+    some = await theirs.where('number', '<', some.at(-1)?.number as number).execute();
+    found.push(...some);
+  }
+  return found;
 };
 
 /** Returns of a table that held the person before a correction. */
-const corrected = async (ctx: Context, shopId: string, table: ReturnTable, { field, isSame }: Wanted) => {
+const corrected = async (
+  ctx: Context,
+  shopId: string,
+  table: ReturnTable,
+  { field, isSame }: Wanted,
+  { email }: FindCustomer,
+) => {
   const rows = await from(ctx.scans, table)
     .innerJoin('timeline', 'timeline.rma_id', `${table as 'offline_repairs'}.id`)
     .select([...COLUMNS.map((column) => `${table as 'offline_repairs'}.${column}` as const), 'timeline.data'])
@@ -88,6 +109,9 @@ const corrected = async (ctx: Context, shopId: string, table: ReturnTable, { fie
     .where('shop_id', '=', shopId)
     .where('erased_at', 'is', null)
     .where('timeline.data', 'like', `%${field}%`)
+    .$if(email !== undefined, (query) =>
+      query.where(ctx.containsAnyCase('timeline.data', JSON.stringify(email).slice(1, -1))),
+    )
     .execute();
   return rows.filter(({ data }) => correctedValues(data, field).some(isSame));
 };
@@ -109,7 +133,7 @@ export const findReturns = async (ctx: Context, shopId: string, person: FindCust
     const now = (await holding(ctx, shopId, table, person)).filter(({ customer_email, customer_phone }) =>
       wanted.isSame(wanted.field === 'customerEmail' ? customer_email : customer_phone),
     );
-    const before = await corrected(ctx, shopId, table, wanted);
+    const before = await corrected(ctx, shopId, table, wanted, person);
     for (const row of [...now, ...before]) found.set(row.id, { ...row, table });
   }
   return [...found.values()].sort((one, other) => other.number - one.number);
