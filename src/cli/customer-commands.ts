@@ -21,14 +21,14 @@ import { found, shopById } from './commands.ts';
 
 // What the commands about customers do, and `shop delete`.
 
-type PersonOptions = FindCustomer & { shop: string };
+type CustomerOptions = FindCustomer & { shop: string };
 
 const operatorOf = async (ctx: Context, shopId: string) => ({
   shop: await shopById(ctx, shopId),
   actor: OPERATOR,
 });
 
-export const customerFind = async (ctx: Context, { shop, ...person }: PersonOptions) => {
+export const customerFind = async (ctx: Context, { shop, ...person }: CustomerOptions) => {
   const { total, returns } = await findCustomer(ctx, await operatorOf(ctx, shop), person);
   if (total > returns.length)
     notice(`${total} returns hold the customer: the newest ${returns.length} follow`);
@@ -37,7 +37,7 @@ export const customerFind = async (ctx: Context, { shop, ...person }: PersonOpti
 
 export const customerExport = async (
   ctx: Context,
-  { shop, output, ...person }: PersonOptions & { output?: string },
+  { shop, output, ...person }: CustomerOptions & { output?: string },
 ) => {
   if (output) refuseExisting(output, false);
   const text = await exportCustomer(ctx, await operatorOf(ctx, shop), person);
@@ -46,7 +46,7 @@ export const customerExport = async (
   process.stdout.write('\n');
 };
 
-interface EraseOptions extends PersonOptions {
+interface EraseCommand extends CustomerOptions {
   reason: string;
   includeOpen?: boolean;
   dryRun?: boolean;
@@ -56,7 +56,7 @@ interface EraseOptions extends PersonOptions {
 
 export const customerErase = async (
   ctx: Context,
-  { shop, json, confirm, dryRun = false, includeOpen = false, ...asked }: EraseOptions,
+  { shop, json, confirm, dryRun = false, includeOpen = false, ...asked }: EraseCommand,
 ) => {
   const caller = await operatorOf(ctx, shop);
   const planned = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun: true });
@@ -144,6 +144,5 @@ export const shopDelete = async (
     progress.show('deleting', rows);
   }
   progress.end();
-  await ctx.scrub();
   return { id, name, rows, deleted: true };
 };

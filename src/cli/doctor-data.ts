@@ -6,7 +6,7 @@ import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
 import { countUnfinished } from '../personal-data/erasure-list.ts';
-import { originOf } from '../returns/totals.ts';
+import { countedAs, originOf } from '../returns/totals.ts';
 import type { Config } from '../service/config.ts';
 import { tryAllSealed } from '../service/reseal.ts';
 import { findCheck, keysOf } from '../service/secrets.ts';
@@ -123,11 +123,24 @@ const count = async (reading: Reading): Promise<ReturnCounts> => {
   const counted: ReturnCounts = { totals: new Map(), months: new Map() };
   for (const kind of KINDS) {
     let seen = 0;
-    for await (const row of reading.rows(kind, ['shop_id', 'client_id', 'status', 'created_at'])) {
+    for await (const row of reading.rows(kind, [
+      'shop_id',
+      'client_id',
+      'status',
+      'created_at',
+      'erased_at',
+    ])) {
       seen += 1;
       if (seen % 1000 === 0) inTime();
-      const [shop, client, status, createdAt] = row as [string, string | null, string, Value];
-      addOne(counted.totals, `${shop} ${kind} ${originOf({ client_id: client })} ${status}`);
+      const [shop, client, status, createdAt, erasedAt] = row as [
+        string,
+        string | null,
+        string,
+        Value,
+        Value,
+      ];
+      const counted_as = countedAs(kind, { status, erased_at: erasedAt === null ? null : Number(erasedAt) });
+      addOne(counted.totals, `${shop} ${kind} ${originOf({ client_id: client })} ${counted_as}`);
       addOne(counted.months, `${shop} ${monthOf(Number(createdAt))}`);
     }
   }

@@ -8,9 +8,10 @@ import type { ReturnTable, Row } from '../db/schema.ts';
 import { buildEvent, type Event, type LoggedEvent } from '../events/event.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
-import { entryOf, KINDS } from '../returns/changes/decide.ts';
+import { entryOf, KINDS, totalChanges } from '../returns/changes/decide.ts';
 import { searchText } from '../returns/search.ts';
 import { type ReturnRow, rowsById } from '../returns/store.ts';
+import { saveTotals } from '../returns/totals.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Counter, lockCounter, nextTimestamp, saveCounter } from '../shops/counters.ts';
@@ -75,6 +76,9 @@ export const eraseReturns = async (
     await cleanViews(ctx, trx, shop.id, marksOf(held, entries));
     await dropDeliveries(ctx, trx, shop.id, erased);
     await writeRows(ctx, trx, caller, erased);
+    const totals = held.flatMap((row, i) => totalChanges(row.table, row, erased[i] as Held));
+    for (const { statement, values } of saveTotals(totals))
+      await trx.executeQuery(ctx.fill(statement, values as never));
     if (!isSilent) for (const id of await tell(ctx, trx, caller, counter, erased)) receivers.add(id);
     await saveCounter(ctx, trx, counter);
     await record?.(trx);

@@ -81,4 +81,5 @@ const eraseAgain = async (ctx: Context, shopId: string, ids: string[]): Promise<
   if (shop) await eraseReturns(ctx, { shop, actor: OPERATOR }, ids, how);
   const own = sql<boolean>`subject_id ${ctx.oneOf('id', ids)}`;
   await ctx.background.updateTable('erasures').set({ done_to: null }).where(own).execute();
+  if (shop && ids.length < ERASED_AT_ONCE) await ctx.scrub();
 };

@@ -8,20 +8,17 @@ import { toIso } from '../lib/time.ts';
 import { LONGEST_CHANGE_MS, queueUnassignment } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
 import type { Caller } from '../shops/plans.ts';
 
 // The names of removed users, in timelines and in the audit log.
 
 const SHOWN = 100;
-const removals = (db: Db, shopId: string) =>
-  db
-    .selectFrom('audit_log as removal')
-    .where('removal.shop_id', '=', shopId)
-    .where('removal.action', '=', 'USER_REMOVED');
 
 export const listFormerEmployees = async (ctx: Context, { shop }: Caller) => {
-  const rows = await removals(ctx.scans, shop.id)
+  const rows = await ctx.scans
+    .selectFrom('audit_log as removal')
+    .where('removal.shop_id', '=', shop.id)
+    .where('action', '=', 'USER_REMOVED')
     .leftJoin('erasures as erasure', 'erasure.subject_id', 'removal.subject_id')
     .select(['removal.subject_id as id', 'subject_name', 'removal.at', 'done_to'])
     .where((eb) => eb.or([eb('erasure.at', 'is', null), eb('done_to', 'is not', null)]))
@@ -55,7 +52,7 @@ export const unfinishedErasures = (db: Db, nowMs: number) =>
         .where('left_at', '>', nowMs - LONGEST_CHANGE_MS),
     );
 
-/** So many steps are done before the answer; the janitor does the others. */
+/** So many steps are done before the answer; the janitor does the others, also those after one that failed. */
 const STEPS_AT_ONCE = 20;
 
 export const eraseFormerEmployee = async (
@@ -64,8 +61,9 @@ export const eraseFormerEmployee = async (
   id: string,
   { reason }: { reason: string },
 ): Promise<void> => {
-  const isKnown = isId(id) && removals(ctx.db, shop.id).where('subject_id', '=', id).select('id');
-  if (!isKnown || !(await isKnown.executeTakeFirst())) throw new ServiceError('FORMER_EMPLOYEE_NOT_FOUND');
+  const entries = ctx.db.selectFrom('audit_log').select('shop_id').where('action', '=', 'USER_REMOVED');
+  const removal = isId(id) ? await entries.where('subject_id', '=', id).executeTakeFirst() : undefined;
+  if (removal?.shop_id !== shop.id) throw new ServiceError('FORMER_EMPLOYEE_NOT_FOUND');
   const at = ctx.clock.now();
   await ctx.db.transaction().execute(async (trx) => {
     const { numInsertedOrUpdatedRows } = await trx
@@ -77,20 +75,14 @@ export const eraseFormerEmployee = async (
     const entry = { shopId: shop.id, at, actor, action: 'FORMER_EMPLOYEE_ERASED', subject } as const;
     if (numInsertedOrUpdatedRows) await recordAudit(trx, { ...entry, data: { reason } });
   });
-  try {
-    for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
-  } catch (error) {
-    warning(ctx.log, 'a former employee is not erased everywhere yet; it will be tried again')(error);
-  }
+  for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
 };
 
 /** One step of about 1,000 entries; true when more is left. */
-export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
-  ctx.background.transaction().execute(async (trx) => {
-    const erasure = await unfinishedErasures(trx, ctx.clock.now())
-      .where('subject_id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
+export const eraseEmployeeStep = async (ctx: Context, id: string): Promise<boolean> => {
+  const isMoreLeft = await ctx.background.transaction().execute(async (trx) => {
+    const all = unfinishedErasures(trx, ctx.clock.now());
+    const erasure = await all.where('subject_id', '=', id).forUpdate().executeTakeFirst();
     if (!erasure || erasure.done_to === null) return false;
     if (erasure.done_to === NOT_BEGUN) {
       await removeRestored(trx, erasure);
@@ -100,6 +92,9 @@ export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
     await trx.updateTable('erasures').set({ done_to }).where('subject_id', '=', id).execute();
     return done_to !== null;
   });
+  if (!isMoreLeft) await ctx.scrub();
+  return isMoreLeft;
+};
 
 /** A backup from before they were removed has their account; no change of theirs is running. */
 const removeRestored = async (

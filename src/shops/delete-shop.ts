@@ -73,13 +73,14 @@ export const deleteShopStep = async (ctx: Context, id: string): Promise<number> 
     deleted += rows;
     if (rows > 0) await pause(PAUSE_MS);
   }
-  if (deleted === 0)
-    await ctx.db.transaction().execute(async (trx) => {
-      await trx.deleteFrom('shops').where('id', '=', id).execute();
-      // What was to be erased in it is gone, too.
-      await trx.updateTable('erasures').set({ done_to: null }).where('shop_id', '=', id).execute();
-    });
-  return deleted;
+  if (deleted > 0) return deleted;
+  await ctx.db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('shops').where('id', '=', id).execute();
+    // What was to be erased in it is gone, too.
+    await trx.updateTable('erasures').set({ done_to: null }).where('shop_id', '=', id).execute();
+  });
+  await ctx.scrub();
+  return 0;
 };
 
 /** A return has about ten rows of its timeline, and more indexes than all other tables. */

@@ -324,6 +324,14 @@ describe('erasing', () => {
     const ended = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body.id;
     await t.post(`/offline-repairs/${ended}/resolve`, { offlineDisposition: 'WRITE_OFF' });
     expect((await erase(admin, { email: EMAIL })).body).toMatchObject({ matched: 2, erased: 1, refused });
+    const counts = async () => [
+      (await admin.get('/offline-repairs')).body.total,
+      (await admin.get(`/offline-repairs?status=${open.status}`)).body.total,
+      (await admin.get('/offline-repairs?open=true')).body.total,
+      (await admin.get('/offline-repairs?open=true&sort=updatedAt')).body.items.length,
+      (await admin.get('/overview')).body.offlineRepairs.open,
+    ];
+    expect(await counts()).toEqual([2, 1, 1, 1, 1]);
     expect((await erase(admin, { email: EMAIL, includeOpen: true })).body).toMatchObject({
       matched: 1,
       erased: 1,
@@ -332,6 +340,8 @@ describe('erasing', () => {
       erasedAt: expect.any(String),
       status: open.status,
     });
+    // What is erased is open no longer; it still counts under its status.
+    expect(await counts()).toEqual([2, 1, 0, 0, 0]);
   });
 
   it('waits for a webhook about the return, or drops it when asked to', async ({ t, admin }) => {
