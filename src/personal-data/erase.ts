@@ -121,12 +121,19 @@ const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.sli
 const cleanStored = async ({ ctx, trx, caller, kind, erased, entries }: Work): Promise<void> => {
   const { id, updated_at } = erased;
   const clean = (text: string): string => cleanJson(kind, text, toIso(updated_at));
+  // Most entries and events are left as they are: on PostgreSQL each statement is a round trip, and the shop's other changes wait.
   for (const entry of entries) {
-    await sql`
-      update timeline set note = null, data = ${clean(entry.data)}
-      where rma_id = ${id} and at = ${entry.at}`.execute(trx);
-    for (const event of await eventsOf(trx, entry))
-      await sql`update events set body = ${clean(event.body)} where id = ${event.id}`.execute(trx);
+    const data = clean(entry.data);
+    if (entry.note !== null || data !== entry.data)
+      await sql`
+        update timeline set note = null, data = ${data} where rma_id = ${id} and at = ${entry.at}`.execute(
+        trx,
+      );
+    for (const event of await eventsOf(trx, entry)) {
+      const body = clean(event.body);
+      if (body !== event.body)
+        await sql`update events set body = ${body} where id = ${event.id}`.execute(trx);
+    }
   }
   // The answer of a creation begins with the id of its return. CustomerRow by time alone: a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`

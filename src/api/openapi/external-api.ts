@@ -98,12 +98,6 @@ const EVENT_HEADERS = Object.entries({
   schema: { type: 'string' },
 }));
 
-const REFUSED = {
-  id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
-  rmaNumber: '#RMA-000123',
-  reason: 'OPEN',
-} as const;
-
 const tag = (name: string, description: string) => ({ name, description });
 
 export const EXTERNAL_API: ApiDescription = {
@@ -156,7 +150,9 @@ export const EXTERNAL_API: ApiDescription = {
       Deliveries: [new ServiceError('DELIVERY_NOT_FOUND')],
       'Personal data': [
         new ServiceError('RIGHT_REQUIRED', { right: 'erase' }),
-        new ServiceError('ERASE_REFUSED', { refused: [REFUSED] }),
+        new ServiceError('ERASE_REFUSED', {
+          refused: [{ id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', rmaNumber: '#RMA-000123', reason: 'OPEN' }],
+        }),
       ],
     },
   },
