@@ -127,8 +127,8 @@ journey(['/settings/personal-data'], 'customers are forgotten by themselves from
   await expectValue(months, '24 months');
   await months.fill('25');
   await forgetting.getByText('No repair is that old yet. From then on it is checked every day.').waitFor();
-  await months.fill('');
-  await forgetting.getByText('1 to 120 months.').waitFor();
+  await months.fill('121');
+  await forgetting.getByText('1 to 120 months').waitFor();
   await expectDisabled(save);
   await months.fill('12');
   await forgetting.getByText('This erases 1 repair within the next minutes.').waitFor();
