@@ -30,7 +30,7 @@ const BOTH_ENGINES = tests(
   'admin/{client-settings,corrections,former-employees,links,lock-out,personal-data,proof,replace-client,returns,search,second-factor,session,users,workbench}',
   'webhooks/{chosen-events,clocks,dropping,failing-receivers,own-deliveries,queue,recipients,replaced-clients}',
   'cli/{backup,beside-the-server,customer,restore,secrets,shop-delete}',
-  'faults/{backups,dry-run-bodies,feed,operations,start,webhooks}',
+  'faults/{backups,dry-run-bodies,erasing,feed,operations,start,webhooks}',
   'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',
 );
 

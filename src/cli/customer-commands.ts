@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isId } from '../../contract/common.ts';
 import type { FindCustomer } from '../../contract/personal-data.ts';
 import { listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
@@ -106,7 +107,9 @@ export const shopDelete = async (
   id: string,
   { confirm, export: file }: { confirm: string; export: string | false },
 ) => {
-  const { name } = await shopById(ctx, id);
+  // Also one whose deletion began before.
+  const shops = ctx.db.selectFrom('shops').select('name').where('id', '=', id);
+  const { name } = (isId(id) && (await shops.executeTakeFirst())) || (await shopById(ctx, id));
   if (name !== confirm) throw new CliFailure(`shop ${id} has another name: nothing was deleted`);
   const active = (await listClients(ctx.db, id)).filter((each) => !each.revokedAt && !each.replacedBy);
   const names = active.map((client) => `${client.name} (${client.id})`).join(', ');

@@ -106,7 +106,13 @@ const addShop = (shop: Command): void => {
       .option('--no-export', 'keep nothing'),
     '--export <file>',
     '--no-export',
-  ).action(calls('shopDelete'));
+  )
+    .hook('preAction', (self) => {
+      const isBoth =
+        process.argv.includes('--no-export') && process.argv.some((arg) => /^--export\b/.test(arg));
+      if (isBoth) self.error("error: option '--export <file>' cannot be used with option '--no-export'");
+    })
+    .action(calls('shopDelete'));
 };
 
 const needsOneOf = (of: Command, one: string, other: string): Command =>

@@ -80,12 +80,14 @@ export interface Database extends Dialect {
   webhooks: Db;
   /** The same for clean-up and notes of a last use, on a connection that neither webhooks nor requests share. */
   background: Db;
+  /** For many transactions in a row. On SQLite, where the event loop waits for the disk too, none of them does: `scrub` does for all. */
+  bulk: Db;
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
   /** Updates the planner's statistics of tables that grew about tenfold since the last time. */
   analyze(): Promise<void>;
-  /** After personal data were overwritten: removes the old bytes where the engine keeps them, as far as no reader needs them. */
+  /** After personal data were overwritten: what was written is on disk, and the old bytes are removed where no reader needs them. */
   scrub(): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   changeTransactions: ChangeTransactions;

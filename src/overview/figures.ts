@@ -5,7 +5,7 @@ import { lowestId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import { dueTimes, isOpen, isOverdue, STATUSES } from '../returns/open.ts';
 import { from, type RmaTableName } from '../returns/store.ts';
-import { totalOf } from '../returns/totals.ts';
+import { hasStatus, totalOf } from '../returns/totals.ts';
 import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -155,7 +155,7 @@ const openWorkOf = async (
   return {
     byStatus: STATUSES[table].map((status) => ({
       status,
-      count: sum(totals.filter((total) => total.status === status).map(({ count }) => count)),
+      count: sum(totals.filter((total) => hasStatus(total, status)).map(({ count }) => count)),
     })),
     open,
     mine: sum(byAge.map(({ mine }) => mine)),

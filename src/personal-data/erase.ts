@@ -1,16 +1,18 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
 import type { EraseCustomer, Erasure } from '../../contract/personal-data.ts';
-import { type AuditRecord, aboutShop, recordAudit } from '../audit/store.ts';
+import { aboutShop, recordAudit, updateAuditData } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
 import type { RmaTableName, Row } from '../db/schema.ts';
 import { buildEvent } from '../events/event.ts';
+import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
-import { entryOf, KINDS } from '../returns/changes/decide.ts';
+import { entryOf, KINDS, totalChanges } from '../returns/changes/decide.ts';
 import { searchText } from '../returns/search.ts';
 import { isVisibleTo, type ReturnRow, rowsById } from '../returns/store.ts';
+import { saveTotals } from '../returns/totals.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Counter, lockCounter, nextTimestamp } from '../shops/counters.ts';
@@ -29,6 +31,11 @@ import {
 import { cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 const MOST_A_CALL = 500;
+/** As many times as long as a transaction took, others have their turn before the next. */
+const PAUSED_TIMES = 2;
+const LONGEST_PAUSE_MS = 100;
+/** Fewer than make SQLite write its log back by itself, in the middle of a request. */
+const SCRUBBED_AT_ONCE = 100;
 
 interface EraseOptions {
   /** Also a return that is open, or about which a webhook waits; that is dropped. */
@@ -36,7 +43,7 @@ interface EraseOptions {
   /** No event: its receiver had it before. */
   isSilent?: boolean;
   /** Written in the same transaction. */
-  audit?: AuditRecord | undefined;
+  record?: ((trx: Trx) => Promise<void>) | undefined;
 }
 
 /** One transaction: the return as it was and as it is then, with its timeline. */
@@ -59,11 +66,13 @@ export const eraseReturn = async (
   ctx: Context,
   caller: Caller,
   { id, kind }: { id: string; kind: RmaTableName },
-  { includeOpen, isSilent = false, audit }: EraseOptions,
+  { includeOpen, isSilent = false, record }: EraseOptions,
 ): Promise<RefusedReturn['reason'] | 'ERASED' | 'GONE'> => {
   const { shop } = caller;
   let receiver: string | null = null;
-  const outcome = await ctx.db.transaction().execute(async (trx) => {
+  let lockedAt = performance.now();
+  const outcome = await ctx.bulk.transaction().execute(async (trx) => {
+    lockedAt = performance.now();
     const counter = await lockCounter(ctx, trx, shop.id);
     const { rows } = await trx.executeQuery<ReturnRow>(ctx.fill(rowsById(kind), { ids: [id] }));
     const [before] = rows;
@@ -80,15 +89,16 @@ export const eraseReturn = async (
     const { last_at, last_position } = counter;
     const counters = trx.updateTable('shop_counters').set({ last_at, last_position });
     await counters.where('shop_id', '=', shop.id).execute();
-    if (audit) await recordAudit(trx, audit);
+    await record?.(trx);
     return 'ERASED';
   });
   if (receiver) ctx.wake('deliveries', receiver);
   if (outcome === 'ERASED' && !isSilent) ctx.wake('events', shop.id);
+  await pause(Math.min(PAUSED_TIMES * (performance.now() - lockedAt), LONGEST_PAUSE_MS));
   return outcome;
 };
 
-const writeRow = async ({ trx, caller, kind, erased }: ErasingReturn): Promise<void> => {
+const writeRow = async ({ ctx, trx, caller, kind, before, erased }: ErasingReturn): Promise<void> => {
   const { id, shop_id, updated_at: at } = erased;
   const search_text = searchText(erased, KINDS[kind].searchedIn(erased));
   const set = Object.entries({ ...erasedColumns(kind), search_text, updated_at: at, erased_at: at });
@@ -98,6 +108,8 @@ const writeRow = async ({ trx, caller, kind, erased }: ErasingReturn): Promise<v
   await trx.insertInto('timeline').values(entry).execute();
   const listed = trx.insertInto('erasures').values({ subject_id: id, shop_id, kind, at });
   await listed.onConflict((conflict) => conflict.doNothing()).execute();
+  for (const { statement, values } of saveTotals(totalChanges(kind, before, erased)))
+    await trx.executeQuery(ctx.fill(statement, values as never));
 };
 
 /** A key is stored with the time of its request, at which the id of the return is created, too. */
@@ -202,16 +214,24 @@ export const eraseCustomer = async (
   const free = found.filter(({ id }) => !holds.has(id));
   const chosen = free.slice(0, MOST_A_CALL);
   const gone = new Set(dryRun ? chosen : []);
-  // One entry for the whole call, with its first return.
-  const data = { reason, returns: chosen.length };
-  const audit = { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'CUSTOMER_ERASED', data } as const;
-  for (const row of dryRun ? [] : chosen.toReversed()) {
-    const options = { includeOpen, audit: gone.size === 0 ? audit : undefined };
-    const outcome = await eraseReturn(ctx, caller, row, options);
+  // One entry for the whole call, which counts with each return.
+  const auditId = newId(ctx.clock.now());
+  const record = (trx: Trx): Promise<void> => {
+    const data = { reason, returns: gone.size + 1 };
+    const entry = {
+      ...aboutShop(shop),
+      at: ctx.clock.now(),
+      actor,
+      action: 'CUSTOMER_ERASED',
+      data,
+    } as const;
+    return gone.size === 0 ? recordAudit(trx, entry, auditId) : updateAuditData(trx, auditId, data);
+  };
+  for (const row of dryRun ? [] : chosen) {
+    const outcome = await eraseReturn(ctx, caller, row, { includeOpen, record });
     if (outcome === 'ERASED') gone.add(row);
     else if (outcome !== 'GONE') holds.set(row.id, outcome);
-    // Other requests go in between.
-    await nextTurn();
+    if (gone.size % SCRUBBED_AT_ONCE === 0) await ctx.scrub();
   }
   if (gone.size > 0 && !dryRun) await ctx.scrub();
   const held = shown.filter(({ id }) => holds.has(id)).slice(0, MOST_A_CALL);

@@ -11,6 +11,7 @@ import { ServiceError } from '../service/errors.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
+import { DROPPED_BECAUSE, PENDING } from '../webhooks/queue.ts';
 import { eraseReturn } from './erase.ts';
 
 // What was erased, as a list of ids. What of it takes many steps is unfinished for a while: the names of former employees, and the
@@ -29,13 +30,17 @@ const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
 
 const ADDED_AT_ONCE = 1_000;
 
-/** Those that the database lacks, in the caller's transaction; `finishErasures` then erases them. */
+/** Those that the database lacks, in the caller's transaction; `finishErasures` then erases them. No webhook about them is sent until then. */
 export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> => {
   for (let first = 0; first < list.length; first += ADDED_AT_ONCE) {
     const some = list.slice(first, first + ADDED_AT_ONCE).map((row) => ({ ...row, done_to: NOT_BEGUN }));
     const insertion = db.insertInto('erasures').values(some);
     await insertion.onConflict((conflict) => conflict.doNothing()).execute();
   }
+  const drop = { status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: Date.now() } as const;
+  const listed = db.selectFrom('erasures').select('subject_id').where('done_to', 'is not', null);
+  const waiting = db.updateTable('webhook_deliveries').set(drop).where('status', '=', PENDING);
+  await waiting.where('rma_id', 'in', listed).execute();
   await db.deleteFrom('installation').where('name', '=', 'restored-without-erasures').execute();
 };
 

@@ -26,9 +26,18 @@ export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 
   kind: RmaTableName;
 };
 
-/** `lower` may know only A to Z: an e-mail in another script is asked for in both cases. */
-const hasEmail = (email: string): RawBuilder<boolean> =>
-  sql`lower(customer_email) in (lower(${email}), lower(${email.toLowerCase()}), lower(${email.toUpperCase()}))`;
+/** `lower` may know only A to Z: an e-mail in another script is asked for in both cases, and in both forms of Unicode. */
+const hasEmail = (email: string): RawBuilder<boolean> => {
+  const spellings = [email, email.toLowerCase(), email.toUpperCase()]
+    .flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
+    .map((spelling) => sql`lower(${spelling})`);
+  return sql`lower(customer_email) in (${sql.join(spellings)})`;
+};
+
+/** The text that staff search in ends with the digits of the phone number: numbers that only contain these stay in the database. */
+const hasPhone = (ctx: Context, digits: string): RawBuilder<boolean> =>
+  sql`customer_phone is not null and ${ctx.contains('search_text', digits)}
+    and (search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`;
 
 /** What a field was before and after a correction. */
 export const correctedValues = (data: string, field: string): unknown[] => {
@@ -47,11 +56,11 @@ export const findReturns = async (
 ): Promise<CustomerRow[]> => {
   const isEmail = email !== undefined;
   const field = isEmail ? 'customerEmail' : 'customerPhone';
-  const normal = (value: string): string => (isEmail ? value.toLowerCase() : digitsOfPhone(value));
+  const normal = (value: string): string =>
+    isEmail ? value.normalize().toLowerCase() : digitsOfPhone(value);
   const wanted = normal(email ?? phone);
   const own = sql`shop_id = ${shopId} and erased_at is null`;
-  // The text that staff search in has the digits of a phone number.
-  const holds = isEmail ? hasEmail(email) : ctx.contains('search_text', wanted);
+  const holds = isEmail ? hasEmail(email) : hasPhone(ctx, wanted);
   const found = new Map<string, CustomerRow>();
   for (const table of ['offline_repairs', 'trade_returns'] as const) {
     const { rows } = await sql<CustomerRow & { data: string }>`

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { Forgetting, ForgettingCount } from '../../contract/personal-data.ts';
@@ -85,9 +84,7 @@ export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<b
       const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, which, { includeOpen: false });
       // One about which a webhook waits is asked for again at the next sweep.
       if (outcome === 'ERASED') erased += 1;
-      await nextTurn();
     }
   }
-  if (erased > 0) await ctx.scrub();
   return erased > 0;
 };

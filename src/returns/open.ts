@@ -15,12 +15,18 @@ const endedOf = (table: RmaTableName): readonly string[] => ENDED_STATUSES[table
 export const openStatuses = (table: RmaTableName): string[] =>
   STATUSES[table].filter((status) => !endedOf(table).includes(status));
 
-/** Spelt as in the indexes of open returns, with the statuses in the text: otherwise they would not be used. */
-export const isOpen = (table: RmaTableName): RawBuilder<SqlBool> =>
+export const hasOpenStatus = (table: RmaTableName): RawBuilder<SqlBool> =>
   sql<SqlBool>`${sql.join(
     endedOf(table).map((status) => sql`status <> ${sql.lit(status)}`),
     sql` and `,
   )}`;
+
+/**
+ * Spelt as in the indexes of open returns, with the statuses in the text: otherwise they would not be used. What is erased takes no
+ * change any more, so it is open no longer, whatever its status.
+ */
+export const isOpen = (table: RmaTableName): RawBuilder<SqlBool> =>
+  sql<SqlBool>`${hasOpenStatus(table)} and erased_at is null`;
 
 export const isEnded = (table: RmaTableName): RawBuilder<SqlBool> =>
   sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;

@@ -25,7 +25,7 @@ export const readTeam = async ({ reads }: Context, shopId: string): Promise<Team
   return team.sort((one, other) => displayName(one).localeCompare(displayName(other)));
 };
 
-type Assigned = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id'>;
+type Assigned = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id' | 'erased_at'>;
 
 /**
  * How this caller sees a return. Staff also see who works on it, and until when; a person who was removed works on nothing. API
@@ -43,7 +43,7 @@ export const viewFor = async <Row extends Assigned, Item>(
   return (row) => {
     const { assignee_id: id } = row;
     const name = id === null ? undefined : names.get(id);
-    const dueAt = dueAtOf(targets, row.status, row.status_since);
+    const dueAt = row.erased_at === null ? dueAtOf(targets, row.status, row.status_since) : null;
     return {
       ...view(row),
       assignee: id === null || name === undefined ? null : { id, name },

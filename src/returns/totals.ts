@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
-import type { Write } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
-import { change, statement } from '../db/statements.ts';
+import { type Change, change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Context } from '../service/context.ts';
-import { isOpen, openStatuses } from './open.ts';
+import { hasOpenStatus, openStatuses } from './open.ts';
 import type { RmaTableName } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
@@ -16,6 +15,16 @@ export type Origin = 'API' | 'STAFF';
 
 export const originOf = ({ client_id }: { client_id: string | null }): Origin =>
   client_id === null ? 'STAFF' : 'API';
+
+/** Under which status a return is counted: erased ones with an open status by themselves, since they are not open. */
+export const countedAs = (
+  table: RmaTableName,
+  { status, erased_at }: { status: string; erased_at: number | null },
+): string => (erased_at !== null && openStatuses(table).includes(status) ? `${status} ${ERASED}` : status);
+const ERASED = 'erased';
+
+export const hasStatus = (counted: { status: string }, status: string): boolean =>
+  counted.status === status || counted.status === `${status} ${ERASED}`;
 
 export interface TotalChange {
   shop_id: string;
@@ -35,7 +44,7 @@ const addingTotals = statement(
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
 );
 
-export const saveTotals = (changes: TotalChange[]): Write[] => {
+export const saveTotals = (changes: TotalChange[]): Change[] => {
   const sums = new Map<string, TotalChange>();
   for (const each of changes) {
     const name = [each.shop_id, each.kind, each.origin, each.status].join(' ');
@@ -73,7 +82,7 @@ export const totalOf = async (
   wanted: { status?: string | undefined; open?: boolean | undefined; origin?: Origin | undefined },
 ): Promise<number> =>
   (await totalsOf({ shopId, kind }))
-    .filter(({ status }) => wanted.status === undefined || status === wanted.status)
+    .filter((counted) => wanted.status === undefined || hasStatus(counted, wanted.status))
     .filter(({ status }) => wanted.open === undefined || wanted.open === openStatuses(kind).includes(status))
     .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
     .reduce((sum, { count }) => sum + count, 0);
@@ -84,7 +93,7 @@ const MOST_STORES = 500;
 export const listStores = async ({ scans }: Context, shopId: string): Promise<StoreList> => {
   const rows = await scans
     .selectFrom('offline_repairs')
-    .select(sql<number>`sum(case when ${isOpen('offline_repairs')} then 1 else 0 end)`.as('open'))
+    .select(sql<number>`sum(case when ${hasOpenStatus('offline_repairs')} then 1 else 0 end)`.as('open'))
     .select('store_id as storeId')
     .where('shop_id', '=', shopId)
     .groupBy('store_id')

@@ -59,6 +59,7 @@ export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> =
     } catch (error) {
       ctx.log.warn({ error: describeError(error) }, 'cleanup step failed; it will be tried again');
     }
+  await ctx.scrub();
 };
 
 export const startJanitor = (ctx: Context): (() => void) => {

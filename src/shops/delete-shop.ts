@@ -4,7 +4,7 @@ import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
-import { lockShop } from './store.ts';
+import { DELETING, lockShop } from './store.ts';
 
 // Deletes everything of a shop in small steps, while the service goes on for the others.
 
@@ -36,6 +36,7 @@ export const beginShopDeletion = (ctx: Context, id: string): Promise<void> =>
     const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;
     const insertion = trx.insertInto('erasures').values(erasure);
     await insertion.onConflict((conflict) => conflict.doNothing()).execute();
+    await trx.updateTable('shops').set({ subscription: DELETING }).where('id', '=', id).execute();
     const working = trx.updateTable('api_clients').where('shop_id', '=', id).where('revoked_at', 'is', null);
     await working.set({ revoked_at: at }).execute();
     for (const table of AT_ONCE)

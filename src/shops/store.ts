@@ -3,7 +3,11 @@ import { SHOP_COLUMNS } from '../db/schema.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Shop, shopFrom } from './plans.ts';
 
-const one = (db: Db, id: string) => db.selectFrom('shops').select(SHOP_COLUMNS).where('id', '=', id);
+/** The `subscription` of a shop that is being deleted: it is there no longer. */
+export const DELETING = 'deleting';
+
+const one = (db: Db, id: string) =>
+  db.selectFrom('shops').select(SHOP_COLUMNS).where('id', '=', id).where('subscription', '<>', DELETING);
 
 export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
   const row = await one(db, id).executeTakeFirst();
@@ -26,6 +30,7 @@ export const listShops = async (db: Db): Promise<Shop[]> => {
   const rows = await db
     .selectFrom('shops')
     .select(SHOP_COLUMNS)
+    .where('subscription', '<>', DELETING)
     .orderBy('created_at')
     .orderBy('id')
     .execute();

@@ -162,6 +162,7 @@ describe('a planted customer', () => {
       expect(await find({ email })).toEqual([trade, repair]);
     for (const phone of ['+442079460018', '0044 20 7946 0018', '44 (20) 7946.0018'])
       expect(await find({ phone })).toEqual([trade, repair]);
+    expect(await find({ email: EMAIL, phone: null })).toEqual([trade, repair]);
     expect(await find({ email: 'GONE-NEW-MARK@planted.example' })).toEqual([repair]);
     expect(await find({ phone: '+44 1 555 0100' })).toEqual([repair]);
     // No country is guessed, and a part is not the whole.
@@ -259,10 +260,10 @@ describe('a planted customer', () => {
     expect(
       further.map(({ event, data }: { event: string; data: { id: string } }) => [event, data.id]),
     ).toEqual([
-      ['offline_repair.erased', repair],
       ['trade_return.erased', trade],
+      ['offline_repair.erased', repair],
     ]);
-    expect(further[1].data).toEqual({
+    expect(further[0].data).toEqual({
       id: trade,
       rmaNumber: tradeNow.rmaNumber,
       externalRef: null,
@@ -324,6 +325,14 @@ describe('erasing', () => {
     const ended = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body.id;
     await t.post(`/offline-repairs/${ended}/resolve`, { offlineDisposition: 'WRITE_OFF' });
     expect((await erase(admin, { email: EMAIL })).body).toMatchObject({ matched: 2, erased: 1, refused });
+    const counts = async () => [
+      (await admin.get('/offline-repairs')).body.total,
+      (await admin.get(`/offline-repairs?status=${open.status}`)).body.total,
+      (await admin.get('/offline-repairs?open=true')).body.total,
+      (await admin.get('/offline-repairs?open=true&sort=updatedAt')).body.items.length,
+      (await admin.get('/overview')).body.offlineRepairs.open,
+    ];
+    expect(await counts()).toEqual([2, 1, 1, 1, 1]);
     expect((await erase(admin, { email: EMAIL, includeOpen: true })).body).toMatchObject({
       matched: 1,
       erased: 1,
@@ -332,6 +341,8 @@ describe('erasing', () => {
       erasedAt: expect.any(String),
       status: open.status,
     });
+    // What is erased is open no longer; it still counts under its status.
+    expect(await counts()).toEqual([2, 1, 0, 0, 0]);
   });
 
   it('waits for a webhook about the return, or drops it when asked to', async ({ t, admin }) => {
@@ -432,6 +443,7 @@ describe('by API', () => {
     await t.post(`/offline-repairs/${id}/close`, {});
     const own = (await admin.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body.id;
     const refused = await post({ customerEmail: EMAIL.toLowerCase(), dryRun: true });
+    expect((await post({ customerEmail: 'not.here@example.com', dryRun: null })).body.dryRun).toBe(false);
     expect(refused.body).toMatchObject({ matched: 2, erased: 1, refused: [], remaining: 0 });
     await admin.post(`/offline-repairs/${own}/close`, {});
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });

@@ -2,10 +2,18 @@ import type { Locator, Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Erasure } from '../../contract/personal-data.ts';
 import { newPerson, PASSWORD } from '../support/admin.ts';
-import { expectAccessible, expectAccessibleDialog, goInside, look, openAs } from '../support/browser.ts';
+import {
+  expectAccessible,
+  expectAccessibleDialog,
+  goInside,
+  look,
+  openAs,
+  openPageAs,
+} from '../support/browser.ts';
 import {
   accessibleEverywhere,
   closeBy,
+  emailAt,
   field,
   type Made,
   newRepair,
@@ -141,7 +149,7 @@ it('a refusal names the returns; an error keeps what was typed', async ({ t }) =
   });
   // The count comes back with the connection.
   await erase.click();
-  await dialog.getByText('Nothing was erased.').waitFor();
+  await dialog.getByText('Nothing was erased').waitFor();
   await dialog
     .getByText(`A webhook about it is still to be sent; try again in some minutes: ${rmaNumber}`)
     .waitFor();
@@ -204,25 +212,31 @@ it('erased returns of both kinds are quiet, on their pages, lists and slips', as
   expect(await page.getByRole('button', { name: 'Close (0)' }).isDisabled()).toBe(true);
 });
 
-it('the name of a former employee is erased', async ({ t }) => {
-  const page = await openAs(t, 'ADMIN');
-  const person = { id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', removedAt: '2026-01-05T10:00:00.000Z' };
-  let erasing = false;
-  await page.route('**/admin/api/former-employees', (route) =>
-    route.fulfill({ json: { items: [{ ...person, email: EMAIL, erasing }] } }),
-  );
-  await page.route('**/admin/api/former-employees/*/erase', (route) => {
-    erasing = true;
-    return route.fulfill({ status: 204 });
-  });
-  await page.goto('/admin/settings/personal-data');
-  await rowWith(page, EMAIL).getByRole('button', { name: 'Erase name…' }).click();
+it('the name of a former employee is erased', async ({ t, admin }) => {
+  const { id } = await newRepair(t);
+  const grace = await newPerson(t, { role: 'STAFF', name: 'Grace Gone', email: emailAt(t, 'grace') });
+  await grace.post(`/offline-repairs/${id}/notes`, { note: 'Called' });
+  await admin.delete(`/users/${grace.id}`);
+  const page = await openPage(t);
+  await rowWith(page, grace.email).getByRole('button', { name: 'Erase name…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Erase the name of a former employee' });
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('Left the shop');
   await look(page, { scheme: 'dark', width: 390 });
   await expectAccessibleDialog(page);
   await closeBy(dialog, 'Erase name');
-  await rowWith(page, EMAIL).getByText('Is being erased').waitFor();
-  await accessibleEverywhere(page);
+  // The janitor erases it later.
+  await rowWith(page, grace.email).getByText('Is being erased').waitFor();
   expect(await fits(page)).toBe(true);
+  await accessibleEverywhere(page);
+});
+
+it('the bench says of an erased return that it was erased', async ({ t, admin }) => {
+  const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
+  await admin.post('/customers/erase', { email: EMAIL, includeOpen: true, reason: 'Asked by letter' });
+  const page = await openPageAs('Bench', t, 'STAFF');
+  await page.getByRole('combobox', { name: 'Move' }).selectOption('Begin repair');
+  await page.getByRole('textbox', { name: 'Scan a return' }).fill(rmaNumber);
+  await page.keyboard.press('Enter');
+  await page.getByText('0 done, 1 not done').waitFor();
+  await page.getByText('were erased: it cannot be changed any more.').first().waitFor();
 });

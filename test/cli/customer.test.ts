@@ -102,7 +102,7 @@ describe('handback customer', () => {
     const { stdout } = await runHere(['customer', 'erase', ...of(t, ...REASON, '--confirm')], t.env);
     expect(stdout).toMatch(/^erases +#RMA-000001\nrefuses +#RMA-000002 OPEN\nerased +1\n/);
     expect(await auditLog(admin, 'CUSTOMER_ERASED')).toMatchObject([
-      { actor: { name: 'operator' }, data: { reason: 'Asked by letter', count: 1 } },
+      { actor: { name: 'operator' }, data: { reason: 'Asked by letter', returns: 1 } },
     ]);
     expect(await failing(['customer', 'erase', ...of(t, ...REASON, '--confirm')], t.env)).toMatch(
       /No return was erased/,

@@ -38,6 +38,7 @@ describe('without any setting', () => {
       mail: null,
       startedByNpm: false,
       drainMs: 4_000,
+      auditMonths: 24,
       databaseWaitMs: 30_000,
     });
   });
@@ -51,7 +52,7 @@ describe('without any setting', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
       ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS', 'DATABASE_POOLS'],
-      ...['DATABASE_WAIT_SECONDS', 'MAX_CONNECTIONS_PER_ADDRESS'],
+      ...['DATABASE_WAIT_SECONDS', 'MAX_CONNECTIONS_PER_ADDRESS', 'AUDIT_MONTHS'],
     ];
     for (const blank of ['', '  '])
       expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}));
@@ -94,6 +95,7 @@ describe('a good value', () => {
     [{ DRAIN_SECONDS: '0' }, { drainMs: 0 }],
     [{ DATABASE_WAIT_SECONDS: '5' }, { databaseWaitMs: 5_000 }],
     [{ DRAIN_SECONDS: '60' }, { drainMs: 60_000 }],
+    [{ AUDIT_MONTHS: '120' }, { auditMonths: 120 }],
     [{ TRUST_PROXY: 'off' }, { trustProxy: false }],
     [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
     [{ TRUST_PROXY: '0' }, { trustProxy: false }],
@@ -115,6 +117,7 @@ describe('a wrong value', () => {
     PORT: ['http', '-1', '65536', '80.5', '0x50', '1e3'],
     DRAIN_SECONDS: ['61', '1.5', '-1'],
     DATABASE_WAIT_SECONDS: ['601'],
+    AUDIT_MONTHS: ['0', '121', '1.5'],
     MAX_CONNECTIONS_PER_ADDRESS: ['0', '5001'],
     DATABASE_URL: ['mysql://user:pw@db/handback', 'localhost:5432', 'postgres://db:port/handback'],
     SECRET_KEY: ['k'.repeat(31), `${KEY},short`, ',', `${KEY},`, `,${KEY}`, `${OTHER_KEY}, ,${KEY}`],

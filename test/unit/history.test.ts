@@ -77,7 +77,7 @@ const goodRun = (): Run => {
     })),
   );
   const lamp = creation('lamp', 'receipt-2', 2);
-  const rma = { shopId: SHOP, clientId: TILL, createdAt: NOON };
+  const rma = { shopId: SHOP, clientId: TILL, createdAt: NOON, erasedAt: null };
   const repair = { kind: 'offline_repairs' as const, status: 'OFFLINE_REPAIR' };
   const trade = { kind: 'trade_returns' as const, status: 'TRADE_SUBMITTED' };
   const total = { shopId: SHOP, origin: 'API' as const, count: 1 };

@@ -99,7 +99,9 @@ const stillOpen = (found: FoundReturn[]): FoundReturn[] => {
 
 const kindOf = (found: FoundReturn | null): Kind | null => (found ? KIND_OF[found.kind] : null);
 
-const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
+/** That a return was erased, its own message says. */
+const isConflict = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 409 && error.body?.code !== 'ERASED';
 
 const targetOf = ({ of: { kind }, move: { action } }: Job): string | null => {
   const moves: Record<string, { to: string | null }> =

@@ -11,7 +11,7 @@ import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { formatEnd, RelativeTime } from '../ui/relative-time.tsx';
-import { SecondLine } from '../ui/two-lines.tsx';
+import { OrErased, SecondLine } from '../ui/two-lines.tsx';
 import { ACTION_LABELS, ACTOR_LABELS, FIELD_LABELS, SUBJECT_LABELS, VALUE_LABELS } from './labels.ts';
 
 const route = getRouteApi('/inside/settings/audit-log');
@@ -58,7 +58,7 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
     header: 'About',
     cell: ({ subject }) => (
       <>
-        {subject.name}
+        <OrErased>{subject.name}</OrErased>
         <SecondLine>{SUBJECT_LABELS[subject.type]}</SecondLine>
       </>
     ),
@@ -67,7 +67,7 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
     header: 'Who',
     cell: ({ actor, address }) => (
       <>
-        {actor.name}
+        <OrErased>{actor.name}</OrErased>
         <SecondLine>{address ?? ACTOR_LABELS[actor.type]}</SecondLine>
       </>
     ),

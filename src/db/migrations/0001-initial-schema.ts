@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { SchemaChange, SchemaDialect } from '../migrate.ts';
 
-// Rows that are written with every creation or move carry no foreign keys: shops and clients are never deleted, the action that
-// writes has just read both, and the key checks would lock the shop's row under load.
+// Rows that are written with every creation or move carry no foreign keys: shops and clients are deleted after all their rows, the
+// action that writes has just read both, and the key checks would lock the shop's row under load.
 export const initialSchema: SchemaChange = async (db, engine) => {
   const subjects = [shops, people, returns, events, installation].map((subject) => subject(engine));
   for (const statement of subjects.flatMap((text) => text.split(/;\n/)))

@@ -1,16 +1,27 @@
 import { sql } from 'kysely';
 import type { SchemaChange } from '../migrate.ts';
 
-/** Ended, spelt as statements spell it (`personal-data/forget.ts`), so that they find the index. New returns are not in it. */
-const ENDED = {
-  offline_repairs: `status in ('OFFLINE_RESOLVED', 'OFFLINE_CLOSED')`,
-  trade_returns: `status in ('TRADE_REJECTED', 'TRADE_RESOLVED')`,
+/** Spelt as statements spell it (`personal-data/forget.ts`, `returns/open.ts`), so that they find the indexes. */
+const KINDS = {
+  offline_repairs: {
+    ended: `status in ('OFFLINE_RESOLVED', 'OFFLINE_CLOSED')`,
+    open: `status <> 'OFFLINE_CLOSED'`,
+  },
+  trade_returns: {
+    ended: `status in ('TRADE_REJECTED', 'TRADE_RESOLVED')`,
+    open: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,
+  },
 };
 
 export const personalData: SchemaChange = async (db, { id }) => {
-  const ofKind = Object.entries(ENDED).flatMap(([kind, ended]) => [
+  const ofKind = Object.entries(KINDS).flatMap(([kind, { ended, open }]) => [
     `alter table ${kind} add column erased_at bigint`,
     `create index ${kind}_forgettable on ${kind} (shop_id, status_since) where erased_at is null and ${ended}`,
+    // What is erased is not open any more, whatever its status.
+    `drop index ${kind}_open`,
+    `drop index ${kind}_waiting`,
+    `create index ${kind}_open on ${kind} (shop_id, number, assignee_id, created_at, updated_at, status) where ${open} and erased_at is null`,
+    `create index ${kind}_waiting on ${kind} (shop_id, status_since, number, status) where ${open} and erased_at is null`,
   ]);
   const statements = [
     ...ofKind,

@@ -40,6 +40,7 @@ export const openPostgres = (
     scans: db,
     webhooks: pools.webhooks.kysely(),
     background,
+    bulk: db,
     fill: statements.fill,
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice));

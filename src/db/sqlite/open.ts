@@ -45,16 +45,20 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     scans: kyselyThat('FULL', { heavyReads }),
     webhooks: light,
     background: light,
+    bulk: light,
     fill,
     async migrate(notice = () => {}) {
       const waiting = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
       if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
-    // The log keeps old pages until they are written over. In the thread, since it waits for the disk.
+    // The log keeps old pages until they are written over. In the thread, since it waits for the disk; and most of it while
+    // others write, who wait for the rest.
     async scrub() {
-      const truncating = heavyReads.run({ sql: 'pragma wal_checkpoint(truncate)', parameters: [] });
-      await truncating.catch((error) => onDatabaseError('checkpoint failed', error));
+      for (const mode of ['passive', 'truncate'])
+        await heavyReads
+          .run({ sql: `pragma wal_checkpoint(${mode})`, parameters: [] })
+          .catch((error) => onDatabaseError('checkpoint failed', error));
     },
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,

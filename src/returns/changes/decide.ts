@@ -25,7 +25,7 @@ import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
 import { SEARCHED_COLUMNS, searchText } from '../search.ts';
 import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
-import { originOf, type TotalChange } from '../totals.ts';
+import { countedAs, originOf, type TotalChange } from '../totals.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
 
@@ -257,11 +257,12 @@ export const entryOf = (
   data: JSON.stringify(data),
 });
 
-const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): TotalChange[] => {
-  if (before?.status === row.status) return [];
+export const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): TotalChange[] => {
+  const [from, to] = [before && countedAs(kind, before), countedAs(kind, row)];
+  if (from === to) return [];
   const of = { shop_id: row.shop_id, kind, origin: originOf(row) };
-  const entered = { ...of, status: row.status, count: 1 };
-  return before ? [{ ...of, status: before.status, count: -1 }, entered] : [entered];
+  const entered = { ...of, status: to, count: 1 };
+  return from === null ? [entered] : [{ ...of, status: from, count: -1 }, entered];
 };
 
 /** What staff search in, where that is inserted or changes. */

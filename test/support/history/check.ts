@@ -128,6 +128,8 @@ const MOVES: readonly { event: string; to: string | null; from?: readonly string
   // Of corrections and assignments.
   { event: 'offline_repair.updated', to: null },
   { event: 'trade_return.updated', to: null },
+  { event: 'offline_repair.erased', to: null },
+  { event: 'trade_return.erased', to: null },
 ];
 
 /** What is wrong with an event that comes after that status; null as status: it is the first. */
@@ -171,7 +173,7 @@ const livesInOrder: Rule = (_history, { rmas, events }) => {
   ];
 };
 
-const TOLD_BY_EVENTS: readonly string[] = ['CREATED', ...MOVE_ENTRIES, 'CORRECTED', 'ASSIGNED'];
+const TOLD_BY_EVENTS: readonly string[] = ['CREATED', ...MOVE_ENTRIES, 'CORRECTED', 'ASSIGNED', 'ERASED'];
 
 const timelineTellsTheSame: Rule = (_history, { rmas, events, timeline }) => {
   const entries = Map.groupBy(
@@ -196,7 +198,12 @@ const positionsWithoutGap: Rule = (_history, { events }) =>
 
 const bodyOf = ({ event, timestamp, data }: FeedItem): string => JSON.stringify({ event, timestamp, data });
 
-const faultsInFeed = ({ items }: FeedRead, events: KeptEvent[]): string[] => {
+/** What was read before its return was erased had other words. */
+const faultsInFeed = (
+  { items }: FeedRead,
+  events: KeptEvent[],
+  isErased: (rmaId?: string) => boolean,
+): string[] => {
   const read = new Set(items.map(({ id }) => id));
   const there = byId(events);
   const order = items.filter(({ id }) => there.has(id)).map(({ id }) => there.get(id)?.position as number);
@@ -206,18 +213,22 @@ const faultsInFeed = ({ items }: FeedRead, events: KeptEvent[]): string[] => {
     ...items.filter(({ id }) => !there.has(id)).map(({ id }) => `the feed made up the event ${id}`),
     ...(order.some((position, i) => position < (order[i - 1] ?? 0)) ? ['the feed went back'] : []),
     ...items
-      .filter((item) => there.has(item.id) && there.get(item.id)?.body !== bodyOf(item))
+      .filter(({ id }) => there.has(id) && !isErased(there.get(id)?.rmaId))
+      .filter((item) => there.get(item.id)?.body !== bodyOf(item))
       .map(({ id }) => `the feed told the event ${id} in other words than its webhook`),
   ];
 };
 
-const feedWithoutGap: Rule = ({ feeds }, { events }) =>
-  feeds.flatMap((feed) =>
+const feedWithoutGap: Rule = ({ feeds }, { events, rmas }) => {
+  const erased = new Set(rmas.filter(({ erasedAt }) => erasedAt !== null).map(({ id }) => id));
+  return feeds.flatMap((feed) =>
     faultsInFeed(
       feed,
       events.filter(({ shopId }) => shopId === feed.shopId),
+      (rmaId) => rmaId !== undefined && erased.has(rmaId),
     ),
   );
+};
 
 // Every event that has a receiver is delivered, or dropped after four attempts; and always the same bytes.
 

@@ -33,7 +33,7 @@ const readShops = async (db: Db) => {
 const readRmas = async (db: Db, kind: Kind) => {
   const rows = await db
     .selectFrom(kind)
-    .select(['id', 'shop_id', 'client_id', 'number', 'status', 'external_ref', 'created_at'])
+    .select(['id', 'shop_id', 'client_id', 'number', 'status', 'external_ref', 'created_at', 'erased_at'])
     .execute();
   return rows.map((row) => ({
     id: row.id,
@@ -45,6 +45,7 @@ const readRmas = async (db: Db, kind: Kind) => {
     status: row.status as string,
     externalRef: row.external_ref,
     createdAt: row.created_at,
+    erasedAt: row.erased_at,
   }));
 };
 

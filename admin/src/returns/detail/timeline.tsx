@@ -17,7 +17,7 @@ import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import { ERASED_TEXT, type TimelineType } from '../../../../contract/lifecycle.ts';
 import type { ReceivedLine } from '../../../../contract/trade-return.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { Hint, isErased } from '../../ui/two-lines.tsx';
+import { Hint, isErased, OrErased } from '../../ui/two-lines.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
 import { formatAmount, formatNumber } from '../numbers.ts';
@@ -127,7 +127,9 @@ const noteOf = ({ type, note }: TimelineEntry) => {
 
 const Title = ({ entry }: { entry: TimelineEntry }) => (
   <Text size="sm" component="span">
-    <strong>{entry.actor.name}</strong>{' '}
+    <strong>
+      <OrErased>{entry.actor.name}</OrErased>
+    </strong>{' '}
     <Text span size="xs" c="dimmed">
       ({ACTOR_LABELS[entry.actor.type]})
     </Text>{' '}

@@ -115,7 +115,7 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
       Object.fromEntries(
         REPAIR_FIELDS[action].map(({ name }) => [name, CURRENT_VALUES[name]?.(repair) ?? '']),
       ),
-    isOpen: ({ erasedAt }) => erasedAt === null,
+    isOpen: ({ erasedAt }) => !erasedAt,
     isNext: ({ status }) => to !== null && nextStatus(status) === to,
     isRejection: false,
     warning: (repair) => reopeningWarning(repair, to),
@@ -145,7 +145,7 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   ownFields: OWN_TRADE_FIELDS[action] ?? [],
   ...(action === 'receive' ? { page: '/trade-returns/$id/receive' as const } : {}),
   initialValues: () => ({ note: '' }),
-  isOpen: ({ status, erasedAt }) => erasedAt === null && openTradeMoves(status).includes(action),
+  isOpen: ({ status, erasedAt }) => !erasedAt && openTradeMoves(status).includes(action),
   isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REJECTION) === action,
   isRejection: action === REJECTION,
   warning: () => (endsTrade(action) ? 'This ends the return: no other move is open after it.' : null),
