@@ -15,14 +15,14 @@ import { shopById } from './commands.ts';
 
 // What the commands about customers do, and `shop delete`.
 
-type PersonOptions = FindCustomer & { shop: string };
+type CustomerOptions = FindCustomer & { shop: string };
 
 const operatorOf = async (ctx: Context, shopId: string) => ({
   shop: await shopById(ctx, shopId),
   actor: OPERATOR,
 });
 
-export const customerFind = async (ctx: Context, { shop, ...person }: PersonOptions) => {
+export const customerFind = async (ctx: Context, { shop, ...person }: CustomerOptions) => {
   const { total, returns } = await findCustomer(ctx, await operatorOf(ctx, shop), person);
   if (total > returns.length)
     notice(`${total} returns hold the customer: the newest ${returns.length} follow`);
@@ -31,7 +31,7 @@ export const customerFind = async (ctx: Context, { shop, ...person }: PersonOpti
 
 export const customerExport = async (
   ctx: Context,
-  { shop, output, ...person }: PersonOptions & { output?: string },
+  { shop, output, ...person }: CustomerOptions & { output?: string },
 ) => {
   if (output) refuseExisting(output, false);
   const text = await exportCustomer(ctx, await operatorOf(ctx, shop), person);
@@ -42,7 +42,7 @@ export const customerExport = async (
 
 type Flags = { [Flag in 'includeOpen' | 'dryRun' | 'confirm' | 'json']?: boolean };
 
-export const customerErase = async (ctx: Context, options: PersonOptions & Flags & { reason: string }) => {
+export const customerErase = async (ctx: Context, options: CustomerOptions & Flags & { reason: string }) => {
   const { shop, json, confirm, dryRun = false, includeOpen = false, ...asked } = options;
   const caller = await operatorOf(ctx, shop);
   const planned = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun: true });

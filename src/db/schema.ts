@@ -34,7 +34,7 @@ const fixedText = fixed<string>();
 const fixedTextOrNull = fixed<string | null>();
 const fixedNumber = fixed<number>();
 
-export type ReturnTable = 'offline_repairs' | 'trade_returns';
+export type RmaTableName = 'offline_repairs' | 'trade_returns';
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 
 const rmaColumns = <Status extends string>() => ({
@@ -164,7 +164,7 @@ const SCHEMA = {
   /** How many RMAs there are, updated with every change. */
   rma_totals: {
     ...fixedText('shop_id', 'status'),
-    ...fixed<ReturnTable>()('kind'),
+    ...fixed<RmaTableName>()('kind'),
     ...fixed<'API' | 'STAFF'>()('origin'),
     ...number('count'),
   },
@@ -178,11 +178,11 @@ const SCHEMA = {
   /** After so many days in a status a return is overdue. */
   target_days: { ...fixedText('shop_id', 'status'), ...number('days') },
   /** Months after its end in which a shop's return of a kind is erased. */
-  forget_rules: { ...fixedText('shop_id'), ...fixed<ReturnTable>()('kind'), ...number('months') },
+  forget_rules: { ...fixedText('shop_id'), ...fixed<RmaTableName>()('kind'), ...number('months') },
   /** What was erased, without any data: a restore erases it again. */
   erasures: {
     ...fixedText('subject_id', 'shop_id'),
-    ...fixed<ReturnTable | 'users' | 'shops'>()('kind'),
+    ...fixed<RmaTableName | 'users' | 'shops'>()('kind'),
     ...fixedNumber('at'),
     // null: it is done. Otherwise the janitor goes on; of a former employee it is the last RMA whose timeline was done.
     ...textOrNull('done_to'),

@@ -4,7 +4,7 @@ import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
 import type { EraseCustomer, Erasure } from '../../contract/personal-data.ts';
 import { aboutShop, recordAudit, updateAuditData } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
-import type { ReturnTable, Row } from '../db/schema.ts';
+import type { RmaTableName, Row } from '../db/schema.ts';
 import { buildEvent } from '../events/event.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
@@ -47,12 +47,12 @@ interface EraseOptions {
 }
 
 /** One transaction: the return as it was and as it is then, with its timeline. */
-interface Work {
+interface ErasingReturn {
   ctx: Context;
   trx: Trx;
   caller: Caller;
   counter: Counter;
-  kind: ReturnTable;
+  kind: RmaTableName;
   before: ReturnRow;
   erased: ReturnRow;
   entries: Row<'timeline'>[];
@@ -60,12 +60,12 @@ interface Work {
 
 /**
  * Erases a return of a shop, whole or not at all. Returns why it was not: it is held, or there is none that could be. While the
- * transaction lasts, about 3 ms, no other return of the shop changes.
+ * transaction lasts, about 2 ms on SQLite and 7 ms on PostgreSQL, no other return of the shop changes.
  */
 export const eraseReturn = async (
   ctx: Context,
   caller: Caller,
-  { id, kind }: { id: string; kind: ReturnTable },
+  { id, kind }: { id: string; kind: RmaTableName },
   { includeOpen, isSilent = false, record }: EraseOptions,
 ): Promise<RefusedReturn['reason'] | 'ERASED' | 'GONE'> => {
   const { shop } = caller;
@@ -81,15 +81,14 @@ export const eraseReturn = async (
     if (holds.has(id)) return holds.get(id);
     const at = nextTimestamp(counter, Math.max(ctx.clock.now(), before.updated_at + 1));
     const erased = { ...before, ...erasedColumns(kind), updated_at: at, erased_at: at } as ReturnRow;
-    const work = { ctx, trx, caller, counter, kind, before, erased, entries: await entriesOf(trx, id) };
-    await cleanStored(work);
-    await cleanViews(work);
-    await writeRow(work);
-    if (!isSilent) receiver = await addEvent(work);
+    const erasing = { ctx, trx, caller, counter, kind, before, erased, entries: await entriesOf(trx, id) };
+    await cleanStored(erasing);
+    await cleanViews(erasing);
+    await writeRow(erasing);
+    if (!isSilent) receiver = await addEvent(erasing);
     const { last_at, last_position } = counter;
-    await sql`
-      update shop_counters set last_at = ${last_at}, last_position = ${last_position}
-      where shop_id = ${shop.id}`.execute(trx);
+    const counters = trx.updateTable('shop_counters').set({ last_at, last_position });
+    await counters.where('shop_id', '=', shop.id).execute();
     await record?.(trx);
     return 'ERASED';
   });
@@ -99,7 +98,7 @@ export const eraseReturn = async (
   return outcome;
 };
 
-const writeRow = async ({ ctx, trx, caller, kind, before, erased }: Work): Promise<void> => {
+const writeRow = async ({ ctx, trx, caller, kind, before, erased }: ErasingReturn): Promise<void> => {
   const { id, shop_id, updated_at: at } = erased;
   const search_text = searchText(erased, KINDS[kind].searchedIn(erased));
   const set = Object.entries({ ...erasedColumns(kind), search_text, updated_at: at, erased_at: at });
@@ -118,31 +117,28 @@ const KEY_WITHIN_MS = 10_000;
 const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** Timeline, events and answers without the customer. A webhook that waits is dropped: it is never sent in another form. */
-const cleanStored = async ({ ctx, trx, caller, kind, erased, entries }: Work): Promise<void> => {
+const cleanStored = async ({ ctx, trx, caller, kind, erased, entries }: ErasingReturn): Promise<void> => {
   const { id, updated_at } = erased;
   const clean = (text: string): string => cleanJson(kind, text, toIso(updated_at));
   // Most entries and events are left as they are: on PostgreSQL each statement is a round trip, and the shop's other changes wait.
   for (const entry of entries) {
     const data = clean(entry.data);
+    const own = sql`rma_id = ${id} and at = ${entry.at}`;
     if (entry.note !== null || data !== entry.data)
-      await sql`
-        update timeline set note = null, data = ${data} where rma_id = ${id} and at = ${entry.at}`.execute(
-        trx,
-      );
+      await sql`update timeline set note = null, data = ${data} where ${own}`.execute(trx);
     for (const event of await eventsOf(trx, entry)) {
       const body = clean(event.body);
       if (body !== event.body)
         await sql`update events set body = ${body} where id = ${event.id}`.execute(trx);
     }
   }
-  // The answer of a creation begins with the id of its return. CustomerRow by time alone: a client may have 100,000 keys.
+  // The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`
     select client_id, key, answer from idempotency_keys
     where created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
       and substr(answer, 1, 44) = ${`{"id":"${id}"`}`.execute(trx);
   for (const { client_id, key, answer } of rows)
-    await sql`
-      update idempotency_keys set answer = ${clean(answer)}
+    await sql`update idempotency_keys set answer = ${clean(answer)}
       where client_id = ${client_id} and key = ${key}`.execute(trx);
   await trx
     .updateTable('webhook_deliveries')
@@ -152,7 +148,7 @@ const cleanStored = async ({ ctx, trx, caller, kind, erased, entries }: Work): P
 };
 
 /** What the customer is known by, now and before corrections. */
-const marksOf = ({ before, entries }: Work): string[] => {
+const marksOf = ({ before, entries }: ErasingReturn): string[] => {
   const columns = ['customer_name', 'customer_email', 'customer_phone', 'tracking_number'];
   const corrections = entries.filter(({ type }) => type === 'CORRECTED');
   const marks = columns.flatMap((column) => [
@@ -162,9 +158,9 @@ const marksOf = ({ before, entries }: Work): string[] => {
   return marks.filter((mark) => typeof mark === 'string' && mark !== '');
 };
 
-const cleanViews = async (work: Work): Promise<void> => {
-  const { ctx, trx, caller } = work;
-  const marks = marksOf(work);
+const cleanViews = async (erasing: ErasingReturn): Promise<void> => {
+  const { ctx, trx, caller } = erasing;
+  const marks = marksOf(erasing);
   const all = trx.selectFrom('saved_views').select(['id', 'name', 'search']);
   for (const view of await all.where('shop_id', '=', caller.shop.id).execute()) {
     const list = { name: 'saved_views', view: (row: typeof view) => cleanView(row, marks) };
@@ -175,7 +171,14 @@ const cleanViews = async (work: Work): Promise<void> => {
 };
 
 /** The event of the erasure, in the log and to the client that chose it. Returns which client that is. */
-const addEvent = async ({ ctx, trx, caller, counter, kind, erased }: Work): Promise<string | null> => {
+const addEvent = async ({
+  ctx,
+  trx,
+  caller,
+  counter,
+  kind,
+  erased,
+}: ErasingReturn): Promise<string | null> => {
   const { client_id: creatorId, updated_at: at } = erased;
   // API clients do not see a return that staff created.
   if (creatorId === null) return null;
@@ -194,13 +197,15 @@ const addEvent = async ({ ctx, trx, caller, counter, kind, erased }: Work): Prom
 
 const nameOf = ({ id, number }: CustomerRow) => ({ id, rmaNumber: rmaNumber(number) });
 
-type Asked = Pick<EraseCustomer, 'email' | 'phone' | 'includeOpen' | 'dryRun'> & { reason: string | null };
+type EraseRequest = Pick<EraseCustomer, 'email' | 'phone' | 'includeOpen' | 'dryRun'> & {
+  reason: string | null;
+};
 
 /** Erases at most 500 returns of a customer, or counts them. Programs are not shown the returns that staff created. */
 export const eraseCustomer = async (
   ctx: Context,
   caller: Caller,
-  { reason, includeOpen, dryRun, ...person }: Asked,
+  { reason, includeOpen, dryRun, ...person }: EraseRequest,
 ): Promise<Erasure> => {
   const { shop, actor } = caller;
   const found = await findReturns(ctx, shop.id, person);

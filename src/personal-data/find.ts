@@ -5,7 +5,7 @@ import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { FindCustomer, FoundCustomer } from '../../contract/personal-data.ts';
 import { aboutShop, recordAudit } from '../audit/store.ts';
 import type { Db } from '../db/database.ts';
-import { type ReturnTable, TIMELINE_COLUMNS } from '../db/schema.ts';
+import { type RmaTableName, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
@@ -21,9 +21,9 @@ import { digitsOfPhone } from './places.ts';
 const COLUMNS = sql.raw(
   'rma.id, rma.number, rma.status, rma.client_id, customer_name, customer_email, customer_phone, created_at',
 );
-type Column = 'id' | 'number' | 'status' | 'client_id' | 'created_at';
-export type CustomerRow = Pick<ReturnRow, Column | `customer_${'name' | 'email' | 'phone'}`> & {
-  kind: ReturnTable;
+type CustomerColumn = 'id' | 'number' | 'status' | 'client_id' | 'created_at';
+export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 'email' | 'phone'}`> & {
+  kind: RmaTableName;
 };
 
 /** `lower` may know only A to Z: an e-mail in another script is asked for in both cases, and in both forms of Unicode. */

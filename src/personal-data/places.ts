@@ -1,5 +1,5 @@
 import { ERASED_EMAIL, ERASED_TEXT } from '../../contract/personal-data.ts';
-import type { ReturnTable, Row, Tables } from '../db/schema.ts';
+import type { RmaTableName, Row, Tables } from '../db/schema.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 
 // Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
@@ -117,7 +117,7 @@ const VALUES: Partial<Record<Fate, string | null>> = {
 };
 
 /** The columns that lose the customer, as they are then. */
-export const erasedColumns = (table: ReturnTable): Record<string, string | null> => {
+export const erasedColumns = (table: RmaTableName): Record<string, string | null> => {
   const columns = Object.entries(PLACES[table]).filter(([, fate]) => fate in VALUES);
   return Object.fromEntries(columns.map(([column, fate]) => [column, VALUES[fate] ?? null]));
 };
@@ -126,7 +126,7 @@ export const fieldOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The same by the names that answers, events and timelines use; the parts of an address; and the note to a line that was received. */
-const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
+const fieldsOf = (table: RmaTableName): Map<string, string | null> => {
   const columns = Object.entries(erasedColumns(table)).map(
     ([name, value]) => [fieldOf(name), value] as const,
   );
@@ -138,7 +138,7 @@ const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fi
  * An answer, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
  * entry have texts. Of a correction both values go. A damaged text loses everything.
  */
-export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {
+export const cleanJson = (table: RmaTableName, text: string, erasedAt: string): string => {
   function clean(this: object, ...[name, value, context]: Parameters<typeof withExactNumbers>): unknown {
     const isWhole = 'createdAt' in this;
     if (isWhole && name === 'erasedAt') return erasedAt;

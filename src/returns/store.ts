@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { isId, isRmaNumber } from '../../contract/common.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { RMA_COLUMNS, type Row } from '../db/schema.ts';
+import { RMA_COLUMNS, type RmaTableName, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Context } from '../service/context.ts';
@@ -10,7 +10,7 @@ import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 
 /** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
-export type RmaTableName = 'offline_repairs' | 'trade_returns';
+export type { RmaTableName };
 
 /** An RMA as it is read: what staff search in is only ever written. */
 export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends RmaTableName
