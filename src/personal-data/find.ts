@@ -70,8 +70,9 @@ const holding = async (
   ctx: Context,
   shopId: string,
   table: ReturnTable,
+  { field, isSame }: Wanted,
   { email, phone = '' }: FindCustomer,
-) => {
+): Promise<Found[]> => {
   const digits = digitsOfPhone(phone);
   const spellings = spellingsOf(email ?? '').map((spelling) => sql`lower(${spelling})`);
   const isTheirs =
@@ -84,14 +85,18 @@ const holding = async (
     .where('shop_id', '=', shopId)
     .where('erased_at', 'is', null)
     .where(isTheirs)
-    .orderBy('number', 'desc')
+    // Not by the column itself where an e-mail leads to the rows: SQLite would read the whole shop in its order.
+    .orderBy(email === undefined ? sql`number` : sql`number + 0`, 'desc')
     .limit(sql.lit(FOUND_AT_ONCE));
-  const found = await theirs.execute();
-  for (let some = found; some.length === FOUND_AT_ONCE; ) {
+  const found: Found[] = [];
+  for (let some = await theirs.execute(); ; ) {
+    const theirOwn = some.filter((row) =>
+      isSame(field === 'customerEmail' ? row.customer_email : row.customer_phone),
+    );
+    found.push(...theirOwn.map((row) => ({ ...row, table })));
+    if (some.length < FOUND_AT_ONCE) return found;
     some = await theirs.where('number', '<', some.at(-1)?.number as number).execute();
-    found.push(...some);
   }
-  return found;
 };
 
 /** Returns of a table that held the person before a correction. */
@@ -128,15 +133,18 @@ export const correctedValues = (data: string, field: string): unknown[] => {
 /** The returns of both kinds that hold a person, or held them before a correction, and are not erased; newest first. */
 export const findReturns = async (ctx: Context, shopId: string, person: FindCustomer): Promise<Found[]> => {
   const wanted = wantedOf(person);
-  const found = new Map<string, Found>();
+  let found: Found[] = [];
   for (const table of TABLES) {
-    const now = (await holding(ctx, shopId, table, person)).filter(({ customer_email, customer_phone }) =>
-      wanted.isSame(wanted.field === 'customerEmail' ? customer_email : customer_phone),
+    const now = await holding(ctx, shopId, table, wanted, person);
+    const rows = await corrected(ctx, shopId, table, wanted, person);
+    // Those that were corrected several times, or hold the person again, are named once.
+    const before = new Map(rows.map((row) => [row.id, { ...row, table }]));
+    found = found.concat(
+      now.filter(({ id }) => !before.has(id)),
+      [...before.values()],
     );
-    const before = await corrected(ctx, shopId, table, wanted, person);
-    for (const row of [...now, ...before]) found.set(row.id, { ...row, table });
   }
-  return [...found.values()].sort((one, other) => other.number - one.number);
+  return found.sort((one, other) => other.number - one.number);
 };
 
 /** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. */
