@@ -8,7 +8,7 @@ export { ERASED_EMAIL, ERASED_TEXT } from './lifecycle.ts';
 
 const FEWEST_DIGITS = 5;
 
-const phone = text(LENGTH.name, {
+export const phoneNumber = text(LENGTH.name, {
   description: 'Compared by its digits; a leading `+` or `00` is ignored, and no country is guessed.',
   examples: ['+44 20 7946 0018'],
 }).refine((value) => value.replaceAll(/\D/g, '').length >= FEWEST_DIGITS, {
@@ -17,8 +17,14 @@ const phone = text(LENGTH.name, {
 });
 
 const person = {
-  email: email({ description: 'In upper or lower case.', examples: ['ada@example.com'] }).optional(),
-  phone: phone.optional(),
+  email: email({ description: 'In upper or lower case.', examples: ['ada@example.com'] })
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional(),
+  phone: phoneNumber
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional(),
 };
 const ONE_OF_BOTH = {
   path: ['email'],
@@ -65,9 +71,15 @@ export const CustomerExport = z
   .meta({ id: 'CustomerExport' });
 export type CustomerExport = z.infer<typeof CustomerExport>;
 
-const dryRun = z.boolean().default(false).meta({
-  description: 'Counts and names what would be erased, and changes nothing.',
-});
+const flag = (description: string) =>
+  z
+    .boolean()
+    .nullable()
+    .default(false)
+    .transform((value) => value ?? false)
+    .meta({ description });
+
+const dryRun = flag('Counts and names what would be erased, and changes nothing.');
 
 export const EraseCustomer = z
   .strictObject({
@@ -76,9 +88,7 @@ export const EraseCustomer = z
       description: 'Kept in the audit log: why, without the name of the customer.',
       examples: ['Asked for it by letter'],
     }),
-    includeOpen: z.boolean().default(false).meta({
-      description: 'Also erases returns that are open; webhooks about them that wait are dropped.',
-    }),
+    includeOpen: flag('Also erases returns that are open; webhooks about them that wait are dropped.'),
     dryRun,
   })
   .refine(isOneOfBoth, ONE_OF_BOTH)

@@ -1,13 +1,11 @@
-import { sql } from 'kysely';
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
 import type { Actor, Page } from '../../contract/common.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { prune } from '../db/prune.ts';
 import { AUDIT_COLUMNS, type Row } from '../db/schema.ts';
 import { rowCount } from '../db/statements.ts';
-import { lowestId, newId } from '../lib/ids.ts';
+import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
-import { monthsBefore, toIso } from '../lib/time.ts';
+import { toIso } from '../lib/time.ts';
 import { answerPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 
@@ -79,26 +77,6 @@ export const recordForAllShops = async (
           .map((shop) => auditRow({ ...aboutShop(shop), at, actor: OPERATOR, action, data })),
       )
       .execute();
-};
-
-/** Entries are deleted after some months; true when more may be left. */
-export const forgetOldEntries = (ctx: Context, nowMs: number): Promise<boolean> => {
-  const upTo = lowestId(monthsBefore(nowMs, ctx.config.auditMonths));
-  return prune(ctx, { table: 'audit_log', by: 'id', upTo });
-};
-
-const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-
-/** Addresses in entries that are kept longer. */
-export const forgetAuditAddresses = (ctx: Context, nowMs: number): Promise<boolean> => {
-  const only = sql<boolean>`address is not null`;
-  return prune(ctx, {
-    table: 'audit_log',
-    by: 'id',
-    upTo: lowestId(nowMs - ADDRESS_KEPT_MS),
-    only,
-    blank: 'address',
-  });
 };
 
 /** What of these fields is another value now; null where nothing is. */

@@ -14,7 +14,7 @@ import {
   WRITTEN_BY_A_START,
 } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
-import { addErasures } from '../personal-data/erasure-list.ts';
+import { addErasures } from '../personal-data/erasures.ts';
 import { type Config, readConfig, VERSION } from '../service/config.ts';
 import { backupKeys, keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
 import {

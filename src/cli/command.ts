@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { RIGHTS, type Right } from '../../contract/common.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
-import { EraseCustomer, FindCustomer } from '../../contract/personal-data.ts';
+import { EraseCustomer, phoneNumber } from '../../contract/personal-data.ts';
 import type { Config } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
@@ -112,7 +112,7 @@ export const personName = by(
   `It must be a name of at most ${LENGTH.name} characters, not an e-mail address.`,
 );
 export const email = by(emailField(), 'It must be an e-mail address.');
-export const phone = by(FindCustomer.shape.phone.unwrap(), 'It must be a phone number of at least 5 digits.');
+export const phone = by(phoneNumber, 'It must be a phone number of at least 5 digits.');
 export const reason = by(EraseCustomer.shape.reason, `It must be 1 to ${LENGTH.freeText} characters long.`);
 export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
 

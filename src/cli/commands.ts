@@ -37,11 +37,7 @@ const shopFields = (shop: Shop) => ({
   createdAt: toIso(shop.createdAt),
 });
 
-export const found = async <Thing>(
-  kind: string,
-  id: string,
-  find: () => Promise<Thing | null>,
-): Promise<Thing> => {
+const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
   const thing = isId(id) ? await find() : null;
   if (!thing) throw new CliFailure(`there is no ${kind} ${id}`);
   return thing;

@@ -1,34 +1,27 @@
-import { open } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FindCustomer } from '../../contract/personal-data.ts';
 import { listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { eraseCustomer } from '../personal-data/erase.ts';
-import {
-  addErasures,
-  countUnfinished,
-  finishErasures,
-  ListedErasure,
-  listErasures,
-} from '../personal-data/erasure-list.ts';
+import { addErasures, countUnfinished, finishErasures, ListedErasure } from '../personal-data/erasures.ts';
 import { exportCustomer, findCustomer } from '../personal-data/find.ts';
 import type { Context } from '../service/context.ts';
 import { beginShopDeletion, deleteShopStep, exportShop } from '../shops/delete-shop.ts';
-import { findShop } from '../shops/store.ts';
 import { cannot, refuseExisting, writeNew } from './backup-file.ts';
-import { CliFailure, notice, Progress, print } from './command.ts';
-import { found, shopById } from './commands.ts';
+import { CliFailure, notice, print } from './command.ts';
+import { shopById } from './commands.ts';
 
 // What the commands about customers do, and `shop delete`.
 
-type CustomerOptions = FindCustomer & { shop: string };
+type PersonOptions = FindCustomer & { shop: string };
 
 const operatorOf = async (ctx: Context, shopId: string) => ({
   shop: await shopById(ctx, shopId),
   actor: OPERATOR,
 });
 
-export const customerFind = async (ctx: Context, { shop, ...person }: CustomerOptions) => {
+export const customerFind = async (ctx: Context, { shop, ...person }: PersonOptions) => {
   const { total, returns } = await findCustomer(ctx, await operatorOf(ctx, shop), person);
   if (total > returns.length)
     notice(`${total} returns hold the customer: the newest ${returns.length} follow`);
@@ -37,7 +30,7 @@ export const customerFind = async (ctx: Context, { shop, ...person }: CustomerOp
 
 export const customerExport = async (
   ctx: Context,
-  { shop, output, ...person }: CustomerOptions & { output?: string },
+  { shop, output, ...person }: PersonOptions & { output?: string },
 ) => {
   if (output) refuseExisting(output, false);
   const text = await exportCustomer(ctx, await operatorOf(ctx, shop), person);
@@ -46,18 +39,10 @@ export const customerExport = async (
   process.stdout.write('\n');
 };
 
-interface EraseCommand extends CustomerOptions {
-  reason: string;
-  includeOpen?: boolean;
-  dryRun?: boolean;
-  confirm?: boolean;
-  json?: boolean;
-}
+type Flags = { [Flag in 'includeOpen' | 'dryRun' | 'confirm' | 'json']?: boolean };
 
-export const customerErase = async (
-  ctx: Context,
-  { shop, json, confirm, dryRun = false, includeOpen = false, ...asked }: EraseCommand,
-) => {
+export const customerErase = async (ctx: Context, options: PersonOptions & Flags & { reason: string }) => {
+  const { shop, json, confirm, dryRun = false, includeOpen = false, ...asked } = options;
   const caller = await operatorOf(ctx, shop);
   const planned = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun: true });
   const refused = planned.refused.map(({ rmaNumber, reason }) => `${rmaNumber} ${reason}`);
@@ -81,18 +66,14 @@ export const customerErase = async (
 
 /** Reads all of it before anything is written. */
 export const readErasureList = async (path: string): Promise<ListedErasure[]> => {
-  const file = await open(path, 'r').catch((error) => cannot('read', path, error));
-  const list: ListedErasure[] = [];
-  let line = 0;
-  for await (const text of file.readLines()) {
-    line += 1;
+  const text = await readFile(path, 'utf8').catch((error) => cannot('read', path, error));
+  return (text.match(/.*\n|.+$/g) ?? []).map((line, i) => {
     try {
-      list.push(ListedErasure.parse(JSON.parse(text)));
+      return ListedErasure.parse(JSON.parse(line));
     } catch {
-      throw new CliFailure(`line ${line} of ${path} cannot be read: nothing was changed`);
+      throw new CliFailure(`line ${i + 1} of ${path} cannot be read: nothing was changed`);
     }
-  }
-  return list;
+  });
 };
 
 /** So long that writers of a running service get their turn. */
@@ -107,8 +88,10 @@ export const applyErasures = async (ctx: Context) => {
 };
 
 export const customerErasures = async (ctx: Context, { apply }: { apply?: string }) => {
+  const columns = Object.keys(ListedErasure.shape) as (keyof ListedErasure)[];
+  const all = ctx.db.selectFrom('erasures').select(columns).orderBy('subject_id');
   if (apply === undefined) {
-    for await (const erasure of listErasures(ctx.db)) process.stdout.write(`${JSON.stringify(erasure)}\n`);
+    for (const erasure of await all.execute()) process.stdout.write(`${JSON.stringify(erasure)}\n`);
     return;
   }
   const list = await readErasureList(apply);
@@ -118,31 +101,22 @@ export const customerErasures = async (ctx: Context, { apply }: { apply?: string
 
 // --- shop delete ---
 
-const refuseActiveClients = async ({ db }: Context, shopId: string): Promise<void> => {
-  const active = (await listClients(db, shopId)).filter((each) => !each.revokedAt && !each.replacedBy);
-  const names = active.map(({ name, id }) => `${name} (${id})`).join(', ');
-  if (names) throw new CliFailure(`the shop has active clients: revoke ${names} first; nothing was deleted`);
-};
-
 export const shopDelete = async (
   ctx: Context,
   id: string,
   { confirm, export: file }: { confirm: string; export: string | false },
 ) => {
-  const { name } = await found('shop', id, () => findShop(ctx.db, id));
+  const { name } = await shopById(ctx, id);
   if (name !== confirm) throw new CliFailure(`shop ${id} has another name: nothing was deleted`);
-  await refuseActiveClients(ctx, id);
+  const active = (await listClients(ctx.db, id)).filter((each) => !each.revokedAt && !each.replacedBy);
+  const names = active.map((client) => `${client.name} (${client.id})`).join(', ');
+  if (names) throw new CliFailure(`the shop has active clients: revoke ${names} first; nothing was deleted`);
   const begun = ctx.db.selectFrom('erasures').select('at').where('subject_id', '=', id);
-  const hasBegun = (await begun.executeTakeFirst()) !== undefined;
-  if (hasBegun && file) notice('the deletion began before: no export is written now');
+  if (file && (await begun.executeTakeFirst())) notice('the deletion began before: no export is written now');
   else if (file) await writeNew(file, exportShop(ctx, id));
   await beginShopDeletion(ctx, id);
-  const progress = new Progress();
   let rows = 0;
-  for (let deleted = 1; deleted > 0; rows += deleted) {
-    deleted = await deleteShopStep(ctx, id);
-    progress.show('deleting', rows);
-  }
-  progress.end();
+  for (let deleted = 1; deleted > 0; rows += deleted) deleted = await deleteShopStep(ctx, id);
+  await ctx.scrub();
   return { id, name, rows, deleted: true };
 };

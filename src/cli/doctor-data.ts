@@ -5,7 +5,7 @@ import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
-import { countUnfinished } from '../personal-data/erasure-list.ts';
+import { countUnfinished } from '../personal-data/erasures.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
 import type { Config } from '../service/config.ts';
 import { tryAllSealed } from '../service/reseal.ts';

@@ -160,12 +160,6 @@ const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (!statuses) return rma;
   const [previousStatus, status] = statuses;
   const received = 'items' in rma ? receivedInFull(rma) : {};
-  return WEBHOOK_EVENT_DATA[event].parse({
-    ...rma,
-    ...received,
-    ...EXTRA,
-    erasedAt: toIso(nowMs),
-    previousStatus,
-    status,
-  });
+  const extra = { ...EXTRA, erasedAt: toIso(nowMs) };
+  return WEBHOOK_EVENT_DATA[event].parse({ ...rma, ...received, ...extra, previousStatus, status });
 };

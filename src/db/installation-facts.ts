@@ -27,7 +27,3 @@ export const findFact = async (db: Db, name: Fact): Promise<string | null> => {
   const row = await db.selectFrom('installation').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value ?? null;
 };
-
-export const deleteFact = async (db: Db, name: Fact): Promise<void> => {
-  await db.deleteFrom('installation').where('name', '=', name).execute();
-};

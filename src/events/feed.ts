@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
-import { prune } from '../db/prune.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
-import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
@@ -17,7 +15,7 @@ import { KEPT_MS } from './event.ts';
 /** A reader that begins with the oldest event must not find it too old a moment later. */
 const MARGIN_MS = 10_000;
 /** What is about to be deleted is not read any more: otherwise a page could lose an event while it is read. */
-const DELETED_AFTER_MS = KEPT_MS + 60_000;
+export const DELETED_AFTER_MS = KEPT_MS + 60_000;
 /** A page has no more than this, or one larger event: a hundred events of 250 items would be 12 MB. */
 const MOST_BYTES = 256 * 1024;
 
@@ -170,6 +168,3 @@ const itemText =
       return [];
     }
   };
-
-export const forgetOldEvents = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - DELETED_AFTER_MS) });

@@ -1,8 +1,7 @@
 declare global {
   interface JSON {
-    /** Node has them; TypeScript's library does not know them yet. */
+    /** Node has it; TypeScript's library does not know it yet. */
     rawJSON(text: string): number;
-    isRawJSON(value: unknown): boolean;
   }
 }
 

@@ -28,8 +28,8 @@ type TextColumn<Table extends keyof Tables> = {
 
 type Places = { [Table in keyof Tables]: Record<TextColumn<Table>, Fate> };
 
-const each = <Column extends string>(fate: Fate, ...columns: Column[]): Record<Column, Fate> =>
-  Object.fromEntries(columns.map((column) => [column, fate])) as Record<Column, Fate>;
+const each = <Value extends string, Name extends string>(value: Value, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>;
 
 const OF_BOTH = {
   ...each('text', 'customer_name'),
@@ -108,62 +108,49 @@ export const PLACES: Places = {
 
 // --- what an erased return holds ---
 
-const ERASED_ADDRESS = {
-  street: ERASED_TEXT,
-  suburb: ERASED_TEXT,
-  state: ERASED_TEXT,
-  postcode: ERASED_TEXT,
-};
-
-const VALUES: Partial<Record<Fate, string | object | null>> = {
+const ADDRESS = each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode');
+const VALUES: Partial<Record<Fate, string | null>> = {
   text: ERASED_TEXT,
   email: ERASED_EMAIL,
   none: null,
-  address: ERASED_ADDRESS,
+  address: JSON.stringify(ADDRESS),
 };
-
-const erasedIn = (table: ReturnTable): [column: string, value: string | object | null][] =>
-  Object.entries(PLACES[table]).flatMap(([column, fate]) => {
-    const value = VALUES[fate];
-    return value === undefined ? [] : [[column, value]];
-  });
 
 /** The columns that lose the customer, as they are then. */
-export const erasedColumns = (table: ReturnTable): Record<string, string | null> =>
-  Object.fromEntries(
-    erasedIn(table).map(([column, value]) => [
-      column,
-      value === ERASED_ADDRESS ? JSON.stringify(value) : (value as string | null),
-    ]),
-  );
-
-const fieldOf = (column: string): string =>
-  column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** The same by the names that answers, events and timelines use; and the note to a line that was received. */
-const fieldsOf = (table: ReturnTable) =>
-  new Map([...erasedIn(table).map(([column, value]) => [fieldOf(column), value] as const), ['note', null]]);
-const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
-
-/** A whole return has nulls where the parts of an event or a timeline entry have texts. Of a correction both values go. */
-const clean = (table: ReturnTable, value: unknown, erasedAt: string): unknown => {
-  if (Array.isArray(value)) return value.map((each) => clean(table, each, erasedAt));
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  const isWhole = 'createdAt' in value;
-  const fields = Object.entries(value).map(([name, part]) => {
-    if (isWhole && name === 'erasedAt') return [name, erasedAt];
-    const erased = FIELDS[table].get(name);
-    if (erased === undefined || part === null) return [name, clean(table, part, erasedAt)];
-    const text = erased ?? (isWhole ? null : ERASED_TEXT);
-    return [name, part.from === undefined ? text : { from: part.from && text, to: part.to && text }];
-  });
-  return Object.fromEntries(fields);
+export const erasedColumns = (table: ReturnTable): Record<string, string | null> => {
+  const columns = Object.entries(PLACES[table]).filter(([, fate]) => fate in VALUES);
+  return Object.fromEntries(columns.map(([column, fate]) => [column, VALUES[fate] ?? null]));
 };
 
-/** An answer, an event or the data of a timeline entry without the customer. A damaged text loses everything. */
+export const fieldOf = (column: string): string =>
+  column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The same by the names that answers, events and timelines use; the parts of an address; and the note to a line that was received. */
+const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
+  const columns = Object.entries(erasedColumns(table)).map(
+    ([name, value]) => [fieldOf(name), value] as const,
+  );
+  return new Map([...columns, ...Object.entries(ADDRESS), ['note', null]]);
+};
+const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
+
+/**
+ * An answer, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
+ * entry have texts. Of a correction both values go. A damaged text loses everything.
+ */
 export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {
+  function clean(this: object, ...[name, value, context]: Parameters<typeof withExactNumbers>): unknown {
+    const isWhole = 'createdAt' in this;
+    if (isWhole && name === 'erasedAt') return erasedAt;
+    const erased = FIELDS[table].get(name);
+    if (erased === undefined || value === null) return withExactNumbers(name, value, context);
+    const left = erased ?? (isWhole ? null : ERASED_TEXT);
+    if (typeof value !== 'object') return left;
+    // The parts of an address have been seen before the address.
+    return 'from' in value && 'to' in value ? { from: value.from && left, to: value.to && left } : value;
+  }
   try {
-    return JSON.stringify(clean(table, JSON.parse(text, withExactNumbers), erasedAt));
+    return JSON.stringify(JSON.parse(text, clean));
   } catch {
     return '{}';
   }
@@ -173,11 +160,7 @@ export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): s
 
 export const digitsOfPhone = (phone: string): string => phone.replaceAll(/\D/g, '').replace(/^00/, '');
 
-const wordsOf = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .split(/[\s,;]+/)
-    .filter(Boolean);
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[^\s,;]+/g) ?? [];
 
 /** Whether a text holds all words of a mark, or nothing but words of it; a phone number also without its country. */
 const names = (text: string, mark: string): boolean => {
@@ -198,13 +181,9 @@ const FREE_TEXT = ['q', 'customerEmail', 'company', 'store'];
 /** A saved view without the customers that are known by these names, addresses and numbers. */
 export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: string[]) => {
   const cleaned = (text: string): string => (marks.some((mark) => names(text, mark)) ? ERASED_TEXT : text);
-  const search = Object.entries<string>(parseJsonColumn('search', view.search));
+  const clean = (name: string, value: unknown) => (FREE_TEXT.includes(name) ? cleaned(String(value)) : value);
   return {
     name: cleaned(view.name),
-    search: JSON.stringify(
-      Object.fromEntries(
-        search.map(([name, value]) => [name, FREE_TEXT.includes(name) ? cleaned(value) : value]),
-      ),
-    ),
+    search: JSON.stringify(parseJsonColumn('search', view.search, clean)),
   };
 };

@@ -14,9 +14,9 @@ import {
 import { routesOf, sendJson } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { eraseCustomer } from './erase.ts';
+import { eraseFormerEmployee, listFormerEmployees } from './erasures.ts';
 import { exportCustomer, findCustomer } from './find.ts';
 import { countForgettable, readForgetting, replaceForgetting } from './forget.ts';
-import { eraseFormerEmployee, listFormerEmployees } from './former-employees.ts';
 
 /** Erasing 500 returns takes seconds. */
 const ERASE_DEADLINE_MS = 120_000;

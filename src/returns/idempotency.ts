@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
 import type { Write } from '../db/database.ts';
-import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import { withExactNumbers } from '../lib/json.ts';
-import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 
-const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 export interface KeyUse {
   clientId: string;
@@ -86,7 +84,3 @@ const savingAnswers = statement(
 
 /** An answer of more than a day ago gives way. Only success is remembered. */
 export const saveAnswers = (kept: Row<'idempotency_keys'>[]): Write => change(savingAnswers, { kept });
-
-/** Forgets what is past its day; true when more may be left. */
-export const forgetExpiredKeys = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'idempotency_keys', by: 'created_at', upTo: nowMs - REMEMBERED_MS });

@@ -92,11 +92,6 @@ const find = async (ctx: Context, values: RelatedValues, relations: Relation[]):
   };
 };
 
-const byEmail = (company: string | null): Relation[] => [
-  { table: 'offline_repairs', by: 'email' },
-  { table: 'trade_returns', by: company === null ? 'email' : 'email of another company' },
-];
-
 /** Each kind lacks a column of the other. */
 type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: string };
 
@@ -109,12 +104,14 @@ export const findRelated = async (
 ): Promise<RelatedReturns> => {
   const row: EitherRow = await findRma(ctx, table, caller, id);
   const { serial_number: serial = null, company_id: company = null } = row;
-  const values = { shop: caller.shop.id, number: row.number, serial, email: row.customer_email, company };
+  // All erased returns have one e-mail address.
+  const email = row.erased_at === null ? row.customer_email : '';
+  const values = { shop: caller.shop.id, number: row.number, serial, email, company };
   const [sameSerial, sameCustomer] = await Promise.all([
     find(ctx, values, serial === null ? [] : [{ table: 'offline_repairs', by: 'serial' }]),
     find(ctx, values, [
-      // All erased returns have one e-mail address.
-      ...(row.erased_at === null ? byEmail(company) : []),
+      { table: 'offline_repairs', by: 'email' },
+      { table: 'trade_returns', by: company === null ? 'email' : 'email of another company' },
       ...(company === null ? [] : [{ table: 'trade_returns', by: 'company' } as const]),
     ]),
   ]);

@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { forgetAuditAddresses, forgetOldEntries } from '../audit/store.ts';
+import { sql } from 'kysely';
+import { type Past, prune } from '../db/prune.ts';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
-import { forgetOldEvents } from '../events/feed.ts';
-import { finishErasures } from '../personal-data/erasure-list.ts';
+import type { Tables } from '../db/schema.ts';
+import { KEPT_MS } from '../events/event.ts';
+import { DELETED_AFTER_MS } from '../events/feed.ts';
+import { monthsBefore } from '../lib/time.ts';
+import { finishErasures } from '../personal-data/erasures.ts';
 import { forgetEndedReturns } from '../personal-data/forget.ts';
-import { forgetExpiredKeys } from '../returns/idempotency.ts';
+import { REMEMBERED_MS } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
-import { forgetExpiredLinks } from '../staff/links.ts';
-import { forgetExpiredSessions, forgetOldAddresses } from '../staff/sessions.ts';
-import { forgetOldFailures } from '../staff/sign-in.ts';
-import { forgetOldDeliveries } from '../webhooks/queue.ts';
+import { ADDRESS_KEPT_MS } from '../staff/sessions.ts';
+import { PENDING } from '../webhooks/queue.ts';
 import type { Context } from './context.ts';
 import { describeError } from './log.ts';
 
@@ -19,19 +21,31 @@ const FIRST_WITHIN_MS = 30_000;
 
 type CleanupStep = (ctx: Context, nowMs: number) => Promise<boolean>;
 
+/** After how long rows are deleted. */
+const RETENTION = {
+  idempotency_keys: { by: 'created_at', keptMs: REMEMBERED_MS },
+  sessions: { by: 'expires_at', keptMs: 0 },
+  access_links: { by: 'expires_at', keptMs: 0 },
+  sign_in_failures: { by: 'expires_at', keptMs: 0 },
+  sign_in_addresses: { by: 'seen_at', keptMs: ADDRESS_KEPT_MS },
+  events: { by: 'id', keptMs: DELETED_AFTER_MS },
+  webhook_deliveries: { by: 'id', keptMs: KEPT_MS, only: sql<boolean>`status <> ${PENDING}` },
+  // Entries are kept for AUDIT_MONTHS.
+  audit_log: { by: 'id', keptMs: ADDRESS_KEPT_MS, blank: 'address' },
+} as const satisfies { [Table in keyof Tables]?: Past<keyof Tables[Table]> & { keptMs: number } };
+type Pruned = keyof typeof RETENTION;
+
+export const forgetPast =
+  (table: Pruned) =>
+  (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+    prune(ctx, table, RETENTION[table], nowMs - RETENTION[table].keptMs);
+
 /** Each step deletes a bounded number of rows that are past their time, and says whether more is due. */
 const STEPS: CleanupStep[] = [
-  forgetExpiredKeys,
-  forgetExpiredSessions,
-  forgetExpiredLinks,
-  forgetOldFailures,
-  forgetOldAddresses,
+  ...(Object.keys(RETENTION) as Pruned[]).map(forgetPast),
+  (ctx, nowMs) => prune(ctx, 'audit_log', { by: 'id' }, monthsBefore(nowMs, ctx.config.auditMonths)),
   forgetEndedWindows,
   unassignRemovedUsers,
-  forgetOldEvents,
-  forgetOldDeliveries,
-  forgetOldEntries,
-  forgetAuditAddresses,
   finishErasures,
   forgetEndedReturns,
   (ctx) => ctx.analyze().then(() => false),

@@ -68,15 +68,6 @@ const updatingCounters = statement(
 
 export const saveCounters = (counters: Counter[]): Write => change(updatingCounters, { counters });
 
-/** In the transaction that locked it. */
-export const saveCounter = async (
-  { fill }: Pick<Context, 'fill'>,
-  trx: Trx,
-  counter: Counter,
-): Promise<void> => {
-  await trx.executeQuery(fill(updatingCounters, { counters: [counter] }));
-};
-
 // --- the month's allowance ---
 
 type Used = Pick<Counter, 'month' | 'month_used'>;

@@ -5,7 +5,6 @@ import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../audit/store.ts';
 import type { RateGate, Trx } from '../db/database.ts';
 import { findFact, saveFact } from '../db/installation-facts.ts';
-import { prune } from '../db/prune.ts';
 import { USER_COLUMNS } from '../db/schema.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { toIso } from '../lib/time.ts';
@@ -80,9 +79,6 @@ const ownerOf = async ({ db, clock }: Context, token: string) => {
   const { shopName, ...user } = row;
   return { user, shopName };
 };
-
-export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
 
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
 const mailLink = (ctx: Context, shopName: string, user: UserRow, link: Link): void => {

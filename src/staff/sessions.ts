@@ -3,7 +3,6 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../contract/admin-people.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { prune } from '../db/prune.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
@@ -107,9 +106,6 @@ export const endSession = async (db: Db, token: string): Promise<void> => {
   if (TOKEN.test(token)) await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
 };
 
-export const forgetExpiredSessions = (ctx: Context, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });
-
 export const SESSION_COOKIE = 'handback_session';
 const DEVICE_COOKIE = 'handback_device';
 const DEVICE_KEPT_S = 365 * 24 * 60 * 60;
@@ -146,7 +142,7 @@ const ADDRESS = 'address';
 /** So many people can share a browser, at a till for example. */
 const PEOPLE_PER_DEVICE = 8;
 const DEVICE_ID_BYTES = 16;
-const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+export const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** The browser's random id with our signature, and a signature for each person who signed in with it. */
 const readCookie = (secrets: SecretBox, cookie = '') => {
@@ -220,6 +216,3 @@ export const rememberAddress = async (ctx: Context, trx: Trx, userId: string, fr
     .onConflict((conflict) => conflict.columns(['user_id', 'address']).doUpdateSet({ seen_at: seenAt }))
     .execute();
 };
-
-export const forgetOldAddresses = (ctx: Context, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'sign_in_addresses', by: 'seen_at', upTo: nowMs - ADDRESS_KEPT_MS });

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { AuditAction, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { type AuditRecord, recordAudit, UNKNOWN_PERSON, updateAuditData } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { prune } from '../db/prune.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
@@ -288,6 +287,3 @@ export const finishSignIn = async (ctx: Context, attempt: SignInAttempt, token: 
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
   return { token, signedIn: viewSignedIn(session.caller, session.user) };
 };
-
-export const forgetOldFailures = (ctx: Context, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

@@ -1,10 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { prune } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/schema.ts';
 import { type Change, change, type Engine, statement } from '../db/statements.ts';
-import { KEPT_MS } from '../events/event.ts';
-import { lowestId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
 import { GIVE_UP_AFTER_MS } from './policy.ts';
 
@@ -165,10 +162,4 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
       return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
     },
   );
-};
-
-/** Forgets deliveries of long ago; true when more may be left. */
-export const forgetOldDeliveries = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> => {
-  const only = sql<boolean>`status <> ${PENDING}`;
-  return prune(ctx, { table: 'webhook_deliveries', by: 'id', upTo: lowestId(nowMs - KEPT_MS), only });
 };

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { eraseEmployeeStep } from '../../src/personal-data/former-employees.ts';
+import { eraseEmployeeStep } from '../../src/personal-data/erasures.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { auditLog } from '../support/answers.ts';

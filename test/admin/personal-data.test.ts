@@ -162,6 +162,7 @@ describe('a planted customer', () => {
       expect(await find({ email })).toEqual([trade, repair]);
     for (const phone of ['+442079460018', '0044 20 7946 0018', '44 (20) 7946.0018'])
       expect(await find({ phone })).toEqual([trade, repair]);
+    expect(await find({ email: EMAIL, phone: null })).toEqual([trade, repair]);
     expect(await find({ email: 'GONE-NEW-MARK@planted.example' })).toEqual([repair]);
     expect(await find({ phone: '+44 1 555 0100' })).toEqual([repair]);
     // No country is guessed, and a part is not the whole.
@@ -442,6 +443,7 @@ describe('by API', () => {
     await t.post(`/offline-repairs/${id}/close`, {});
     const own = (await admin.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body.id;
     const refused = await post({ customerEmail: EMAIL.toLowerCase(), dryRun: true });
+    expect((await post({ customerEmail: 'not.here@example.com', dryRun: null })).body.dryRun).toBe(false);
     expect(refused.body).toMatchObject({ matched: 2, erased: 1, refused: [], remaining: 0 });
     await admin.post(`/offline-repairs/${own}/close`, {});
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { forgetOldEvents } from '../../src/events/feed.ts';
+import { forgetPast } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, leftOut, newStaffRma, newTradeReturn } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
@@ -113,7 +113,7 @@ describe('the event feed', () => {
     t.clock.advance(31 * DAY_MS);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     expect((await page(t)).items).toEqual([]);
-    await forgetOldEvents(t.ctx, t.ctx.clock.now());
+    await forgetPast('events')(t.ctx, t.ctx.clock.now());
     expect(await t.ctx.db.selectFrom('events').select('id').execute()).toEqual([]);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     // A program that has read everything has missed nothing.

@@ -149,7 +149,7 @@ it('a refusal names the returns; an error keeps what was typed', async ({ t }) =
   });
   // The count comes back with the connection.
   await erase.click();
-  await dialog.getByText('Nothing was erased.').waitFor();
+  await dialog.getByText('Nothing was erased').waitFor();
   await dialog
     .getByText(`A webhook about it is still to be sent; try again in some minutes: ${rmaNumber}`)
     .waitFor();

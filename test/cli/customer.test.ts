@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { addErasures } from '../../src/personal-data/erasure-list.ts';
+import { addErasures } from '../../src/personal-data/erasures.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { auditLog } from '../support/answers.ts';

@@ -5,9 +5,9 @@ import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/off
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
-import { forgetExpiredKeys } from '../../src/returns/idempotency.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
+import { forgetPast } from '../../src/service/janitor.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { atOnce, pluck } from '../support/answers.ts';
@@ -82,9 +82,9 @@ describe('idempotency keys', () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
     const old = { ancient: NOON - 30 * DAY_MS, 'just-over': NOON - DAY_MS - 1 };
     await insert(ctx, { ...old, 'just-under': NOON - DAY_MS + 1, new: NOON, ahead: NOON + HOUR_MS });
-    expect(await forgetExpiredKeys(ctx, NOON)).toBe(false);
+    expect(await forgetPast('idempotency_keys')(ctx, NOON)).toBe(false);
     expect(await left(ctx)).toEqual(['ahead', 'just-under', 'new']);
-    expect(await forgetExpiredKeys(ctx, NOON)).toBe(false);
+    expect(await forgetPast('idempotency_keys')(ctx, NOON)).toBe(false);
   });
 
   it('stay when they are used again at the moment in which they are deleted', async () => {
@@ -92,7 +92,7 @@ describe('idempotency keys', () => {
     await insert(ctx, { 'used again': NOON - 2 * DAY_MS });
     const { deleting } = await ctx.db.transaction().execute(async (trx) => {
       await sql`update idempotency_keys set created_at = ${NOON}`.execute(trx);
-      const started = forgetExpiredKeys(ctx, NOON);
+      const started = forgetPast('idempotency_keys')(ctx, NOON);
       await untilItWaits(ctx);
       return { deleting: started };
     });

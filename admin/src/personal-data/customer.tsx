@@ -106,7 +106,8 @@ const FoundReturns = ({ found, onErased }: FoundProps) => {
     <Stack gap="sm">
       {total === 0 ? (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          No return of {name} was found. {COMPARED} The customer may have used another address or number.
+          No return holds {name}. {COMPARED} Try another address of the customer, or the number with or
+          without its country code.
         </Text>
       ) : (
         <>

@@ -160,7 +160,7 @@ const Consequences = ({ person, dryRun, count, includeOpen, onIncludeOpen }: Con
     {dryRun.refused.length > 0 || includeOpen ? (
       <Checkbox
         label="Erase open returns too"
-        description="They cannot be finished then, and you cannot reach the customer about them. Webhooks about them that are not sent yet are dropped: your other programs never get them."
+        description="You cannot finish them afterwards, nor reach the customer about them, and they leave the lists of open returns. Webhooks about them that are not sent yet are dropped: your other programs never get them."
         checked={includeOpen}
         onChange={({ currentTarget }) => onIncludeOpen(currentTarget.checked)}
       />
@@ -231,7 +231,9 @@ const Report = ({ report: { erased, refused, remaining }, onClose }: ReportProps
   <Modal opened onClose={onClose} title={TITLE} closeOnClickOutside={false} size="lg">
     <Stack>
       <Text role="status">
-        {erased.length === 0 ? 'Nothing was erased.' : `Erased: ${returnsText(erased.length)}.`}
+        {erased.length === 0
+          ? 'Nothing was erased: no return with this customer’s data is left that could be.'
+          : `Erased: ${returnsText(erased.length)}.`}
         {remaining > 0 ? ` ${returnsText(remaining)} can still be erased: choose Erase… again.` : ''}
       </Text>
       {refused.length > 0 ? (

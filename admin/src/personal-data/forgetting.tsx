@@ -32,7 +32,7 @@ const PAUSE_MS = 400;
 export const ForgetByItself = () => {
   const saved = useQuery(forgettingQuery);
   return (
-    <Section title="Forget by itself">
+    <Section title="Forget automatically">
       <Stack>
         <Text size="sm" maw="70ch">
           Handback can erase the customer’s data in finished returns after a time that you choose. Numbers,
@@ -146,10 +146,10 @@ const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputPr
             suffix={months === 1 ? ' month' : ' months'}
             min={1}
             max={MOST_MONTHS}
-            clampBehavior="strict"
+            clampBehavior="none"
             allowDecimal={false}
             allowNegative={false}
-            error={months === '' ? `1 to ${MOST_MONTHS} months.` : null}
+            error={months === '' || months < 1 || months > MOST_MONTHS ? `1 to ${MOST_MONTHS} months` : null}
             value={months}
             onChange={(next) => onMonths(typeof next === 'number' ? next : '')}
           />
@@ -160,7 +160,7 @@ const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputPr
               {count === 0
                 ? `No ${kind.one} is that old yet.`
                 : `This erases ${countOf(count, kind)} within the next minutes. It cannot be undone.`}{' '}
-              Afterwards it continues every day.
+              From then on it is checked every day.
             </Text>
           )}
         </div>

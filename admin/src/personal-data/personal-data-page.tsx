@@ -125,8 +125,8 @@ const EraseNameDialog = ({ employee, onClose }: { employee: FormerEmployee; onCl
         <strong>{employee.email}</strong>. This cannot be undone.
       </Text>
       <Hint>
-        In a large shop it takes some minutes. Copies elsewhere, such as backups and exported files, are not
-        touched.
+        It takes a few minutes, in a large shop longer. Copies elsewhere, such as backups and exported files,
+        are not touched.
       </Hint>
       <ReasonInput {...form.getInputProps('reason')} />
     </FormDialog>

@@ -106,6 +106,7 @@ export const FIELD_LABELS: Record<string, string> = {
   kind: 'Kind',
   madeAt: 'Backup made at',
   reason: 'Reason',
+  returns: 'Returns',
   erased: 'Returns erased',
   offlineRepairMonths: 'Months until repairs are forgotten',
   tradeReturnMonths: 'Months until trade returns are forgotten',

@@ -73,7 +73,7 @@ export interface Kind {
   /** `OwnColumns`, and what the timeline entry holds. */
   create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
   /** The events that hold the whole RMA. */
-  events: Record<'created' | 'updated' | 'erased', RmaEventName>;
+  events: { created: RmaEventName; updated: RmaEventName };
   skuOf(body: CreateBody): string | null;
   /** Refuses a move that is not allowed from the present status; null: nothing is different. */
   move(before: ReturnRow, action: Action, body: object): Step | null;

@@ -102,11 +102,7 @@ export const OFFLINE_REPAIR: Kind = {
     note: body.notes,
     data: { ...body.tracking },
   }),
-  events: {
-    created: 'offline_repair.created',
-    updated: 'offline_repair.updated',
-    erased: 'offline_repair.erased',
-  },
+  events: { created: 'offline_repair.created', updated: 'offline_repair.updated' },
   move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
     const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;

@@ -165,11 +165,7 @@ export const TRADE_RETURN: Kind = {
     note: null,
     data: {},
   }),
-  events: {
-    created: 'trade_return.created',
-    updated: 'trade_return.updated',
-    erased: 'trade_return.erased',
-  },
+  events: { created: 'trade_return.created', updated: 'trade_return.updated' },
   move(before: TradeReturnRow, anyAction, body) {
     const action = anyAction as TradeReturnAction;
     const given = body as MoveBody;

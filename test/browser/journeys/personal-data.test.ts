@@ -63,7 +63,7 @@ journey(
     await find(page, 'Ada');
     await page.getByText('Type a whole e-mail address, or a phone number with at least 5 digits.').waitFor();
     await find(page, 'other@planted.example');
-    await page.getByText('No return of other@planted.example was found.').waitFor();
+    await page.getByText('No return holds other@planted.example.').waitFor();
     await find(page, '0044 (20) 79460018');
     await page.getByText('1 return of', { exact: false }).waitFor();
     await find(page, EMAIL);
@@ -118,7 +118,7 @@ journey(['/settings/personal-data'], 'customers are forgotten by themselves from
   await age(t, 'offline_repairs', old, 2 * YEAR_MS);
   await closedRepair(t);
   const page = await openPage(t);
-  const forgetting = page.getByRole('region', { name: 'Forget by itself' });
+  const forgetting = page.getByRole('region', { name: 'Forget automatically' });
   const save = forgetting.getByRole('button', { name: /^Save/ });
   const repairs = forgetting.getByRole('switch', { name: 'Forget the customers of repairs' });
   const months = forgetting.getByRole('textbox', { name: 'Months until repairs are forgotten' });
@@ -126,7 +126,7 @@ journey(['/settings/personal-data'], 'customers are forgotten by themselves from
   await repairs.check();
   await expectValue(months, '24 months');
   await months.fill('25');
-  await forgetting.getByText('No repair is that old yet. Afterwards it continues every day.').waitFor();
+  await forgetting.getByText('No repair is that old yet. From then on it is checked every day.').waitFor();
   await months.fill('');
   await forgetting.getByText('1 to 120 months.').waitFor();
   await expectDisabled(save);

@@ -1,0 +1,175 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { isId } from '../../contract/common.ts';
+import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
+import { OPERATOR, recordAudit } from '../audit/store.ts';
+import type { Db, Trx } from '../db/database.ts';
+import { toIso } from '../lib/time.ts';
+import { LONGEST_CHANGE_MS, queueUnassignment } from '../returns/people.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
+import type { Caller } from '../shops/plans.ts';
+import { findShop } from '../shops/store.ts';
+import { eraseReturn } from './erase.ts';
+
+// What was erased, as a list of ids. What of it takes many steps is unfinished for a while: the names of former employees, and the
+// deletion of shops. A restored backup is from before some of it: these are added as unfinished, and erased again.
+
+export const ListedErasure = z.object({
+  subject_id: z.uuid(),
+  shop_id: z.uuid(),
+  kind: z.enum(['offline_repairs', 'trade_returns', 'users', 'shops']),
+  at: z.int(),
+});
+export type ListedErasure = z.infer<typeof ListedErasure>;
+
+/** `done_to` of what has not begun. */
+const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
+
+const ADDED_AT_ONCE = 1_000;
+
+/** Those that the database lacks, in the caller's transaction; `finishErasures` then erases them. */
+export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> => {
+  for (let first = 0; first < list.length; first += ADDED_AT_ONCE) {
+    const some = list.slice(first, first + ADDED_AT_ONCE).map((row) => ({ ...row, done_to: NOT_BEGUN }));
+    const insertion = db.insertInto('erasures').values(some);
+    await insertion.onConflict((conflict) => conflict.doNothing()).execute();
+  }
+  await db.deleteFrom('installation').where('name', '=', 'restored-without-erasures').execute();
+};
+
+/** What is not done yet, and how much of it is about returns that are not here. */
+export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unknown: number }> => {
+  const { rows } = await sql<{ unfinished: number; unknown: number }>`
+    select count(*) as unfinished,
+      count(case when kind not in ('users', 'shops') and repair.id is null and trade.id is null then 1 end) as unknown
+    from erasures left join offline_repairs as repair on repair.id = subject_id
+    left join trade_returns as trade on trade.id = subject_id where done_to is not null`.execute(db);
+  return { unfinished: Number(rows[0]?.unfinished), unknown: Number(rows[0]?.unknown) };
+};
+
+/** Without people who were removed just now: a change that they made before may not have ended. */
+const unfinishedErasures = (db: Db, nowMs: number) => {
+  const leaving = sql`select user_id from departed_people where left_at > ${nowMs - LONGEST_CHANGE_MS}`;
+  return db
+    .selectFrom('erasures')
+    .select(['subject_id', 'shop_id', 'kind', 'done_to'])
+    .where(sql<boolean>`done_to is not null and subject_id not in (${leaving})`);
+};
+
+const FINISHED_AT_ONCE = 10;
+
+/** Some steps of what is unfinished; true when more is left. */
+export const finishErasures = async (ctx: Context): Promise<boolean> => {
+  const erasures = unfinishedErasures(ctx.background, ctx.clock.now()).orderBy('subject_id');
+  const some = await erasures.limit(sql.lit(FINISHED_AT_ONCE)).execute();
+  for (const { subject_id: id, shop_id, kind } of some) {
+    if (kind === 'shops') {
+      await beginShopDeletion(ctx, id);
+      await deleteShopStep(ctx, id);
+      // The ids of its returns come after its own: they go with it.
+      return true;
+    }
+    if (kind === 'users') await eraseEmployeeStep(ctx, id);
+    else {
+      const shop = await findShop(ctx.background, shop_id);
+      // Without events: their receivers had them before.
+      const how = { includeOpen: true, isSilent: true };
+      if (shop) await eraseReturn(ctx, { shop, actor: OPERATOR }, { id, kind }, how);
+      await setDone(ctx.background, id, null);
+    }
+  }
+  return some.length > 0;
+};
+
+const setDone = async (db: Db, id: string, done_to: string | null): Promise<void> => {
+  await db.updateTable('erasures').set({ done_to }).where('subject_id', '=', id).execute();
+};
+
+// --- former employees: the names of removed users, in timelines and in the audit log ---
+
+const SHOWN = 100;
+
+export const listFormerEmployees = async (ctx: Context, { shop }: Caller) => {
+  const { rows } = await sql<Pick<FormerEmployee, 'id' | 'email'> & { at: number; done_to: string | null }>`
+    select removal.subject_id as id, subject_name as email, removal.at, done_to
+    from audit_log as removal left join erasures on erasures.subject_id = removal.subject_id
+    where removal.shop_id = ${shop.id} and action = 'USER_REMOVED' and (erasures.at is null or done_to is not null)
+    order by removal.id desc limit ${sql.lit(SHOWN)}`.execute(ctx.scans);
+  const items = rows.map(({ at, done_to, ...person }) => ({
+    ...person,
+    removedAt: toIso(at),
+    erasing: done_to !== null,
+  }));
+  return { items };
+};
+
+/** So many steps are done before the answer; the janitor does the others. */
+const STEPS_AT_ONCE = 20;
+
+export const eraseFormerEmployee = async (
+  ctx: Context,
+  { shop, actor }: Caller,
+  id: string,
+  data: { reason: string },
+): Promise<void> => {
+  const removals = ctx.db.selectFrom('audit_log').select('id').where('action', '=', 'USER_REMOVED');
+  const removal = removals.where('shop_id', '=', shop.id).where('subject_id', '=', id);
+  if (!isId(id) || !(await removal.executeTakeFirst())) throw new ServiceError('FORMER_EMPLOYEE_NOT_FOUND');
+  const at = ctx.clock.now();
+  await ctx.db.transaction().execute(async (trx) => {
+    const { numInsertedOrUpdatedRows } = await trx
+      .insertInto('erasures')
+      .values({ subject_id: id, shop_id: shop.id, kind: 'users', at, done_to: NOT_BEGUN })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    const subject = { type: 'USER', id, name: ERASED_TEXT } as const;
+    const entry = { shopId: shop.id, at, actor, action: 'FORMER_EMPLOYEE_ERASED', subject, data } as const;
+    if (numInsertedOrUpdatedRows) await recordAudit(trx, entry);
+  });
+  for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
+};
+
+/** One step of about 800 timeline entries, the first with the audit log; true when more is left. */
+export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
+  ctx.background.transaction().execute(async (trx) => {
+    const own = unfinishedErasures(trx, ctx.clock.now()).where('subject_id', '=', id);
+    const erasure = await own.forUpdate().executeTakeFirst();
+    if (!erasure?.done_to) return false;
+    if (erasure.done_to === NOT_BEGUN) await eraseAccount(trx, id, erasure.shop_id);
+    const doneTo = await eraseInTimelines(trx, id, erasure.done_to);
+    await setDone(trx, id, doneTo);
+    return doneTo !== null;
+  });
+
+/** What the audit log has of them; and their account, which a backup from before they were removed has. No change of theirs is running. */
+const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void> => {
+  const { numDeletedRows } = await trx.deleteFrom('users').where('id', '=', id).executeTakeFirstOrThrow();
+  if (numDeletedRows > 0n) await queueUnassignment(trx, { id, shop_id }, 0);
+  await sql`
+    update audit_log set
+      actor_name = case when actor_id = ${id} then ${ERASED_TEXT} else actor_name end,
+      address = case when actor_id = ${id} then null else address end,
+      subject_name = case when subject_id = ${id} then ${ERASED_TEXT} else subject_name end,
+      data = case when subject_id = ${id} and (data like '%"email":%' or data like '%"name":%') then '{}' else data end
+    where subject_id = ${id} or actor_id = ${id}`.execute(trx);
+};
+
+const ENTRIES_AT_ONCE = 800;
+const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The entries of the RMAs after this one, of all shops; returns the last of these RMAs, or null when there are no more. */
+const eraseInTimelines = async (trx: Trx, id: string, after: string): Promise<string | null> => {
+  const later = trx.selectFrom('timeline').select('rma_id').where('rma_id', '>', after).orderBy('rma_id');
+  const last = await later
+    .offset(sql.lit(ENTRIES_AT_ONCE - 1))
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  const some = sql`rma_id > ${after} and rma_id <= ${last?.rma_id ?? HIGHEST_ID}`;
+  await sql`update timeline set actor_name = ${ERASED_TEXT} where ${some} and actor_id = ${id}`.execute(trx);
+  const data = JSON.stringify({ assigneeId: id, assigneeName: ERASED_TEXT });
+  const isTheirs = sql`type = 'ASSIGNED' and data like ${`{"assigneeId":"${id}"%`}`;
+  await sql`update timeline set data = ${data} where ${some} and ${isTheirs}`.execute(trx);
+  return last?.rma_id ?? null;
+};
