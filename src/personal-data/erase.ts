@@ -31,8 +31,6 @@ import {
 import { cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 const MOST_A_CALL = 500;
-/** As many times as long as a transaction took, others have their turn before the next. */
-const PAUSED_TIMES = 2;
 const LONGEST_PAUSE_MS = 100;
 /** Fewer than make SQLite write its log back by itself, in the middle of a request. */
 const SCRUBBED_AT_ONCE = 100;
@@ -60,7 +58,8 @@ interface ErasingReturn {
 
 /**
  * Erases a return of a shop, whole or not at all. Returns why it was not: it is held, or there is none that could be. While the
- * transaction lasts, about 2 ms on SQLite and 7 ms on PostgreSQL, no other return of the shop changes.
+ * transaction lasts, about 2 ms on SQLite and 7 ms on PostgreSQL, no other return of the shop changes and, on SQLite, the event
+ * loop stands still: others then have as long for themselves.
  */
 export const eraseReturn = async (
   ctx: Context,
@@ -72,8 +71,8 @@ export const eraseReturn = async (
   let receiver: string | null = null;
   let lockedAt = performance.now();
   const outcome = await ctx.bulk.transaction().execute(async (trx) => {
-    lockedAt = performance.now();
     const counter = await lockCounter(ctx, trx, shop.id);
+    lockedAt = performance.now();
     const { rows } = await trx.executeQuery<ReturnRow>(ctx.fill(rowsById(kind), { ids: [id] }));
     const [before] = rows;
     if (before?.shop_id !== shop.id || before.erased_at !== null) return 'GONE';
@@ -94,7 +93,7 @@ export const eraseReturn = async (
   });
   if (receiver) ctx.wake('deliveries', receiver);
   if (outcome === 'ERASED' && !isSilent) ctx.wake('events', shop.id);
-  await pause(Math.min(PAUSED_TIMES * (performance.now() - lockedAt), LONGEST_PAUSE_MS));
+  await pause(Math.min(performance.now() - lockedAt, LONGEST_PAUSE_MS));
   return outcome;
 };
 
@@ -227,13 +226,12 @@ export const eraseCustomer = async (
     } as const;
     return gone.size === 0 ? recordAudit(trx, entry, auditId) : updateAuditData(trx, auditId, data);
   };
-  for (const row of dryRun ? [] : chosen) {
+  for (const [i, row] of dryRun ? [] : chosen.toReversed().entries()) {
     const outcome = await eraseReturn(ctx, caller, row, { includeOpen, record });
     if (outcome === 'ERASED') gone.add(row);
     else if (outcome !== 'GONE') holds.set(row.id, outcome);
-    if (gone.size % SCRUBBED_AT_ONCE === 0) await ctx.scrub();
+    if ((i + 1) % SCRUBBED_AT_ONCE === 0 || i + 1 === chosen.length) await ctx.scrub();
   }
-  if (gone.size > 0 && !dryRun) await ctx.scrub();
   const held = shown.filter(({ id }) => holds.has(id)).slice(0, MOST_A_CALL);
   const refused = held.map((row) => ({ ...nameOf(row), reason: holds.get(row.id) }));
   if (gone.size === 0 && holds.size > 0 && !dryRun) throw new ServiceError('ERASE_REFUSED', { refused });

@@ -61,13 +61,16 @@ export const findReturns = async (
   const wanted = normal(email ?? phone);
   const own = sql`shop_id = ${shopId} and erased_at is null`;
   const holds = isEmail ? hasEmail(email) : hasPhone(ctx, wanted);
+  const isPlain = email?.normalize('NFD') === email;
+  const held =
+    isEmail && isPlain ? ctx.containsAnyCase('data', JSON.stringify(email).slice(1, -1)) : sql`true`;
   const found = new Map<string, CustomerRow>();
   for (const table of ['offline_repairs', 'trade_returns'] as const) {
     const { rows } = await sql<CustomerRow & { data: string }>`
       select ${COLUMNS}, '{}' as data from ${sql.table(table)} as rma where ${own} and ${holds}
       union all
       select ${COLUMNS}, data from ${sql.table(table)} as rma join timeline on timeline.rma_id = rma.id
-      where ${own} and type = 'CORRECTED' and data like ${`%${field}%`}`.execute(ctx.scans);
+      where ${own} and type = 'CORRECTED' and data like ${`%${field}%`} and ${held}`.execute(ctx.scans);
     for (const { data, ...row } of rows) {
       const values = [isEmail ? row.customer_email : row.customer_phone, ...correctedValues(data, field)];
       if (values.some((value) => typeof value === 'string' && normal(value) === wanted))

@@ -27,7 +27,10 @@ export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery
     statements.push(filled);
     return filled;
   };
-  return { ctx: { ...ctx, fill, db: seen(ctx.db), lists: seen(ctx.lists) }, statements };
+  return {
+    ctx: { ...ctx, fill, db: seen(ctx.db), lists: seen(ctx.lists), scans: seen(ctx.scans) },
+    statements,
+  };
 };
 
 /** Each place where a plan reads a table: how, and by which condition of an index. */
