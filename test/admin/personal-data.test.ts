@@ -260,10 +260,10 @@ describe('a planted customer', () => {
     expect(
       further.map(({ event, data }: { event: string; data: { id: string } }) => [event, data.id]),
     ).toEqual([
-      ['trade_return.erased', trade],
       ['offline_repair.erased', repair],
+      ['trade_return.erased', trade],
     ]);
-    expect(further[0].data).toEqual({
+    expect(further[1].data).toEqual({
       id: trade,
       rmaNumber: tradeNow.rmaNumber,
       externalRef: null,
