@@ -4,10 +4,12 @@ import { isId } from '../../contract/common.ts';
 import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
 import { OPERATOR, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
+import type { Row } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
 import { LONGEST_CHANGE_MS, queueUnassignment } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
+import { warning } from '../service/log.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
@@ -65,27 +67,37 @@ const unfinishedErasures = (db: Db, nowMs: number) => {
 
 const FINISHED_AT_ONCE = 10;
 
-/** Some steps of what is unfinished; true when more is left. */
+/** Some steps of what is unfinished; true when more is left. One that fails is tried again at the next sweep, and stops no other. */
 export const finishErasures = async (ctx: Context): Promise<boolean> => {
   const erasures = unfinishedErasures(ctx.background, ctx.clock.now()).orderBy('subject_id');
-  const some = await erasures.limit(sql.lit(FINISHED_AT_ONCE)).execute();
-  for (const { subject_id: id, shop_id, kind } of some) {
-    if (kind === 'shops') {
-      await beginShopDeletion(ctx, id);
-      await deleteShopStep(ctx, id);
-      // The ids of its returns come after its own: they go with it.
-      return true;
+  let steps = 0;
+  for (const erasure of await erasures.limit(sql.lit(FINISHED_AT_ONCE)).execute())
+    try {
+      await finish(ctx, erasure);
+      steps += 1;
+      // The ids of a shop's returns come after its own: they go with it.
+      if (erasure.kind === 'shops') break;
+    } catch (error) {
+      warning(ctx.log, 'an erasure failed; it will be tried again')(error);
     }
-    if (kind === 'users') await eraseEmployeeStep(ctx, id);
-    else {
-      const shop = await findShop(ctx.background, shop_id);
-      // Without events: their receivers had them before.
-      const how = { includeOpen: true, isSilent: true };
-      if (shop) await eraseReturn(ctx, { shop, actor: OPERATOR }, { id, kind }, how);
-      await setDone(ctx.background, id, null);
-    }
+  return steps > 0;
+};
+
+const finish = async (
+  ctx: Context,
+  { subject_id: id, shop_id, kind }: Pick<Row<'erasures'>, 'subject_id' | 'shop_id' | 'kind'>,
+): Promise<void> => {
+  if (kind === 'shops') {
+    await beginShopDeletion(ctx, id);
+    await deleteShopStep(ctx, id);
+  } else if (kind === 'users') await eraseEmployeeStep(ctx, id);
+  else {
+    const shop = await findShop(ctx.background, shop_id);
+    // Without events: their receivers had them before.
+    const how = { includeOpen: true, isSilent: true };
+    if (shop) await eraseReturn(ctx, { shop, actor: OPERATOR }, { id, kind }, how);
+    await setDone(ctx.background, id, null);
   }
-  return some.length > 0;
 };
 
 const setDone = async (db: Db, id: string, done_to: string | null): Promise<void> => {

@@ -36,8 +36,14 @@ const fill = async (t: Harness, shop = t.shop, key = t.client.apiKey) => {
   await call('put', '/shop-settings', { currency: 'EUR' });
   await call('put', '/forgetting', { offlineRepairMonths: 12, tradeReturnMonths: null });
   await admin.delete(`/users/${leaver.id}`);
+  // More than one step deletes, of what is found by the client alone.
+  const keys = Array.from({ length: 250 }, (_, i) => `key ${i}`);
   const clients = t.ctx.db.selectFrom('api_clients').select('id').where('shop_id', '=', shop.id);
   for (const { id } of await clients.execute()) {
+    await t.ctx.db
+      .insertInto('idempotency_keys')
+      .values(keys.map((key) => ({ client_id: id, key, body_hash: 'x', answer: '{}', created_at: 1 })))
+      .execute();
     await t.ctx.db
       .insertInto('webhook_failures')
       .values({ client_id: id, last_error: 'x', since: 1, failed_attempts: 1, dropped_deliveries: 0 })
