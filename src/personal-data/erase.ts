@@ -32,8 +32,6 @@ import { cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 const MOST_A_CALL = 500;
 const LONGEST_PAUSE_MS = 100;
-/** Fewer than make SQLite write its log back by itself, in the middle of a request. */
-const SCRUBBED_AT_ONCE = 100;
 
 interface EraseOptions {
   /** Also a return that is open, or about which a webhook waits; that is dropped. */
@@ -226,12 +224,13 @@ export const eraseCustomer = async (
     } as const;
     return gone.size === 0 ? recordAudit(trx, entry, auditId) : updateAuditData(trx, auditId, data);
   };
-  for (const [i, row] of dryRun ? [] : chosen.toReversed().entries()) {
+  for (const row of dryRun ? [] : chosen.toReversed()) {
     const outcome = await eraseReturn(ctx, caller, row, { includeOpen, record });
     if (outcome === 'ERASED') gone.add(row);
     else if (outcome !== 'GONE') holds.set(row.id, outcome);
-    if ((i + 1) % SCRUBBED_AT_ONCE === 0 || i + 1 === chosen.length) await ctx.scrub();
   }
+  // Once: other shops' creations wait while the log is emptied.
+  if (gone.size > 0 && !dryRun) await ctx.scrub();
   const held = shown.filter(({ id }) => holds.has(id)).slice(0, MOST_A_CALL);
   const refused = held.map((row) => ({ ...nameOf(row), reason: holds.get(row.id) }));
   if (gone.size === 0 && holds.size > 0 && !dryRun) throw new ServiceError('ERASE_REFUSED', { refused });
