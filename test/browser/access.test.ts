@@ -262,7 +262,8 @@ it('the address of the service leads a person to the app, and a program to the d
 });
 
 const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
-const SETTINGS = 'Shop,External API,Team,Dangerous goods,Targets,Plan and usage,Personal data,Audit log'.split(',');
+const SETTINGS =
+  'Shop,External API,Team,Dangerous goods,Targets,Plan and usage,Personal data,Audit log'.split(',');
 const OWN = ['Account and password'];
 
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');

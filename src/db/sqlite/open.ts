@@ -52,14 +52,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
-    // The log keeps old pages until they are written over. In the thread, since it waits for the disk; and most of it while
-    // others write, who wait for the rest.
-    async scrub() {
-      for (const mode of ['passive', 'truncate'])
-        await heavyReads
-          .run({ sql: `pragma wal_checkpoint(${mode})`, parameters: [] })
-          .catch((error) => onDatabaseError('checkpoint failed', error));
-    },
+    scrub: () => emptyLog(heavyReads).catch((error) => onDatabaseError('checkpoint failed', error)),
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     ...sqliteDialect,
@@ -83,6 +76,13 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       connections.close();
     },
   };
+};
+
+// The log keeps old pages until they are written over. In the thread, since it waits for the disk; and most of it while others
+// write, who wait for the rest.
+const emptyLog = async (heavyReads: HeavyReads): Promise<void> => {
+  for (const mode of ['passive', 'truncate'])
+    await heavyReads.run({ sql: `pragma wal_checkpoint(${mode})`, parameters: [] });
 };
 
 // Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
