@@ -165,6 +165,12 @@ describe('a planted customer', () => {
     expect(await find({ email: EMAIL, phone: null })).toEqual([trade, repair]);
     expect(await find({ email: 'GONE-NEW-MARK@planted.example' })).toEqual([repair]);
     expect(await find({ phone: '+44 1 555 0100' })).toEqual([repair]);
+    // Another script, in both forms of Unicode and both cases.
+    const jürgen = 'jürgen@müller.example';
+    const other = (await t.post('/offline-repairs', repairBody({ customerEmail: jürgen.normalize('NFD') })))
+      .body.id;
+    for (const email of [jürgen.normalize('NFC'), jürgen.toUpperCase()])
+      expect(await find({ email })).toEqual([other]);
     // No country is guessed, and a part is not the whole.
     expect(await find({ phone: '020 7946 0018' })).toEqual([]);
     expect(await find({ email: 'okafor@planted.example' })).toEqual([]);
