@@ -3,10 +3,12 @@ import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { Forgetting, ForgettingCount } from '../../contract/personal-data.ts';
 import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Db } from '../db/database.ts';
+import { isLockTimeout } from '../db/database-errors.ts';
 import type { Row } from '../db/schema.ts';
 import { monthsBefore } from '../lib/time.ts';
 import { from } from '../returns/store.ts';
 import type { Context } from '../service/context.ts';
+import { warning } from '../service/log.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, requireShop } from '../shops/store.ts';
 import { eraseReturn } from './erase.ts';
@@ -72,19 +74,24 @@ const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;
 /** Of a shop and kind, before the next one has its turn. */
 const ERASED_A_STEP = 200;
 
-/** Erases some returns whose time has come, of each shop and kind; true when more may be due. */
+/** Erases some returns whose time has come, of each shop and kind; true when more may be due. One that fails stops no other. */
 export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<boolean> => {
   let erased = 0;
   for (const rule of await readRules(ctx.background).execute()) {
     const shop = await findShop(ctx.background, rule.shop_id);
     if (!shop) continue;
     const some = dueBy(ctx.background, rule, nowMs).select('id').orderBy('status_since');
-    for (const { id } of await some.limit(sql.lit(ERASED_A_STEP)).execute()) {
-      const which = { id, kind: rule.kind };
-      const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, which, { includeOpen: false });
-      // One about which a webhook waits is asked for again at the next sweep.
-      if (outcome === 'ERASED') erased += 1;
-    }
+    for (const { id } of await some.limit(sql.lit(ERASED_A_STEP)).execute())
+      try {
+        const which = { id, kind: rule.kind };
+        const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, which, { includeOpen: false });
+        // One about which a webhook waits is asked for again at the next sweep.
+        if (outcome === 'ERASED') erased += 1;
+      } catch (error) {
+        warning(ctx.log, 'a return could not be erased; it will be tried again')(error);
+        // Another transaction has locked the shop: its other returns would wait as long.
+        if (isLockTimeout(error)) break;
+      }
   }
   return erased > 0;
 };

@@ -514,4 +514,31 @@ describe('forgetting', () => {
       data: { offlineRepairMonths: { from: null, to: 13 } },
     });
   });
+
+  it('goes on behind a return that cannot be erased', async ({ t, admin }) => {
+    const made = async (status_since: number, more: object) => {
+      const { id } = (await t.post('/offline-repairs', repairBody())).body;
+      await t.post(`/offline-repairs/${id}/close`, {});
+      const { db } = t.ctx;
+      await db
+        .updateTable('offline_repairs')
+        .set({ status_since, ...more })
+        .where('id', '=', id)
+        .execute();
+      return id as string;
+    };
+    // No date is that late.
+    const damaged = await made(1, { updated_at: 9e15 });
+    const good = await made(2, {});
+    await admin.put('/forgetting', { offlineRepairMonths: 1, tradeReturnMonths: null });
+    await sweep(t.ctx);
+    const rows = t.ctx.db
+      .selectFrom('offline_repairs')
+      .select(['id', 'customer_name'])
+      .orderBy('status_since');
+    expect(await rows.execute()).toEqual([
+      { id: damaged, customer_name: 'Ada Pereira' },
+      { id: good, customer_name: '[erased]' },
+    ]);
+  });
 });
