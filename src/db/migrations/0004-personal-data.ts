@@ -24,7 +24,6 @@ export const personalData: SchemaChange = async (db, { id }) => {
     `create index ${kind}_waiting on ${kind} (shop_id, status_since, number, status) where ${open} and erased_at is null`,
   ]);
   const statements = [
-    ...ofKind,
     // Corrections keep old values, by which a customer is found too.
     `create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED'`,
     // What a former employee did, and what was done with their account.
@@ -39,6 +38,8 @@ export const personalData: SchemaChange = async (db, { id }) => {
       subject_id ${id} primary key not null, shop_id ${id} not null, kind text not null, at bigint not null, done_to ${id}
     )`,
     `create index erasures_unfinished on erasures (subject_id) where done_to is not null`,
+    // Last, since PostgreSQL stops readers of these tables from here until the commit.
+    ...ofKind,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 };
