@@ -6,7 +6,8 @@ import { email, LENGTH, text } from './fields.ts';
 
 export { ERASED_EMAIL, ERASED_TEXT } from './lifecycle.ts';
 
-const FEWEST_DIGITS = 5;
+/** Of a phone number: fewer would match too much. */
+export const FEWEST_DIGITS = 5;
 
 export const phoneNumber = text(LENGTH.name, {
   description: 'Compared by its digits; a leading `+` or `00` is ignored, and no country is guessed.',

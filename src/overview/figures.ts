@@ -4,7 +4,7 @@ import { rmaNumber } from '../../contract/common.ts';
 import { lowestId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import { dueTimes, isOpen, isOverdue, STATUSES } from '../returns/open.ts';
-import { from, type RmaTableName } from '../returns/store.ts';
+import { from, KIND_NAMES, type RmaTableName } from '../returns/store.ts';
 import { hasStatus, totalOf } from '../returns/totals.ts';
 import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/counters.ts';
@@ -16,8 +16,6 @@ import { readTargets, type Targets } from '../shops/settings.ts';
 const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
 const LONGEST_SHOWN = 5;
-
-const KINDS = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
 
 /** By how much a zone's clocks are ahead at a time, which its name says: GMT, or GMT+05:30. */
 const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
@@ -65,7 +63,7 @@ const openLongest = async ({ scans }: Context, table: RmaTableName, shop: string
     .where('number', 'in', oldest.select('number').where(isOpen(table)))
     .execute();
   return rows.map((row) => ({
-    kind: KINDS[table],
+    kind: KIND_NAMES[table],
     id: row.id,
     rmaNumber: rmaNumber(row.number),
     status: row.status,

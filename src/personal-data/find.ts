@@ -11,7 +11,7 @@ import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import { KINDS } from '../returns/changes/decide.ts';
-import { type ReturnRow, readAhead } from '../returns/store.ts';
+import { KIND_NAMES, type ReturnRow, readAhead } from '../returns/store.ts';
 import { viewEntry } from '../returns/timeline.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -119,7 +119,6 @@ export const holdsOf = async (
   return holds;
 };
 
-const KIND_NAMES = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
 const SHOWN = 500;
 
 export const findCustomer = async (

@@ -1,6 +1,7 @@
-import { ERASED_EMAIL, ERASED_TEXT } from '../../contract/personal-data.ts';
+import { ERASED_EMAIL, ERASED_TEXT, FEWEST_DIGITS } from '../../contract/personal-data.ts';
 import type { RmaTableName, Row, Tables } from '../db/schema.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
+import { digitsOf } from '../returns/search.ts';
 
 // Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
 // docs/privacy.md go by this list; a column that is missing here does not compile.
@@ -158,7 +159,7 @@ export const cleanJson = (table: RmaTableName, text: string, erasedAt: string): 
 
 // --- saved searches ---
 
-export const digitsOfPhone = (phone: string): string => phone.replaceAll(/\D/g, '').replace(/^00/, '');
+export const digitsOfPhone = (phone: string): string => digitsOf(phone).replace(/^00/, '');
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[^\s,;]+/g) ?? [];
 
@@ -167,7 +168,7 @@ const names = (text: string, mark: string): boolean => {
   const [digits, phone] = [digitsOfPhone(text), digitsOfPhone(mark)];
   if (!/\p{L}/u.test(mark))
     return (
-      Math.min(digits.length, phone.length) >= 5 &&
+      Math.min(digits.length, phone.length) >= FEWEST_DIGITS &&
       (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')))
     );
   const [words, wanted] = [wordsOf(text), wordsOf(mark)];

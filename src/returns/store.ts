@@ -17,6 +17,9 @@ export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends
   ? Omit<Row<Table>, 'search_text'>
   : never;
 
+/** As the admin API names the kinds. */
+export const KIND_NAMES = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
+
 export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
 export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
