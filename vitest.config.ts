@@ -5,38 +5,41 @@ import { measureSlowness, scaled } from './test/support/until.ts';
 
 // `npm test`: what a change must not break, in a few minutes. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
 // deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser; mode `ci`
-// is `rest` without the rows of docs/reliability.md, for what must end within 20 minutes.
+// is `rest` without the rows of docs/reliability.md and what else lasts a minute a test, for what must end within 20 minutes.
 
 const tests = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 
 const FIRST = tests('{api,admin,webhooks,store,cli}/**/*');
 const LATER = tests('{faults,recipes,docs,deploy}/**/*');
-/** The rows of docs/reliability.md, in short form. */
-const ROWS = tests('faults/rows/*');
+/** The rows of docs/reliability.md, in short form, and other outages and loads that last. */
+const LASTING = tests('faults/rows/*', 'faults/{backups,database-away,erasing,feed,locks,webhooks}');
 const JOURNEYS = tests('browser/journeys/*');
 
 /** What only PostgreSQL has: a network in between, poolers, standbys, several processes. */
 const ONLY_POSTGRES = tests(
   'store/pools',
-  'deploy/proxy',
-  'faults/{clocks,database-away,doctor,failover,locks,poolers}',
+  'deploy/{empty-machine,processes,proxy}',
+  'faults/{clocks,database-away,database-tls,doctor,failover,locks,poolers}',
   'faults/rows/03-*',
 );
 
-/** Where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up. All else runs on SQLite. */
+/**
+ * Where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up. All else runs on SQLite, and
+ * so do tests of these files that ask for the same statements with other values, or for none: `if (ENGINE === 'sqlite')`.
+ */
 const BOTH_ENGINES = tests(
   'store/*',
   'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,receipts,rights,timeline,trade-moves}',
-  'admin/{client-settings,corrections,former-employees,links,lock-out,personal-data,proof,replace-client,returns,search,second-factor,session,users,workbench}',
+  'admin/{client-settings,corrections,former-employees,links,lock-out,personal-data,proof,provider,replace-client,returns,search,second-factor,session,today,users,waiting,workbench}',
   'webhooks/{chosen-events,clocks,dropping,failing-receivers,own-deliveries,queue,recipients,replaced-clients}',
-  'cli/{backup,beside-the-server,customer,restore,secrets,shop-delete}',
+  'cli/{backup,backup-schedule,beside-the-server,restore,secrets,shop-delete,status}',
   'faults/{backups,dry-run-bodies,erasing,feed,operations,start,webhooks}',
   'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',
 );
 
 export default defineConfig(({ mode }) => {
   process.env['TEST_SLOWNESS'] ??= measureSlowness().toFixed(1);
-  const otherTier = { test: LATER, rest: FIRST, ci: [...FIRST, ...ROWS] }[mode] ?? [];
+  const otherTier = { test: LATER, rest: FIRST, ci: [...FIRST, ...LASTING] }[mode] ?? [];
   return {
     test: {
       testTimeout: scaled(120_000),

@@ -8,13 +8,16 @@ const KINDS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\/session\/sign-in-page\./, ['sign-in']],
   [/\/session\/set-up-page\./, ['set-up']],
   [/\/session\/.*(link|factor)-page\./, ['door']],
-  [/\/shell\/shell\./, ['overview', 'list', 'detail']],
-  [/\/overview\/overview-page\./, ['overview']],
+  [/\/shell\/shell\./, ['today', 'list', 'detail']],
+  [/\/today\/today-page\./, ['today']],
   [/\/returns\/list\/.*-page\./, ['list']],
   [/\/returns\/detail\/.*-page\./, ['detail']],
 ];
 /** What so many of the other pages and dialogs need is one file for all of them. */
 const SHARED_BY_MANY = 6;
+
+/** What most kinds of pages need comes with the first of them: a file more costs more than its few bytes. */
+const SHARED_BY_MOST = 4;
 
 /** Who needs a module: pages and dialogs by the modules they begin with, null for the app's own beginning. */
 type Users = Set<string | null>;
@@ -66,6 +69,8 @@ export const partOf = async (config: InlineConfig): Promise<(module: string) => 
     const users = usersOf.get(module) ?? new Set();
     if (users.has(null)) return 'main';
     if (beginnings.has(module) || users.size < 2) return null;
-    return kindsOf(users).join('-') || (users.size >= SHARED_BY_MANY ? 'many' : null);
+    const kinds = kindsOf(users);
+    if (kinds.length >= SHARED_BY_MOST) return 'main';
+    return kinds.join('-') || (users.size >= SHARED_BY_MANY ? 'many' : null);
   };
 };

@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type UserConfig } from 'vite';
 import { partOf } from './parts.ts';
+import { textsByPage } from './texts-by-page.ts';
 
 /** The first page holds the names of all parts. So those that several pages share have only a hash, or it would be too large. */
 const nameOfPart = ({ isDynamicEntry }: { isDynamicEntry: boolean }): string =>
@@ -9,10 +10,14 @@ const nameOfPart = ({ isDynamicEntry }: { isDynamicEntry: boolean }): string =>
 const config: UserConfig = {
   root: import.meta.dirname,
   base: '/admin/',
-  plugins: [react()],
+  // Only the page knows its path from the host on, and the service changes it there (PUBLIC_URL); parts find each other beside them.
+  experimental: { renderBuiltUrl: (_file, { hostType }) => ({ relative: hostType !== 'html' }) },
+  plugins: [react(), textsByPage()],
   build: {
     outDir: '../dist/admin',
     emptyOutDir: true,
+    // Browsers without modulepreload load the same files a little later.
+    modulePreload: { polyfill: false },
     target: 'es2022',
     chunkSizeWarningLimit: 700,
   },

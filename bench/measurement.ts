@@ -1,7 +1,7 @@
 import type { Engine } from './engines.ts';
 import type { Stage } from './stage.ts';
 
-type Unit = '/s' | 'ms' | 'MB' | 's';
+type Unit = '/s' | 'ms' | 'MB' | 's' | '%';
 
 /** A bound on the ratio to the baseline where there is one, on the figure itself where there is none. */
 interface Goal {

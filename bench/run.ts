@@ -13,6 +13,7 @@ import { growth } from './measurements/growth.ts';
 import { largeAnswers } from './measurements/large-answers.ts';
 import { largeShop } from './measurements/large-shop.ts';
 import { list } from './measurements/list.ts';
+import { manyReceivers } from './measurements/many-receivers.ts';
 import { memory } from './measurements/memory.ts';
 import { moves } from './measurements/moves.ts';
 import { oneConnection } from './measurements/one-connection.ts';
@@ -44,6 +45,7 @@ const MEASUREMENTS: Measurement[] = [
   drain,
   receipt,
   apiWhileDraining,
+  manyReceivers,
 ];
 
 /** In the order of the table. */
@@ -60,6 +62,7 @@ const TOLD: Measurement[] = [
   drain,
   receipt,
   apiWhileDraining,
+  manyReceivers,
   memory,
   start,
 ];

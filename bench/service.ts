@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/postgres-server.ts';
@@ -24,6 +25,8 @@ const commandOf = ({ root, flags }: Program): string[] => [
 export interface Service {
   url: string;
   memoryMb(): number;
+  /** What the process has used of the processors since its start. */
+  cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
@@ -37,6 +40,15 @@ export const serviceEnv = (database: TestDatabase, port: number): Record<string,
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
   ...database.env,
 });
+
+/** A clock tick is a hundredth of a second on every Linux. */
+const TICKS_A_SECOND = 100;
+const cpuSecondsOf = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Behind the name, which may contain anything: user and system time are the 12th and 13th.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+};
 
 export const startService = async (
   database: TestDatabase,
@@ -52,6 +64,7 @@ export const startService = async (
     url: `http://127.0.0.1:${port}`,
     memoryMb: () =>
       Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' })) / 1024,
+    cpuSeconds: () => cpuSecondsOf(child.pid),
     stop: child.stop,
   };
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CodeText, isProvedBy, PasswordOrCode, User } from './admin-people.ts';
 import { Id, Instant } from './common.ts';
-import { email, LENGTH, text } from './fields.ts';
+import { email, LENGTH, optionalText, text } from './fields.ts';
 import { NewPassword, staffEmail } from './person-fields.ts';
 
 // Access in the admin API: links to choose a password, and the second factor.
@@ -38,7 +38,13 @@ export const LinkTarget = z
 export type LinkTarget = z.infer<typeof LinkTarget>;
 
 export const UseLink = z
-  .strictObject({ token: token(), password: NewPassword, code: CodeText })
+  .strictObject({
+    token: token(),
+    password: NewPassword.nullable().default(null).meta({
+      description: 'Required, unless people sign in without passwords; then it is ignored.',
+    }),
+    code: CodeText,
+  })
   .meta({ id: 'UseLink' });
 export type UseLink = z.infer<typeof UseLink>;
 
@@ -53,9 +59,46 @@ export const LinkAsked = z
 export const SignInOptions = z
   .object({
     passwordLinks: z.boolean().meta({ description: 'Whether a forgotten password can be reset by e-mail.' }),
+    passwords: z.boolean().meta({ description: 'Whether people sign in with a password.' }),
+    provider: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The name of the identity provider; `null` if there is none.',
+        examples: ['Example SSO'],
+      }),
   })
   .meta({ id: 'SignInOptions' });
 export type SignInOptions = z.infer<typeof SignInOptions>;
+
+// --- the identity provider ---
+
+/** Why a sign-in or a proof through the identity provider came to nothing. */
+export type ProviderRefusalCode =
+  | 'AWAY'
+  | 'INVALID'
+  | 'CANCELLED'
+  | 'EXPIRED'
+  | 'UNVERIFIED'
+  | 'UNKNOWN'
+  | 'OTHER_PERSON'
+  | 'NOT_RECENT';
+
+const newWindow = z.boolean().default(false).meta({
+  description: 'Whether it happens in a window of its own, which is closed afterwards.',
+});
+
+export const GoToProvider = z
+  .strictObject({
+    to: optionalText(LENGTH.freeText, { description: 'The page of the admin app to show afterwards.' }),
+    newWindow,
+  })
+  .meta({ id: 'GoToProvider' });
+export type GoToProvider = z.infer<typeof GoToProvider>;
+
+export const ProviderAddress = z
+  .object({ url: z.string().meta({ description: 'Where to send the browser.' }) })
+  .meta({ id: 'ProviderAddress' });
 
 // --- second factor ---
 
@@ -94,9 +137,9 @@ export const Proof = z
   .meta({ id: 'Proof', description: 'The current password or a code; one is enough.' });
 export type Proof = z.infer<typeof Proof>;
 
+/** People who signed in through the identity provider may give neither password nor code. */
 export const ChangeEmail = z
   .strictObject({ currentPassword: PasswordOrCode, code: CodeText, email: staffEmail() })
-  .refine(...isProvedBy('currentPassword'))
   .meta({ id: 'ChangeEmail' });
 export type ChangeEmail = z.infer<typeof ChangeEmail>;
 

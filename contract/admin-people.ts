@@ -39,6 +39,10 @@ export const SignedIn = z
       name: z.string().nullable(),
       role: z.enum(USER_ROLES),
       secondFactor: z.boolean().meta({ description: 'Whether the user has a second factor.' }),
+      throughProvider: z.boolean().meta({
+        description:
+          'Whether this session was opened through the identity provider: no second factor is required of it.',
+      }),
       passwordExposedAt: Instant.nullable().meta({
         description:
           'When someone entered the right password and then too many wrong codes; `null` after a new password.',
@@ -164,6 +168,9 @@ const AUDIT_ACTIONS = [
   'SIGN_IN_REFUSED',
   'SIGN_IN_CODE_REFUSED',
   'SIGN_IN_LOCKED',
+  'PROVIDER_LINKED',
+  'PROVIDER_UNLINKED',
+  'PROVIDER_REFUSED',
   'PROOF_REFUSED',
   'SECOND_FACTOR_ON',
   'SECOND_FACTOR_OFF',

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { USER_ROLES } from './admin-people.ts';
-import { Id, Instant, isId, listOf } from './common.ts';
+import { Id, Instant, isId, listOf, sentTime, WaitingFor } from './common.ts';
 import { email, LENGTH, optionalText, text } from './fields.ts';
-import { DISPOSITIONS } from './lifecycle.ts';
+import { DISPOSITIONS, WAITING_FOR } from './lifecycle.ts';
 import { OfflineRepair } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturn } from './trade-return.ts';
 
 // Returns as the shop's staff see them: assignee, due time, filters of lists.
 
-const Assignee = z
+export const Assignee = z
   .object({
     id: Id,
     name: z.string().meta({ description: 'Without a name, the part of the e-mail before the `@`.' }),
@@ -17,10 +17,19 @@ const Assignee = z
   .meta({ id: 'Assignee' });
 export type Assignee = z.infer<typeof Assignee>;
 
+export const StaffWaitingFor = WaitingFor.extend({
+  note: z.string().nullable().meta({ description: 'For staff only.' }),
+}).meta({ id: 'StaffWaitingFor' });
+export type StaffWaitingFor = z.infer<typeof StaffWaitingFor>;
+
 const staffFields = {
+  waitingFor: StaffWaitingFor.nullable().meta({
+    description: 'What the work waits for; `null` if for nothing. Its target days stand still meanwhile.',
+  }),
   assignee: Assignee.nullable().meta({ description: 'The person of the team who works on it.' }),
   dueAt: Instant.nullable().meta({
-    description: 'When it becomes overdue in its current status; `null` if the status has no target days.',
+    description:
+      'When it becomes overdue in its current status; `null` if the status has no target days, and while it waits.',
   }),
 };
 export const AdminOfflineRepair = OfflineRepair.extend(staffFields).meta({
@@ -61,11 +70,7 @@ const flag = (description: string) =>
     .meta({ override: { type: 'boolean' }, description });
 
 const isoTime = (description: string, meta: { examples?: string[] } = {}) =>
-  z.iso
-    .datetime({ offset: true })
-    .transform((value) => Date.parse(value))
-    .optional()
-    .meta({ override: { type: 'string', format: 'date-time' }, description, ...meta });
+  sentTime.optional().meta({ override: { type: 'string', format: 'date-time' }, description, ...meta });
 
 /** Filters and order for staff, beyond those for API clients. */
 export const staffQuery = {
@@ -93,10 +98,20 @@ export const staffQuery = {
       override: { type: 'boolean', const: true },
       description: 'Only returns that have been in their status for longer than the target days.',
     }),
+  waitingFor: z
+    .enum([...WAITING_FOR, 'any', 'none'])
+    .optional()
+    .meta({
+      description:
+        'What the work waits for; `any` for whatever it is, `none` for returns that wait for nothing.',
+    }),
+  dueFrom: isoTime('Due at or after this ISO 8601 time. What waits is not due.'),
+  dueTo: isoTime('Due before this ISO 8601 time.'),
   createdFrom: isoTime('Created at or after this ISO 8601 time.'),
   createdTo: isoTime('Created before this ISO 8601 time.'),
   sort: z.enum(RETURN_SORTS).default(DEFAULT_ORDER.sort).meta({
-    description: 'Sort key; ties are ordered by number. `status` sorts in the order of the work.',
+    description:
+      'Sort key; ties are ordered by number. `status` sorts in the order of the work; with `dueAt`, what has no due time comes last in either order.',
   }),
   order: z.enum(SORT_ORDERS).default(DEFAULT_ORDER.order),
 };
@@ -121,6 +136,19 @@ const seen = isoTime(
 );
 export const MoveQuery = z.strictObject({ seen });
 
+const WAITING_NOTE = 500;
+export const SetWaitingFor = z
+  .strictObject({
+    what: z.enum(WAITING_FOR),
+    until: isoTime('Until when it is expected; `null` or absent if not known.').nullable().default(null),
+    note: optionalText(WAITING_NOTE, {
+      description: 'For staff only.',
+      examples: ['Heating element, order 4711'],
+    }),
+  })
+  .meta({ id: 'SetWaitingFor' });
+export type SetWaitingFor = z.infer<typeof SetWaitingFor>;
+
 const correctable = {
   customerName: text(LENGTH.name).optional(),
   customerEmail: email().optional(),
@@ -139,6 +167,17 @@ export const CorrectTradeReturn = z
   .strictObject({ ...correctable, companyName: text(LENGTH.name).optional() })
   .meta({ id: 'CorrectTradeReturn', description: CORRECTION });
 export type CorrectTradeReturn = z.infer<typeof CorrectTradeReturn>;
+
+// --- frequent faults ---
+
+export const FaultQuery = z.strictObject({ sku: text(LENGTH.reference) });
+export const FaultList = z
+  .object({ items: z.array(z.object({ text: z.string(), count: z.int().min(1) })) })
+  .meta({
+    id: 'FaultList',
+    description: 'The most frequent short fault descriptions of the newest repairs of a sku, at most six.',
+  });
+export type FaultList = z.infer<typeof FaultList>;
 
 // --- related returns ---
 

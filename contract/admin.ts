@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { staffQuery, staffRepairQuery, staffTradeQuery } from './admin-returns.ts';
-import { Id, Instant, listOf, RIGHTS } from './common.ts';
+import { Assignee, StaffWaitingFor, staffQuery, staffRepairQuery, staffTradeQuery } from './admin-returns.ts';
+import { Id, Instant, listOf, RIGHTS, sentTime } from './common.ts';
 import { WebhookDelivery, WebhookDeliveryQuery } from './delivery.ts';
 import { RMA_EVENT_NAMES } from './event-feed.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
@@ -33,10 +33,10 @@ const events = z
   .array(z.enum(RMA_EVENT_NAMES))
   .min(1)
   .meta({ description: 'The events that are sent to the webhook URL.' });
-const time = z.iso
-  .datetime({ offset: true })
-  .transform((value) => Date.parse(value))
-  .meta({ override: { type: 'string', format: 'date-time' }, examples: ['2027-02-01T00:00:00Z'] });
+const time = sentTime.meta({
+  override: { type: 'string', format: 'date-time' },
+  examples: ['2027-02-01T00:00:00Z'],
+});
 
 /** How long before its end a key is said to expire soon. */
 export const EXPIRES_SOON_DAYS = 14;
@@ -147,6 +147,9 @@ const counts = <Status extends readonly [string, ...string[]]>(statuses: Status)
     mine: z.int().meta({ description: 'Open returns assigned to the caller.' }),
     unassigned: z.int().meta({ description: 'Open returns without an assignee.' }),
     overdue: z.int().meta({ description: 'In their status for longer than the target days.' }),
+    dueToday: z.int().meta({ description: 'Due after `now` and before `todayEnds`.' }),
+    waiting: z.int().meta({ description: 'Open returns whose work waits for something.' }),
+    createdToday: z.int(),
     openByAge: z.array(z.object({ upToDays: z.int().nullable(), count: z.int(), ...span })),
   });
 
@@ -157,11 +160,35 @@ export const OverviewQuery = z.strictObject({
       params: { rule: 'timeZone' },
     })
     .default('UTC')
-    .meta({ description: "The reader's time zone (IANA), for the days of `createdPerDay`.", default: 'UTC' }),
+    .meta({
+      description:
+        "The reader's time zone (IANA), for `todayBegins`, `todayEnds` and the days of `createdPerDay`.",
+      default: 'UTC',
+    }),
 });
+
+const OverviewReturn = z
+  .object({
+    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    id: Id,
+    rmaNumber: z.string(),
+    status: z.string(),
+    title: z.string().meta({ description: 'The product of a repair, or the company of a trade return.' }),
+    customerName: z.string(),
+    assignee: Assignee.nullable(),
+    dueAt: Instant.nullable(),
+    waitingFor: StaffWaitingFor.nullable(),
+    createdAt: Instant,
+    updatedAt: Instant,
+  })
+  .meta({ id: 'OverviewReturn' });
+export type OverviewReturn = z.infer<typeof OverviewReturn>;
 
 export const Overview = z
   .object({
+    now: Instant.meta({ description: 'The time of these figures.' }),
+    todayBegins: Instant.meta({ description: "Midnight in the reader's time zone." }),
+    todayEnds: Instant.meta({ description: 'The next midnight.' }),
     offlineRepairs: counts(OFFLINE_REPAIR_STATUSES),
     tradeReturns: counts(TRADE_RETURN_STATUSES),
     createdPerDay: z.array(
@@ -196,17 +223,15 @@ export const Overview = z
         description:
           'Clients whose webhook URL has acknowledged nothing for ten minutes or longer; `null` for staff, who see no clients.',
       }),
-    openLongest: z.array(
-      z.object({
-        kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
-        id: Id,
-        rmaNumber: z.string(),
-        status: z.string(),
-        customerName: z.string(),
-        createdAt: Instant,
-        updatedAt: Instant,
-      }),
-    ),
+    next: z
+      .array(OverviewReturn)
+      .meta({ description: 'Up to 8 open returns that have a due time, the earliest first.' }),
+    mine: z
+      .array(OverviewReturn)
+      .meta({ description: 'The same of the caller, those without a due time included, which come last.' }),
+    openLongest: z
+      .array(OverviewReturn)
+      .meta({ description: 'The oldest open returns, without repairs that only need to be closed.' }),
   })
   .meta({ id: 'Overview' });
 export type Overview = z.infer<typeof Overview>;

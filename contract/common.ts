@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TIMELINE_TYPES } from './lifecycle.ts';
+import { TIMELINE_TYPES, WAITING_FOR } from './lifecycle.ts';
 
 export const BASE_PATH = '/api/v1/external/v1';
 
@@ -21,8 +21,20 @@ export const Instant = z.string().meta({
   examples: ['2026-11-15T09:30:00.000Z'],
 });
 
+export const WaitingFor = z
+  .object({
+    what: z.enum(WAITING_FOR).meta({ id: 'WaitingForWhat' }),
+    until: Instant.nullable().meta({ description: 'Until when staff expect it; `null` if not known.' }),
+    since: Instant,
+  })
+  .meta({ id: 'WaitingFor' });
+
 /** The last fields of both kinds of RMA. */
 export const stamps = {
+  waitingFor: WaitingFor.nullable().meta({
+    description:
+      'What the work waits for, as staff set it; `null` if for nothing. A change of status ends it.',
+  }),
   statusSince: Instant.meta({ description: 'When it entered its current status.' }),
   createdAt: Instant,
   updatedAt: Instant,
@@ -73,16 +85,24 @@ export const rmaNumberFilter = z
     examples: [rmaNumber(123)],
   });
 
-export const updatedSince = z.iso
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
+const END_MS = Date.UTC(10_000, 0);
+
+/** In milliseconds, of a time that callers send. An offset may lead out of the years that our own times can name. */
+export const sentTime = z.iso
   .datetime({ offset: true })
   .transform((value) => Date.parse(value))
-  .optional()
-  .meta({
-    override: { type: 'string', format: 'date-time' },
-    description:
-      'Only returns that changed at or after this ISO 8601 time; in a URL write `+` as `%2B`. To catch up on events use `GET /events`: a list shows only the last state and may miss what changes while you page through it.',
-    examples: ['2026-11-15T09:30:00.000Z'],
+  .refine((ms) => ms >= FIRST_MS && ms < END_MS, {
+    error: 'must be in the years 0000 to 9999, in UTC',
+    params: { rule: 'format' },
   });
+
+export const updatedSince = sentTime.optional().meta({
+  override: { type: 'string', format: 'date-time' },
+  description:
+    'Only returns that changed at or after this ISO 8601 time; in a URL write `+` as `%2B`. To catch up on events use `GET /events`: a list shows only the last state and may miss what changes while you page through it.',
+  examples: ['2026-11-15T09:30:00.000Z'],
+});
 
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
@@ -129,7 +149,7 @@ export const TimelineEntry = z
     note: z.string().nullable(),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        'Further data of the entry; the keys depend on `type`. A correction has the names of its `fields`, not their values.',
+        'Further data of the entry; the keys depend on `type`. A correction has the names of its `fields`, not their values; `WAITING_SET` has `what` and `until`.',
     }),
   })
   .meta({ id: 'TimelineEntry' });

@@ -30,6 +30,8 @@ export const TIMELINE_TYPES = [
   'NOTE_ADDED',
   'ASSIGNED',
   'CORRECTED',
+  'WAITING_SET',
+  'WAITING_CLEARED',
   'ERASED',
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
@@ -147,6 +149,9 @@ export const ERASABLE_STATUSES = {
   offline_repairs: ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
   trade_returns: ENDED_STATUSES.trade_returns,
 } as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: readonly TradeReturnStatus[] };
+
+/** What work on a return may be waiting for. */
+export const WAITING_FOR = ['PART', 'CUSTOMER', 'SUPPLIER'] as const;
 
 /** What stands in place of an erased text. What may be null becomes null. */
 export const ERASED_TEXT = '[erased]';

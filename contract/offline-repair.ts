@@ -163,6 +163,7 @@ export const OfflineRepair = z
         carrierName: null,
         assignedToId: null,
         repairNotes: null,
+        waitingFor: null,
         statusSince: '2026-11-15T09:30:00.000Z',
         createdAt: '2026-11-15T09:30:00.000Z',
         updatedAt: '2026-11-15T09:30:00.000Z',

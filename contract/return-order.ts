@@ -1,6 +1,6 @@
 // Sort keys of staff's lists. Plain data, so that a URL can be parsed without loading a schema.
 
-export const RETURN_SORTS = ['number', 'updatedAt', 'status', 'statusSince'] as const;
+export const RETURN_SORTS = ['number', 'updatedAt', 'status', 'statusSince', 'dueAt'] as const;
 export type ReturnSort = (typeof RETURN_SORTS)[number];
 export const SORT_ORDERS = ['asc', 'desc'] as const;
 export type SortOrder = (typeof SORT_ORDERS)[number];

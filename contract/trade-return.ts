@@ -223,6 +223,7 @@ export const TradeReturn = z
         id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e45',
         rmaNumber: '#RMA-000124',
         status: 'TRADE_SUBMITTED',
+        waitingFor: null,
         statusSince: '2026-11-15T09:30:00.000Z',
         externalRef: 'ERP-701',
         externalSource: null,

@@ -7,7 +7,16 @@ import { isFresh } from './fresh.mjs';
 
 /** The last file that a build writes. */
 const LAST = join(fileURLToPath(new URL('../dist/docs', import.meta.url)), 'llms.txt');
-const SOURCES = ['docs/guide', 'docs/site', 'contract', 'src', 'recipes', 'CHANGELOG.md', 'docs/privacy.md'];
+const SOURCES = [
+  'docs/guide',
+  'docs/site',
+  'contract',
+  'src',
+  'recipes',
+  'CHANGELOG.md',
+  'docs/privacy.md',
+  'admin/src/fonts.css',
+];
 
 const isInstalled = (name) =>
   import(name).then(

@@ -14,6 +14,7 @@ const FEATURES = ['api-clients', 'overview', 'personal-data', 'saved-views', 'st
 /** Imports point downwards: a folder may import from its own line and from the lines below it. */
 const LAYERS = [
   ['cli'],
+  ['backup'],
   ['api'],
   FEATURES,
   ['returns'],
@@ -37,7 +38,7 @@ const downwards = LAYERS.slice(1).map((layer, i) =>
 const ADMIN_FOLDERS = {
   ui: { mayImport: [], why: 'Every feature builds on ui/, so ui/ knows no feature.' },
   session: { mayImport: ['ui'], why: 'Every feature asks who is signed in, so session/ knows no feature.' },
-  overview: {
+  today: {
     mayImport: ['ui', 'session', 'returns'],
     why: 'It counts returns and links to them, with the labels that their lists use.',
   },
@@ -49,7 +50,10 @@ const ADMIN_FOLDERS = {
     mayImport: ['ui', 'session', 'returns'],
     why: 'It lists the returns of a customer, with the labels that their lists use.',
   },
-  bench: { mayImport: ['ui', 'session', 'returns', 'search'], why: 'It finds returns and moves them.' },
+  'scan-station': {
+    mayImport: ['ui', 'session', 'returns', 'search'],
+    why: 'It finds returns and moves them.',
+  },
   shell: { mayImport: ['ui', 'session', 'search'], why: 'Its header has the search.' },
 } as const;
 

@@ -1,48 +1,24 @@
 import type { ErrorBody } from '../../contract/common.ts';
+import { texts } from './texts.ts';
 
-// What people read when the service refuses something. Its own sentences are for programs; those that need no other words stay.
-
-const WORDS: Record<string, string | ((wait: string) => string)> = {
-  RATE_LIMITED: (wait) => `Too many at once; try again ${wait}.`,
-  LOCKED_OUT: (wait) => `Too many wrong passwords; try again ${wait}.`,
-  SIGNED_OUT: 'You are signed out. Sign in again; what you typed stays.',
-  PROOF_REQUIRED: 'This needs your password. Try again, and confirm that it is you.',
-  OWN_ACCOUNT: 'This is your own account: change it on your account page.',
-  CROSS_SITE: 'Open this page at its usual address and try again.',
-  LIMIT_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
-  USAGE_CAP_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
-  NOT_FOUND: 'There is no such return.',
-  ROUTE_NOT_FOUND: 'This page and the service do not fit together. Load the page again.',
-  METHOD_NOT_ALLOWED: 'This page and the service do not fit together. Load the page again.',
-  UNSUPPORTED_MEDIA_TYPE: 'This page and the service do not fit together. Load the page again.',
-  INVALID_JSON: 'Something of what was typed cannot be sent. Look for unusual characters.',
-  REQUEST_TIMEOUT: 'The connection is too slow. Try again.',
-  MOVE_NOT_ALLOWED: 'Someone else moved this return, so this is not possible any more.',
-  IDEMPOTENCY_KEY_IN_USE: 'This is being created already. Wait a moment, then try again.',
-  IDEMPOTENCY_KEY_REUSED:
-    'This was sent before with other words. Look in the list whether it is there already.',
-  BODY_TOO_LARGE: 'This is too much text to be sent at once.',
-  HEADERS_TOO_LARGE: 'This page sends too much at once. Delete the cookies of this address.',
-};
+const words = texts.common;
+/** What people read when the service refuses something. Its own sentences are for programs; those that need no other words stay. */
+const REFUSALS: Record<string, string | ((wait: string) => string)> = words.refusals;
 
 const MINUTE_S = 60;
-const count = (value: number, unit: string): string => `in ${value} ${unit}${value === 1 ? '' : 's'}`;
-
 const waitText = (seconds: number | null): string => {
-  if (seconds === null) return 'in a moment';
-  return seconds > MINUTE_S ? count(Math.ceil(seconds / MINUTE_S), 'minute') : count(seconds, 'second');
+  if (seconds === null) return words.inAMoment;
+  return seconds > MINUTE_S ? words.inMinutes(Math.ceil(seconds / MINUTE_S)) : words.inSeconds(seconds);
 };
 
 const inPlainWords = (body: ErrorBody, retryAfterS: number | null): string => {
-  const words = WORDS[body.code];
-  if (words === undefined) return [body.message].flat().join('; ');
-  return typeof words === 'string' ? words : words(waitText(retryAfterS));
+  const said = REFUSALS[body.code];
+  if (said === undefined) return [body.message].flat().join('; ');
+  return typeof said === 'string' ? said : said(waitText(retryAfterS));
 };
 
 export const errorMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : 'Something went wrong.';
-
-const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
+  error instanceof Error ? error.message : words.wentWrong;
 
 /** An error answer of the API, or no answer at all (`status` 0). Its message is for people. */
 export class ApiError extends Error {
@@ -50,7 +26,7 @@ export class ApiError extends Error {
   readonly body: ErrorBody | null;
 
   constructor(status: number, body: ErrorBody | null, retryAfterS: number | null = null) {
-    super(body ? inPlainWords(body, retryAfterS) : UNREACHABLE);
+    super(body ? inPlainWords(body, retryAfterS) : words.unreachable);
     this.status = status;
     this.body = body;
   }
@@ -60,7 +36,10 @@ export class ApiError extends Error {
   }
 }
 
-const BASE = '/admin/api';
+/** The path of PUBLIC_URL, or nothing. This file is below /admin/assets/, in development below /admin/src/. */
+export const PUBLIC_PATH = new URL(import.meta.url).pathname.replace(/\/admin\/\w+\/[^/]*$/, '');
+export const APP_PATH = `${PUBLIC_PATH}/admin`;
+const BASE = `${APP_PATH}/api`;
 type Query = Record<string, string | number | undefined>;
 
 const urlOf = (path: string, query: Query): string => {
@@ -128,7 +107,7 @@ export const api = {
   get: <Answer>(path: string, query: Query = {}) => request<Answer>('GET', path, query),
   post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}, query: Query = {}) =>
     request<Answer>('POST', path, query, body, headers),
-  put: <Answer>(path: string, body: unknown) => request<Answer>('PUT', path, {}, body),
+  put: <Answer>(path: string, body: unknown, query: Query = {}) => request<Answer>('PUT', path, query, body),
   patch: <Answer>(path: string, body: unknown) => request<Answer>('PATCH', path, {}, body),
-  delete: <Answer>(path: string) => request<Answer>('DELETE', path, {}, {}),
+  delete: <Answer>(path: string, query: Query = {}) => request<Answer>('DELETE', path, query, {}),
 };

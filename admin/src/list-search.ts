@@ -1,3 +1,4 @@
+import { WAITING_FOR } from '../../contract/lifecycle.ts';
 import { RETURN_SORTS, SORT_ORDERS } from '../../contract/return-order.ts';
 
 // A list's page, filters and order, kept in the address so that a link shows the same list.
@@ -36,6 +37,9 @@ const READERS = {
   /** `me`, `none`, or the id of a person. */
   assignee: text,
   overdue: (value: unknown) => (flag(value) ? true : undefined),
+  waitingFor: oneOf(...WAITING_FOR, 'any', 'none'),
+  dueFrom: text,
+  dueTo: text,
   createdFrom: text,
   createdTo: text,
   isDangerous: flag,

@@ -4,6 +4,7 @@ import './app.css';
 import { MantineProvider } from '@mantine/core';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
+import { LucideProvider } from 'lucide-react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
@@ -61,7 +62,10 @@ createRoot(root, {
       defaultColorScheme="auto"
     >
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        {/* Icons are as high as the text of a button, unless they say otherwise. */}
+        <LucideProvider size={16}>
+          <RouterProvider router={router} />
+        </LucideProvider>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

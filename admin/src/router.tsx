@@ -1,4 +1,3 @@
-import { Stack, Text } from '@mantine/core';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -7,13 +6,13 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { APP_PATH } from './api.ts';
 import { listSearch } from './list-search.ts';
 import { ProofRequired } from './session/interruptions.tsx';
-import { lacksFactor, sessionQuery, useSession, wantedPage } from './session/session.ts';
+import { arrivalSearch, lacksFactor, sessionQuery, wantedPage } from './session/session.ts';
 import { NoSuchPage, PageError, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy.tsx';
-import { ButtonLink } from './ui/links.tsx';
-import { Loading, PageTitle } from './ui/page-frame.tsx';
+import { Loading } from './ui/page-frame.tsx';
 
 // Every page and its address. Pages load when they are opened.
 
@@ -30,7 +29,7 @@ const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: wantedPage,
+  validateSearch: arrivalSearch,
   component: lazyPage(() => import('./session/sign-in-page.tsx'), 'SignInPage'),
 });
 
@@ -61,7 +60,7 @@ const secondFactor = createRoute({
     if (!session) throw redirect({ to: '/sign-in' });
     if (!lacksFactor(session)) throw redirect({ to: '/account' });
   },
-  component: lazyPage(() => import('./session/second-factor/factor-page.tsx'), 'FactorPage'),
+  component: lazyPage(() => import('./session/second-factor/set-up-factor.tsx'), 'FactorPage'),
 });
 
 const inside = createRoute({
@@ -76,10 +75,12 @@ const inside = createRoute({
   errorComponent: StartFailed,
 });
 
-const overview = createRoute({
+const today = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: 'figures' } =>
+    tab === 'figures' ? { tab } : {},
+  component: lazyPage(() => import('./today/today-page.tsx'), 'TodayPage'),
 });
 
 const repairs = createRoute({
@@ -132,10 +133,18 @@ const print = createRoute({
   component: lazyPage(() => import('./returns/print/print-page.tsx'), 'PrintPage'),
 });
 
+const scanStation = createRoute({
+  getParentRoute: () => inside,
+  path: '/scan-station',
+  component: lazyPage(() => import('./scan-station/scan-station-page.tsx'), 'ScanStationPage'),
+});
+/** Its address before it had its name. */
 const bench = createRoute({
   getParentRoute: () => inside,
   path: '/bench',
-  component: lazyPage(() => import('./bench/bench-page.tsx'), 'BenchPage'),
+  beforeLoad: () => {
+    throw redirect({ to: '/scan-station', replace: true });
+  },
 });
 
 const account = createRoute({
@@ -147,19 +156,15 @@ const account = createRoute({
 const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
-  component: ForAdmins,
+  component: lazyPage(() => import('./shell/settings-frame.tsx'), 'SettingsFrame'),
 });
-/** The API checks the role too; this says why Staff see nothing. */
-function ForAdmins() {
-  if (useSession().user.role === 'ADMIN') return <Outlet />;
-  return (
-    <Stack align="flex-start" gap="sm">
-      <PageTitle>Only Admins can open Settings</PageTitle>
-      <Text c="dimmed">Ask an Admin of your shop to change what you need.</Text>
-      <ButtonLink to="/">Go to overview</ButtonLink>
-    </Stack>
-  );
-}
+const settingsStart = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/shop' });
+  },
+});
 const shop = createRoute({
   getParentRoute: () => settings,
   path: '/shop',
@@ -179,7 +184,6 @@ const deliveries = createRoute({
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
-  validateSearch: listSearch,
   component: lazyPage(() => import('./team/team-page.tsx'), 'TeamPage'),
 });
 const dangerousGoods = createRoute({
@@ -209,6 +213,9 @@ const auditLog = createRoute({
   component: lazyPage(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 
+/** Every other address, so that the menu stays in sight. */
+const nowhere = createRoute({ getParentRoute: () => inside, path: '/$', component: NoSuchPage });
+
 const routeTree = root.addChildren([
   signIn,
   setUp,
@@ -216,7 +223,7 @@ const routeTree = root.addChildren([
   link,
   secondFactor,
   inside.addChildren([
-    overview,
+    today,
     repairs,
     newRepair,
     repair,
@@ -225,9 +232,11 @@ const routeTree = root.addChildren([
     tradeReturn,
     receive,
     print,
+    scanStation,
     bench,
     account,
     settings.addChildren([
+      settingsStart,
       shop,
       clients,
       deliveries,
@@ -238,18 +247,18 @@ const routeTree = root.addChildren([
       personalData,
       auditLog,
     ]),
+    nowhere,
   ]),
 ]);
 
 export const createAppRouter = (queryClient: QueryClient) =>
   createRouter({
     routeTree,
-    basepath: '/admin',
+    basepath: APP_PATH,
     context: { queryClient },
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
     defaultErrorComponent: PageError,
-    defaultNotFoundComponent: NoSuchPage,
   });
 
 declare module '@tanstack/react-router' {

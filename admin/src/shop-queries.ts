@@ -2,19 +2,11 @@ import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { ApiClientList, Overview } from '../../contract/admin.ts';
 import type { TargetDays } from '../../contract/admin-work.ts';
-import type { Right } from '../../contract/common.ts';
 import type { ShopSettings } from '../../contract/shop-settings.ts';
 import { api } from './api.ts';
 
 /** People are warned when this share of the monthly limit is used. */
 export const WARN_AT_PERCENT = 80;
-
-/** What an API client may do beyond reading. */
-export const RIGHT_LABELS: Record<Right, string> = {
-  write: 'Create returns and move repairs',
-  'move-trade-returns': 'Move trade returns',
-  erase: 'Erase personal data',
-};
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
@@ -25,20 +17,17 @@ export const overviewQuery = queryOptions({
   staleTime: 30_000,
 });
 
+/** What one path of the admin API answers, with the path as its key. */
+export const getQuery = <Answer>(
+  name: string,
+  options: { staleTime?: number; refetchOnWindowFocus?: boolean } = {},
+) => queryOptions({ queryKey: [name], queryFn: () => api.get<Answer>(`/${name}`), ...options });
+
 /** They change rarely and hold the logo, so they are read once in a while only. */
-export const shopSettingsQuery = queryOptions({
-  queryKey: ['shop-settings'],
-  queryFn: () => api.get<ShopSettings>('/shop-settings'),
+export const shopSettingsQuery = getQuery<ShopSettings>('shop-settings', {
   staleTime: 600_000,
   refetchOnWindowFocus: false,
 });
 
-export const clientsQuery = queryOptions({
-  queryKey: ['clients'],
-  queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
-});
-
-export const targetsQuery = queryOptions({
-  queryKey: ['target-days'],
-  queryFn: () => api.get<TargetDays>('/target-days'),
-});
+export const clientsQuery = getQuery<z.infer<typeof ApiClientList>>('clients');
+export const targetsQuery = getQuery<TargetDays>('target-days');

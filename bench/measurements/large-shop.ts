@@ -1,6 +1,7 @@
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
-import { createUser } from '../../src/staff/users.ts';
+import { hashPassword } from '../../src/staff/passwords.ts';
+import { addUser } from '../../src/staff/users.ts';
 import { median, percentile } from '../figures.ts';
 import type { Measurement, Row } from '../measurement.ts';
 import { OPERATOR, within } from '../seed.ts';
@@ -86,9 +87,10 @@ const getsBeside = async ({ service, rmas }: House, work: Promise<void>): Promis
 };
 
 const signIn = async ({ database, service, rmas }: House): Promise<string> => {
-  await within(database, (ctx) =>
-    createUser(ctx, OPERATOR, { shopId: rmas.shops[0]?.id ?? '', role: 'ADMIN', ...ACCOUNT }),
-  );
+  const { email, password } = ACCOUNT;
+  const passwordHash = await hashPassword(password);
+  const user = { shopId: rmas.shops[0]?.id ?? '', email, name: null, role: 'ADMIN', passwordHash } as const;
+  await within(database, (ctx) => ctx.db.transaction().execute((trx) => addUser(ctx, trx, OPERATOR, user)));
   const response = await fetch(`${service.url}${ADMIN_BASE_PATH}/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

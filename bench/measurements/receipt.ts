@@ -44,7 +44,7 @@ export const receipt: Measurement = {
   },
 };
 
-const trickleOf = async ({ service, near, ear }: WebhookHouse, seconds: number) => {
+export const trickleOf = async ({ service, near, ear }: WebhookHouse, seconds: number) => {
   ear.heard();
   const created = new Map<string, { createdAt: number; acknowledgedAt: number }>();
   const requests = manyRequests((i) =>

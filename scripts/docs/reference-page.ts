@@ -1,18 +1,19 @@
 import scalar from '@scalar/fastify-api-reference';
 import { fastify } from 'fastify';
 import { BASE_PATH } from '../../contract/common.ts';
-import { type Assets, FAVICON, head, searchDialog, topBar } from './layout.ts';
+import { type Assets, FAVICON, layOutBare } from './layout.ts';
 import { type DocsPage, PAGES } from './pages.ts';
 
 // The interactive reference. Its script is large, so this is the only page that loads it.
 
 const configuration = {
-  url: `${BASE_PATH}/openapi.json`,
   withDefaultFonts: false,
+  // The style of the other pages has its colours.
+  theme: 'none',
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
-  // The whole documentation follows the reader's system.
+  // The top bar has one for all pages.
   hideDarkModeToggle: true,
   // The search of the whole documentation finds calls too.
   hideSearch: true,
@@ -38,20 +39,19 @@ const scalarScript = async (): Promise<string> => {
 /** Its scripts, by name. */
 export const referenceScripts = async (): Promise<[string, string][]> => [
   ['reference', await scalarScript()],
-  ['start', `Scalar.createApiReference('#app', ${JSON.stringify(configuration)});\n`],
+  [
+    'start',
+    `Scalar.createApiReference('#app', { ...${JSON.stringify(configuration)}, url: new URL('..${BASE_PATH}/openapi.json', location).href, forceDarkModeState: document.documentElement.dataset.theme });\n`,
+  ],
 ];
 
 export const referencePage = (assets: Assets, scripts: string[]): string => {
   const page = PAGES.find(({ name }) => name === 'reference') as DocsPage;
-  return `<!doctype html>
-<html lang="en" class="reference">
-  ${head(page, 'Handback API reference', assets)}
-  <body>
-    ${topBar(false)}
-    <div id="app"></div>
-${scripts.map((name) => `    <script src="assets/${name}" defer></script>`).join('\n')}
-    ${searchDialog}
-  </body>
-</html>
-`;
+  const loaded = scripts.map((name) => `<script src="assets/${name}" defer></script>`);
+  return layOutBare(
+    page,
+    'Handback API reference',
+    assets,
+    `<div id="app"></div>\n    ${loaded.join('\n    ')}`,
+  );
 };

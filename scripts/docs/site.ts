@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build, type Rolldown } from 'vite';
 import { compress } from '../compress.mjs';
 import { readDocuments } from '../openapi-documents.ts';
@@ -21,17 +21,38 @@ import { searchIndex } from './search-index.ts';
 const BUILT = rootPath('dist/docs');
 const ASSETS = join(BUILT, 'assets');
 
+const hashOf = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('base64url').slice(0, 10);
+
 /** Writes a file with a hash of its content in its name, compressed, and gives that name. */
 const writeAsset = (name: string, ending: string, content: string | Buffer): string => {
-  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 10);
-  const file = `${name}-${hash}.${ending}`;
+  const file = `${name}-${hashOf(content)}.${ending}`;
   writeFileSync(join(ASSETS, file), content);
   // The large one takes ten seconds.
   compress(join(ASSETS, file), { keep: true });
   return file;
 };
 
-const clientScript = async (): Promise<string> => {
+/** The fonts of the admin app, with their licence beside them: their style, and the file that most text needs. */
+const writeFonts = (): { style: string; files: string[]; main: string } => {
+  const files: string[] = [];
+  const style = readText('admin/src/fonts.css').replaceAll(/url\("([^"]+)"\)/g, (_, path: string) => {
+    const content = readFileSync(rootPath(`node_modules/${path}`));
+    const file = `${basename(path, '.woff2')}-${hashOf(content)}.woff2`;
+    writeFileSync(join(ASSETS, file), content);
+    files.push(file);
+    return `url("${file}")`;
+  });
+  const licence = 'geist-licence.txt';
+  writeFileSync(join(ASSETS, licence), readText(`admin/public/${licence}`));
+  return {
+    style,
+    files: [...files, licence],
+    main: files.find((name) => name.startsWith('geist-latin-wght')) ?? '',
+  };
+};
+
+const clientScript = async (entry: string): Promise<string> => {
   const built = (await build({
     configFile: false,
     root: rootPath('docs/site'),
@@ -39,7 +60,7 @@ const clientScript = async (): Promise<string> => {
     build: {
       write: false,
       target: 'es2022',
-      lib: { entry: 'main.ts', formats: ['iife'], name: 'docs' },
+      lib: { entry, formats: ['iife'], name: 'docs' },
     },
   })) as Rolldown.RolldownOutput[];
   const [script] = built.flatMap(({ output }) => output);
@@ -85,15 +106,18 @@ export const buildSite = async (): Promise<void> => {
     written.map(({ page, article }) => ({ page, sections: article.sections })),
     operationsOf(external),
   );
+  const fonts = writeFonts();
   const assets = {
-    frameStyle: writeAsset('frame', 'css', readText('docs/site/frame.css')),
+    frameStyle: writeAsset('frame', 'css', `${fonts.style}\n${readText('docs/site/frame.css')}`),
     articleStyle: writeAsset('article', 'css', readText('docs/site/article.css')),
-    script: writeAsset('site', 'js', await clientScript()),
+    font: fonts.main,
+    theme: writeAsset('theme', 'js', await clientScript('theme.ts')),
+    script: writeAsset('site', 'js', await clientScript('main.ts')),
     searchIndex: writeAsset('search', 'json', index),
   };
   const reference = (await referenceScripts()).map(([name, content]) => writeAsset(name, 'js', content));
 
-  const current = [...Object.values(assets), ...reference];
+  const current = [...Object.values(assets), ...fonts.files, ...reference];
   for (const old of readdirSync(ASSETS))
     if (!current.some((name) => old.startsWith(name))) rmSync(join(ASSETS, old));
   for (const { page, text, article } of written) {

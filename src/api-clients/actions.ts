@@ -13,7 +13,7 @@ import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { retryConflicts } from '../db/database-errors.ts';
 import { newId } from '../lib/ids.ts';
-import { toIso } from '../lib/time.ts';
+import { DAY_MS, isoOrNull, toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, rateLimited, ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
@@ -21,16 +21,16 @@ import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
-import { chosenEvents, enqueueTest, sealWebhookSecret } from '../webhooks/outbox.ts';
+import { chosenEvents, enqueueTest, webhookSecretPlace } from '../webhooks/outbox.ts';
 import { takeOverDeliveries } from '../webhooks/queue.ts';
 import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
   type ApiClient,
   findClient,
   insertClient,
+  isInUse,
   listClients,
   lockClient,
-  retireClient,
   updateClient,
 } from './store.ts';
 
@@ -44,15 +44,13 @@ const about = (client: ApiClient) => ({
   subject: { type: 'CLIENT', id: client.id, name: client.name } as const,
 });
 
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
-
 /** What an Admin or the operator may set. Absent: the default of a new client, unchanged in an existing one. */
 type ClientSettings = Pick<ChangeApiClient, 'rights' | 'events' | 'expiresAt'>;
 
 const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
-  ...(rights ? { rights: RIGHTS.filter((each) => rights.includes(each)).join() } : {}),
-  ...(events ? { events: RMA_EVENT_NAMES.filter((each) => events.includes(each)).join() } : {}),
-  ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  rights: rights ? RIGHTS.filter((each) => rights.includes(each)).join() : undefined,
+  events: events ? RMA_EVENT_NAMES.filter((each) => events.includes(each)).join() : undefined,
+  expires_at: expiresAt,
 });
 
 /** A key ends at once by being revoked, not by a mistyped year. */
@@ -72,14 +70,8 @@ const MOST_CLIENTS = 100;
 /** Locks the shop: two at once cannot both be the last. */
 const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
   await lockShop(trx, shopId);
-  const { count } = await trx
-    .selectFrom('api_clients')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('shop_id', '=', shopId)
-    .where('revoked_at', 'is', null)
-    .where('replaced_by', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (count >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
+  const inUse = (await listClients(trx, shopId)).filter(isInUse);
+  if (inUse.length >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
 };
 
 export const createClient = async (
@@ -92,42 +84,31 @@ export const createClient = async (
   const at = identity.created_at;
   mustLieAhead(given.expiresAt, at);
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl, ...settingsRow(given) };
-  const client = await ctx.db.transaction().execute(async (trx) => {
+  return ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId);
     const created = await insertClient(trx, row);
     const { expires_at, ...chosen } = settingsRow(given);
     const data = { webhookUrl, ...chosen, ...(expires_at && { expiresAt: toIso(expires_at) }) };
     await recordAudit(trx, { ...about(created), at, actor, action: 'CLIENT_CREATED', data });
-    return created;
+    return { ...created, ...shownOnce };
   });
-  return { ...client, ...shownOnce };
 };
 
 const newIdentity = (ctx: Context) => {
   const shownOnce = { apiKey: newApiKey(), webhookSecret: newWebhookSecret() };
   const created_at = ctx.clock.now();
   const id = newId(created_at);
-  const identity = {
-    id,
-    key_hash: sha256(shownOnce.apiKey),
-    webhook_secret: sealWebhookSecret(ctx.secrets, id, shownOnce.webhookSecret),
-    created_at,
-  };
-  return { identity, shownOnce };
+  const webhook_secret = ctx.secrets.seal(shownOnce.webhookSecret, webhookSecretPlace(id));
+  return { identity: { id, key_hash: sha256(shownOnce.apiKey), webhook_secret, created_at }, shownOnce };
 };
 
 export const changeClient = (ctx: Context, actor: Actor, id: string, change: ChangeApiClient) =>
   ctx.db.transaction().execute(async (trx) => {
-    const { name, webhookUrl } = change;
     const before = await lockClient(trx, id);
     if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');
     if (before && before.replacedBy !== null) throw wasReplaced(before.replacedBy, 'change');
-    const set = {
-      ...(name === undefined ? {} : { name }),
-      ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
-      ...settingsRow(change),
-    };
-    if (!before || Object.keys(set).length === 0) return before;
+    const set = { name: change.name, webhook_url: change.webhookUrl, ...settingsRow(change) };
+    if (!before || Object.values(set).every((value) => value === undefined)) return before;
     if (change.expiresAt !== before.expiresAt) mustLieAhead(change.expiresAt, ctx.clock.now());
     const after = await updateClient(trx, id, set);
     const data = auditedChanges(before, after);
@@ -152,9 +133,6 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
     return after;
   });
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const LONGEST_OVERLAP_MS = LONGEST_OVERLAP_DAYS * DAY_MS;
-
 /**
  * What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied, but for
  * `expiresAt`.
@@ -167,7 +145,7 @@ export const replaceClient = async (
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_MS))
+  if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_DAYS * DAY_MS))
     throw invalidField('oldKeyUntil', 'format', 'must lie ahead, by 30 days at most');
   const replacing = async (trx: Trx) => {
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
@@ -187,20 +165,22 @@ export const replaceClient = async (
     });
     const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
     const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
-    await retireClient(trx, old, created.id, end);
-    for (const { statement, values } of takeOverDeliveries(old.id, created.id))
-      await trx.executeQuery(ctx.fill(statement, values as never));
+    // Those that it had replaced itself point to the new one too: whom to turn to is always one step.
+    const own = trx.updateTable('api_clients').where('shop_id', '=', shopId);
+    await own.set({ replaced_by: created.id }).where('replaced_by', '=', id).execute();
+    await updateClient(trx, id, { replaced_by: created.id, ...end });
+    await takeOverDeliveries(ctx, trx, old.id, created.id);
     const { expiresAt: _, ...changes } = auditedChanges(old, created) ?? {};
     const overlap = oldKeyUntil === null ? {} : { oldKeyUntil: toIso(oldKeyUntil) };
     const data = { replacedBy: created.id, ...overlap, ...changes };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
-    return created;
+    return { ...created, ...shownOnce };
   };
   // The dispatcher settles deliveries of the old client at the same time, in another order.
   const client = await retryConflicts(() => ctx.db.transaction().execute(replacing));
   // Not for the new client alone: a look also finds when its retries are due.
   ctx.wake('deliveries', null);
-  return { ...client, ...shownOnce };
+  return client;
 };
 
 // What an Admin does with the API clients of their own shop.
@@ -278,8 +258,7 @@ export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 1
 
 export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
-  if (client.revokedAt !== null || client.replacedBy !== null || client.webhookUrl === null)
-    throw new ServiceError('NO_WEBHOOK');
+  if (!isInUse(client) || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
   const { refused, msBeforeNext } = await often(caller.shop.id);
   if (refused) throw rateLimited(msBeforeNext);
   const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());

@@ -14,23 +14,19 @@ import { sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
 
 const KEY_PREFIX = 'handback_ext_';
-const SECRET_PREFIX = 'whsec_';
 /** 192 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const RANDOM_BYTES = 24;
 const KEY = new RegExp(`^${KEY_PREFIX}[0-9a-f]{${RANDOM_BYTES * 2}}$`);
 
-export const newApiKey = (): string => KEY_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
-export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
-const isApiKey = (value: string): boolean => KEY.test(value);
+export const newApiKey = (): string => `${KEY_PREFIX}${randomBytes(RANDOM_BYTES).toString('hex')}`;
+export const newWebhookSecret = (): string => `whsec_${randomBytes(RANDOM_BYTES).toString('hex')}`;
 
 /** `lastUsedAt` helps people find unused keys. Exact to the minute is enough, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
 
-const BEARER = /^Bearer +(\S+)$/i;
-
 const keyIn = (headers: IncomingHttpHeaders): string | null => {
   const direct = [headers['x-api-key']].flat()[0] || null;
-  const bearer = BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? null;
   if (direct && bearer && direct !== bearer) return null;
   return direct ?? bearer;
 };
@@ -69,35 +65,23 @@ const findByKeyHashes = async ({ reads, fill }: Context, hashes: string[]) => {
 };
 
 /** Skips rows that another process is writing right now. */
-const writeLastUsed = async ({ background, oneOf, clock }: Context, ids: string[]): Promise<void> => {
+const writeLastUsed = async ({ background, oneOf, clock }: Context, ids: string[]): Promise<string[]> => {
   const now = clock.now();
-  await background
-    .updateTable('api_clients')
-    .set({ last_used_at: now })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('api_clients')
-        .select('id')
-        .where(sql<boolean>`id ${oneOf('id', ids)}`)
-        .where(({ eb: older, or }) =>
-          or([older('last_used_at', 'is', null), older('last_used_at', '<', now - LAST_USED_STEP_MS)]),
-        )
-        .forUpdate()
-        .skipLocked(),
-    )
-    .execute();
+  const free = background
+    .selectFrom('api_clients')
+    .select('id')
+    .where(sql<boolean>`id ${oneOf('id', ids)}`)
+    .where(sql<boolean>`coalesce(last_used_at, 0) < ${now - LAST_USED_STEP_MS}`)
+    .forUpdate()
+    .skipLocked();
+  await background.updateTable('api_clients').set({ last_used_at: now }).where('id', 'in', free).execute();
+  return ids;
 };
 
 /** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
 const lastUseWriter = (ctx: Context) => {
   const inProgress = new Set<string>();
-  const write = batched(
-    async (ids: string[]) => {
-      await writeLastUsed(ctx, ids);
-      return ids;
-    },
-    { most: 200, afterFailure },
-  );
+  const write = batched((ids: string[]) => writeLastUsed(ctx, ids), { most: 200, afterFailure });
   return (clientId: string): void => {
     if (inProgress.has(clientId)) return;
     inProgress.add(clientId);
@@ -127,7 +111,7 @@ export const createAuthenticate = (ctx: Context): Authenticate => {
 
   return async (headers) => {
     const key = keyIn(headers);
-    const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
+    const found = key && KEY.test(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw unauthenticated();
     const { client_id: id, client_name: name, last_used_at: lastUsedAt, expires_at: expiresAt } = found;
     const { id: shop_id, receiver_id: receiverId, events } = found;
@@ -135,7 +119,7 @@ export const createAuthenticate = (ctx: Context): Authenticate => {
       throw unauthenticated(
         `The API key expired at ${toIso(expiresAt)}: an Admin can give it a later end, or replace the client.`,
       );
-    if (lastUsedAt === null || lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
+    if ((lastUsedAt ?? 0) < ctx.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
     return {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },

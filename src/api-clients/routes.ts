@@ -24,13 +24,8 @@ import {
   TEST_EVENTS,
 } from './actions.ts';
 
-export const apiClientRoutes = (app: FastifyInstance, ctx: Context): void => {
-  clientRoutes(app, ctx);
-  deliveryRoutes(app, ctx);
-};
-
 /** Revoking asks for no proof: that is what an Admin does first when a key was exposed. */
-const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const apiClientRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'API clients', role: 'ADMIN' });
   route({
     at: 'GET /clients',
@@ -86,6 +81,7 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
     errors: [409],
     handle: ({ caller, params, body }) => replaceOwnClient(ctx, caller, params.id, body),
   });
+  deliveryRoutes(app, ctx);
 };
 
 const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {

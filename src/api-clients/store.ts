@@ -1,21 +1,6 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { InferResult, Insertable, Updateable } from 'kysely';
 import type { Db, Trx } from '../db/database.ts';
 import type { ApiClientTable } from '../db/schema.ts';
-
-export interface ApiClient {
-  id: string;
-  shopId: string;
-  name: string;
-  webhookUrl: string | null;
-  /** As the columns have them: separated by commas. */
-  rights: string;
-  events: string | null;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-  revokedAt: number | null;
-  replacedBy: string | null;
-  createdAt: number;
-}
 
 const VISIBLE = [
   'id',
@@ -31,6 +16,14 @@ const VISIBLE = [
   'created_at as createdAt',
 ] as const;
 
+const clientsIn = (db: Db) => db.selectFrom('api_clients').select(VISIBLE);
+
+/** `rights` and `events` are as their columns have them: separated by commas. */
+export type ApiClient = InferResult<ReturnType<typeof clientsIn>>[number];
+
+export const isInUse = ({ revokedAt, replacedBy }: ApiClient): boolean =>
+  revokedAt === null && replacedBy === null;
+
 export const insertClient = (trx: Trx, client: Insertable<ApiClientTable>): Promise<ApiClient> =>
   trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow();
 
@@ -42,34 +35,23 @@ export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientT
     .returning(VISIBLE)
     .executeTakeFirstOrThrow();
 
-/** Ends a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
-export const retireClient = async (
-  trx: Trx,
-  old: ApiClient,
-  by: string,
-  end: Pick<Updateable<ApiClientTable>, 'revoked_at' | 'expires_at'>,
-): Promise<void> => {
-  const own = trx.updateTable('api_clients').where('shop_id', '=', old.shopId);
-  await own.set({ replaced_by: by }).where('replaced_by', '=', old.id).execute();
-  await own
-    .set({ replaced_by: by, ...end })
-    .where('id', '=', old.id)
-    .execute();
-};
-
-const one = (db: Db, id: string) => db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id);
-
 export const findClient = async (db: Db, id: string): Promise<ApiClient | null> =>
-  (await one(db, id).executeTakeFirst()) ?? null;
+  (await clientsIn(db).where('id', '=', id).executeTakeFirst()) ?? null;
 
 export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> =>
-  (await one(trx, id).forUpdate().executeTakeFirst()) ?? null;
+  (await clientsIn(trx).where('id', '=', id).forUpdate().executeTakeFirst()) ?? null;
 
 export const listClients = (db: Db, shopId: string): Promise<ApiClient[]> =>
+  clientsIn(db).where('shop_id', '=', shopId).orderBy('created_at').orderBy('id').execute();
+
+/** Of clients that are in use: keys that end until then, or have ended. The soonest comes first. */
+export const expiringKeys = (db: Db, untilMs: number) =>
   db
-    .selectFrom('api_clients')
-    .select(VISIBLE)
-    .where('shop_id', '=', shopId)
-    .orderBy('created_at')
-    .orderBy('id')
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    .select(['client.id', 'client.name', 'shop.name as shop', 'client.expires_at'])
+    .where('client.revoked_at', 'is', null)
+    .where('client.replaced_by', 'is', null)
+    .where('client.expires_at', '<=', untilMs)
+    .orderBy('client.expires_at')
     .execute();

@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { countOf } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Caller, mustHaveApi } from '../shops/plans.ts';
-import { type RateLimitName, rateLimitGate } from './rate-limits.ts';
+import { rateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** Which rate limit applies to the route; `other` when absent. */
-    limit?: RateLimitName;
+    limit?: 'create';
     /** Starts reading what the route will need while the key is still being looked up. */
     readAhead?: (params: unknown) => Promise<unknown>;
   }
@@ -22,15 +22,11 @@ declare module 'fastify' {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** A route that says nothing needs `write`: a new one cannot be open to clients that only read. */
-const rightGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
-  const { right = 'write' } = routeOptions.config;
-  if (!READS.has(method) && !caller.rights?.includes(right))
-    throw new ServiceError('RIGHT_REQUIRED', { right });
-};
-
-const readOnlyGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
-  if (!caller.shop.active && !READS.has(method) && !routeOptions.config.whileReadOnly)
-    throw new ServiceError('READ_ONLY');
+const writeGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
+  if (READS.has(method)) return;
+  const { right = 'write', whileReadOnly } = routeOptions.config;
+  if (!caller.rights?.includes(right)) throw new ServiceError('RIGHT_REQUIRED', { right });
+  if (!caller.shop.active && !whileReadOnly) throw new ServiceError('READ_ONLY');
 };
 
 /** Browsers ask before they send a key from a page; the answer has no CORS headers, so they go no further. */
@@ -43,15 +39,15 @@ const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
 // The checks on every request to the external API, in the contract's order: rate limit, key, plan, right, read-only, then body and query. The
 // id and the allowance are up to the action.
 export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
-  const rateLimit = rateLimitGate(ctx);
+  const limits = rateLimits(ctx);
   app.decorateRequest('caller');
   app.decorateRequest('ahead');
 
-  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.addHook('onRequest', async (request, reply) => {
     // Answers hold customers' data: no cache on the way may keep them.
     reply.header('cache-control', 'no-store');
-    const counted = rateLimit(request, reply);
-    const { isPublic, readAhead } = request.routeOptions.config;
+    const { isPublic, readAhead, limit = 'other' } = request.routeOptions.config;
+    const counted = limits[limit](request, reply);
     if (request.is404 || isPublic) {
       await counted;
       if (isPreflight(request)) throw new ServiceError('CORS_NOT_SUPPORTED');
@@ -66,8 +62,7 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
     await counted;
     request.caller = await finding;
     mustHaveApi(request.caller.shop);
-    rightGate(request);
-    readOnlyGate(request);
+    writeGate(request);
   });
   app.addHook('preValidation', validationGate);
 };

@@ -19,31 +19,23 @@ const isSameText = (one: string, other: string): boolean =>
 /** Requests within this time share one check of the database. */
 const SHARED_FOR_MS = 100;
 
-const readinessCheck = ({ checkReady }: Context): (() => Promise<void>) => {
-  let checking: Promise<void> | null = null;
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (checking === null || performance.now() - checkedAt > SHARED_FOR_MS) {
-      checkedAt = performance.now();
-      checking = checkReady();
-    }
-    await checking.catch((cause) => {
-      throw new ServiceError('SERVICE_UNAVAILABLE', {
-        message: 'The database does not answer, or takes no writes.',
-        cause,
-      });
-    });
-  };
-};
-
 export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
-  app.get('/healthz', async () => ({ status: 'ok' }));
+  const healthCheck = { config: { isHealthCheck: true } } as const;
+  app.get('/healthz', healthCheck, async () => ({ status: 'ok' }));
 
-  const mustBeReady = readinessCheck(ctx);
-  app.get('/readyz', async () => {
+  let checking = Promise.resolve();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  app.get('/readyz', healthCheck, async () => {
     if (app.connections.isDraining)
       throw new ServiceError('SERVICE_UNAVAILABLE', { message: 'The service is stopping.', quiet: true });
-    await mustBeReady();
+    if (performance.now() - checkedAt > SHARED_FOR_MS) {
+      checkedAt = performance.now();
+      checking = ctx.checkReady();
+    }
+    await checking.catch((cause) => {
+      const message = 'The database does not answer, or takes no writes.';
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, cause });
+    });
     return { status: 'ready' };
   });
 
@@ -54,10 +46,10 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
     if (!metricsToken && !(isLoopback(request.ip) && isOwnName(request.headers.host)))
       throw new ServiceError('ROUTE_NOT_FOUND');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if (metricsToken && !isSameText(sent, metricsToken))
-      throw new ServiceError('UNAUTHENTICATED', {
-        message: 'The metrics need METRICS_TOKEN as a Bearer token.',
-      });
+    if (metricsToken && !isSameText(sent, metricsToken)) {
+      const message = 'The metrics need METRICS_TOKEN as a Bearer token.';
+      throw new ServiceError('UNAUTHENTICATED', { message });
+    }
     return reply.type(ctx.metrics.registry.contentType).send(await ctx.metrics.registry.metrics());
   });
 };

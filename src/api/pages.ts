@@ -1,9 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
-import { baseUrlFor, refuseOtherMethodsOn } from '../http/error-answers.ts';
+import { baseUrlFor, refuseUnknown } from '../http/error-answers.ts';
 import type { Config } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
 
@@ -30,12 +28,12 @@ const DOCS: BuiltFiles = {
           "font-src 'self' data:",
           "worker-src 'self' blob:",
         ]
-      : ["style-src 'self'", "img-src 'self' data:"]),
+      : ["style-src 'self'", "img-src 'self' data:", "font-src 'self'"]),
   ],
   fileFor(path) {
     if (path === '') return 'index.html';
     if (/^[a-z-]+$/.test(path)) return `${path}.html`;
-    return /^assets\/[\w-]+\.(js|css|json)$/.test(path) ? path : null;
+    return /^assets\/[\w-]+\.(js|css|json|woff2)$/.test(path) ? path : null;
   },
 };
 
@@ -58,28 +56,24 @@ const ADMIN_APP: BuiltFiles = {
   },
 };
 
+export const PAGES = [ADMIN_APP, DOCS];
+
 // The documentation as plain text: /llms.txt, every page as Markdown, and the Postman collection. Examples show the reader's own address.
 
 /** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
 const EXAMPLE_URL = 'https://returns.example.com';
 
-const readTexts = (folder: string): Map<string, string> =>
-  new Map(
-    (existsSync(folder) ? readdirSync(folder) : [])
-      .filter((name) => /\.(md|txt|json)$/.test(name))
-      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
-  );
-
 const serveDocsText = (app: FastifyInstance, config: Config): void => {
-  const texts = readTexts(fileURLToPath(new URL('../../dist/docs', import.meta.url)));
-  const textOf = (name: string, request: FastifyRequest): string => {
-    const text = texts.get(name);
-    if (text === undefined) throw new ServiceError('ROUTE_NOT_FOUND');
+  const send = async (request: FastifyRequest, reply: FastifyReply, name: string, type: string) => {
+    const text = await readFile(new URL(`../../dist/docs/${name}`, import.meta.url), 'utf8').catch(
+      (cause) => {
+        throw new ServiceError('ROUTE_NOT_FOUND', { cause });
+      },
+    );
+    // It may repeat the request's own address, so no cache may keep it for the next reader.
+    reply.header('cache-control', 'no-store').type(`${type}; charset=utf-8`);
     return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
   };
-  // The text may repeat the request's own address, so no cache may keep it for the next reader.
-  const send = (request: FastifyRequest, reply: FastifyReply, name: string, type: string) =>
-    reply.header('cache-control', 'no-store').type(`${type}; charset=utf-8`).send(textOf(name, request));
   app.get('/llms.txt', (request, reply) => send(request, reply, 'llms.txt', 'text/plain'));
   app.get('/docs/postman.json', (request, reply) => send(request, reply, 'postman.json', 'application/json'));
   app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', (request, reply) =>
@@ -91,9 +85,9 @@ export const servePages = (app: FastifyInstance, config: Config): void => {
   // For people who type the service's address. Programs, which ask for no page, get the usual 404.
   app.get('/', ({ headers }, reply) => {
     if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
-    return reply.header('vary', 'accept').redirect('/admin/', 302);
+    return reply.header('vary', 'accept').redirect(`${config.publicPath}/admin/`, 302);
   });
-  const kinds = [DOCS, ADMIN_APP].map((files) => serveBuilt(app, files));
-  refuseOtherMethodsOn(app, (path) => kinds.some((isPage) => isPage(path)));
+  const kinds = PAGES.map((files) => serveBuilt(app, files, config.publicPath));
+  refuseUnknown(app, (path) => (kinds.some((isPage) => isPage(path)) ? ['GET', 'HEAD'] : undefined));
   serveDocsText(app, config);
 };

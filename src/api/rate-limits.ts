@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RateState, RateWindows } from '../db/database.ts';
+import type { RateGate, RateState, RateWindows } from '../db/database.ts';
 import { memoryRateGate } from '../db/rate-windows.ts';
 import { callerAddress } from '../http/requests.ts';
 import type { Context } from '../service/context.ts';
@@ -18,27 +18,30 @@ export const RATE_LIMITS = {
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
   adminSignedOut: [{ name: 'admin-signed-out-minute', points: 60, seconds: 60 }],
+  /** One-time links: how often an address may ask for one, and try to use one. */
+  linksAsked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
+  linksUsed: [{ name: 'links-minute', points: 30, seconds: 60 }],
 } as const satisfies Record<string, RateWindows>;
-export type RateLimitName = 'create' | 'other';
 
-type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
-
-export const rateLimitGate = ({ rateGate, clock }: Context): RateLimit => {
-  const create = rateGate(RATE_LIMITS.create, clock);
-  const other = rateGate(RATE_LIMITS.other, clock);
-  return (request, reply) => {
-    const gate = request.routeOptions.config.limit === 'create' ? create : other;
+/** What is refused from memory throws at once, before any work is begun. */
+const limitBy =
+  (gate: RateGate) =>
+  (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
     const state = gate(callerAddress(request));
     return state instanceof Promise
       ? state.then((later) => applyRateState(reply, later))
       : applyRateState(reply, state);
   };
-};
+
+export const rateLimits = ({ rateGate, clock }: Context) => ({
+  create: limitBy(rateGate(RATE_LIMITS.create, clock)),
+  other: limitBy(rateGate(RATE_LIMITS.other, clock)),
+});
 
 /** For pages. Each process counts for itself: files are also served while the database is away. */
-export const pageLimitGate = (): ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) => {
-  const gate = memoryRateGate(RATE_LIMITS.page);
-  return async (request, reply) => applyRateState(reply, await gate(callerAddress(request)));
+export const pageLimitGate = () => {
+  const limit = limitBy(memoryRateGate(RATE_LIMITS.page));
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => limit(request, reply);
 };
 export type PageLimit = ReturnType<typeof pageLimitGate>;
 
@@ -48,6 +51,8 @@ export const adminLimits = ({ rateGate, clock }: Context) => {
     address: memoryRateGate(RATE_LIMITS.adminAddress),
     session: memoryRateGate(RATE_LIMITS.adminSession),
     signedOut: rateGate(RATE_LIMITS.adminSignedOut, clock),
+    asked: rateGate(RATE_LIMITS.linksAsked, clock),
+    used: rateGate(RATE_LIMITS.linksUsed, clock),
   };
   return async (by: keyof typeof gates, key: string): Promise<void> => {
     const { refused, msBeforeNext } = await gates[by](key);

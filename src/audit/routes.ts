@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.ts';
 import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { aboutShop, listAudit, recordAudit } from './store.ts';
+import { listAudit, recordShopAudit } from './store.ts';
 
 export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Audit log' });
@@ -25,11 +25,6 @@ export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
       'The admin app builds its CSV files from the lists, and records that here before it saves one: the audit log then has `EXPORTED`.',
     body: RecordExport,
     answer: ['Recorded.'],
-    handle: ({ caller: { shop, actor }, body: data }) =>
-      ctx.db
-        .transaction()
-        .execute((trx) =>
-          recordAudit(trx, { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'EXPORTED', data }),
-        ),
+    handle: ({ caller, body }) => recordShopAudit(ctx, ctx.db, caller, 'EXPORTED', body),
   });
 };

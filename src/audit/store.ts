@@ -1,12 +1,11 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
 import type { Actor, Page } from '../../contract/common.ts';
-import type { Db, Trx } from '../db/database.ts';
-import { AUDIT_COLUMNS, type Row } from '../db/schema.ts';
-import { rowCount } from '../db/statements.ts';
+import type { Db } from '../db/database.ts';
+import { columnsOf, type Row } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import { answerPage, WHOLE_ROWS } from '../paging/page-answer.ts';
+import { answerPage } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 
 /** Who acts, and in the admin app from which address: the audit log keeps it. */
@@ -46,19 +45,22 @@ export const aboutShop = ({ id, name }: { id: string; name: string }) => ({
   subject: { type: 'SHOP', id, name } as const,
 });
 
-/** Written in the transaction of the change: none without the other. */
-export const recordAudit = async (trx: Trx, record: AuditRecord, id?: string): Promise<void> => {
-  await trx.insertInto('audit_log').values(auditRow(record, id)).execute();
+/** Written in the transaction of the change: none without the other. By the id of an earlier entry it replaces that one's data. */
+export const recordAudit = async (db: Db, record: AuditRecord, id?: string): Promise<void> => {
+  const row = auditRow(record, id);
+  const insertion = db.insertInto('audit_log').values(row);
+  await insertion.onConflict((conflict) => conflict.column('id').doUpdateSet({ data: row.data })).execute();
 };
 
-/** For entries that count what follows them. */
-export const updateAuditData = async (trx: Trx, id: string, data: Record<string, unknown>): Promise<void> => {
-  await trx
-    .updateTable('audit_log')
-    .set({ data: JSON.stringify(data) })
-    .where('id', '=', id)
-    .execute();
-};
+/** An entry about the shop itself, at this time. */
+export const recordShopAudit = (
+  { clock }: Pick<Context, 'clock'>,
+  db: Db,
+  { shop, actor }: { shop: { id: string; name: string }; actor: AuditActor },
+  action: AuditAction,
+  data: AuditRecord['data'],
+  id?: string,
+): Promise<void> => recordAudit(db, { ...aboutShop(shop), at: clock.now(), actor, action, data }, id);
 
 const SHOPS_AT_ONCE = 200;
 
@@ -68,22 +70,15 @@ export const recordForAllShops = async (
   { at, action, data }: Pick<AuditRecord, 'at' | 'action' | 'data'>,
 ): Promise<void> => {
   const shops = await db.selectFrom('shops').select(['id', 'name']).execute();
-  for (let first = 0; first < shops.length; first += SHOPS_AT_ONCE)
-    await db
-      .insertInto('audit_log')
-      .values(
-        shops
-          .slice(first, first + SHOPS_AT_ONCE)
-          .map((shop) => auditRow({ ...aboutShop(shop), at, actor: OPERATOR, action, data })),
-      )
-      .execute();
+  const rows = shops.map((shop) => auditRow({ ...aboutShop(shop), at, actor: OPERATOR, action, data }));
+  while (rows.length > 0) await db.insertInto('audit_log').values(rows.splice(0, SHOPS_AT_ONCE)).execute();
 };
 
 /** What of these fields is another value now; null where nothing is. */
 export const changesBetween = <Thing extends object>(
   before: Thing,
   after: Thing,
-  fields: readonly (keyof Thing & string)[],
+  fields: readonly (keyof Thing & string)[] = Object.keys(after) as (keyof Thing & string)[],
 ): Record<string, { from: unknown; to: unknown }> | null => {
   const changed = fields.filter((field) => before[field] !== after[field]);
   return changed.length === 0
@@ -103,15 +98,13 @@ const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
 
 export const listAudit = async (ctx: Context, shopId: string, page: Page) => {
   const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
-  // An entry may be long: a list of rules that was replaced stands in it whole, before and after.
-  const whole = page.limit <= WHOLE_ROWS;
-  const [rows, { total }] = await Promise.all([
+  // The rows follow in chunks: a list of rules that was replaced stands in an entry whole, before and after.
+  const [found, { total }] = await Promise.all([
     own
-      .select(whole ? AUDIT_COLUMNS : ['id'])
+      .select('id')
       .orderBy('id', 'desc')
-      .limit(rowCount(page.limit))
-      .offset(rowCount((page.page - 1) * page.limit))
-      .$castTo<Row<'audit_log'>>()
+      .limit(page.limit)
+      .offset((page.page - 1) * page.limit)
       .execute(),
     own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ]);
@@ -119,8 +112,7 @@ export const listAudit = async (ctx: Context, shopId: string, page: Page) => {
     name: 'audit_log',
     view: viewEntry,
     keyOf: ({ id }: Row<'audit_log'>) => id,
-    readRows: (ids: string[]) => own.select(AUDIT_COLUMNS).where('id', 'in', ids).execute(),
+    readRows: (ids: string[]) => own.select(columnsOf('audit_log')).where('id', 'in', ids).execute(),
   };
-  const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
-  return answerPage(ctx, shopId, source, found, page);
+  return answerPage(ctx, shopId, source, { rows: [], keys: found.map(({ id }) => id), total }, page);
 };

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ChangeApiClient, ReplaceApiClient } from '../../contract/admin.ts';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
+import type { FindCustomer } from '../../contract/personal-data.ts';
 import {
   changeClient,
   createClient,
@@ -9,20 +12,27 @@ import {
   revokeClient,
   viewClient,
 } from '../api-clients/actions.ts';
-import { type ApiClient, findClient, listClients } from '../api-clients/store.ts';
+import { type ApiClient, findClient, isInUse, listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
+import { refuseExisting, writeNew } from '../backup/backup-file.ts';
 import { toIso } from '../lib/time.ts';
+import { eraseCustomer } from '../personal-data/erase.ts';
+import { addErasures, countUnfinished, finishErasures, ListedErasure } from '../personal-data/erasures.ts';
+import { exportCustomer, findCustomer } from '../personal-data/find.ts';
 import type { Context } from '../service/context.ts';
 import { resealAll } from '../service/reseal.ts';
+import { CliFailure, cannot } from '../service/start-failure.ts';
 import { changeShop, createShop, type NewShop, type ShopChange } from '../shops/actions.ts';
 import { changeDangerousGoods, type RuleChange } from '../shops/dangerous-goods.ts';
+import { beginShopDeletion, deleteShopStep, exportShop } from '../shops/delete-shop.ts';
 import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
 import { addPerson, createLink } from '../staff/links.ts';
+import { unlinkProvider } from '../staff/provider-sign-in.ts';
 import { resetFactor } from '../staff/second-factor.ts';
-import { createUser, findByEmail } from '../staff/users.ts';
+import { findByEmail } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
-import { CliFailure, notice } from './command.ts';
+import { notice, print } from './command.ts';
 
 // What the commands of shop-commands.ts do. run.ts prints the message of a ServiceError.
 
@@ -43,8 +53,11 @@ const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing 
   return thing;
 };
 
-export const shopById = (ctx: Context, id: string): Promise<Shop> =>
-  found('shop', id, () => findShop(ctx.db, id));
+const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, () => findShop(ctx.db, id));
+const operatorOf = async (ctx: Context, shopId: string) => ({
+  shop: await shopById(ctx, shopId),
+  actor: OPERATOR,
+});
 const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
   found('client', id, () => findClient(ctx.db, id));
 
@@ -78,42 +91,43 @@ interface PersonOptions {
 }
 
 export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions & { password: string }) => {
-  const { id: shopId } = await shopById(ctx, shop);
-  const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user });
+  const { id, email, role } = await addPerson(ctx, await operatorOf(ctx, shop), { name: null, ...user });
   return { id, email, role };
 };
 
 /** A mail goes out before the process ends; `mailed` says whether the server accepted it. */
-const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
+const mailed = async ({ mail }: Context): Promise<boolean> => mail !== null && (await mail.finish());
 
-const linkOptions = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
-
-export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
-  const shop = await shopById(ctx, shopId);
+export const userInvite = async (ctx: Context, { shop, name = null, ...user }: PersonOptions) => {
   const invited = { name, password: null, ...user };
-  const operator = { shop, actor: OPERATOR };
-  const created = await addPerson(ctx, operator, invited, linkOptions(ctx));
+  const created = await addPerson(ctx, await operatorOf(ctx, shop), invited, ctx.config.publicUrl);
   const { id, email, role, link, linkExpiresAt } = created;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
-const userByEmail = async (ctx: Context, email: string) => {
-  const user = await findByEmail(ctx.db, email);
-  if (!user) throw new CliFailure(`there is no user ${email}`);
-  return { user, shop: await shopById(ctx, user.shop_id) };
+const userByEmail = async (ctx: Context, given: string) => {
+  const user = await findByEmail(ctx.db, given);
+  if (!user) throw new CliFailure(`there is no user ${given}`);
+  const { id, email } = user;
+  return { id, email, operator: await operatorOf(ctx, user.shop_id) };
 };
 
 export const userLink = async (ctx: Context, given: string) => {
-  const { user, shop } = await userByEmail(ctx, given);
-  const { id, email } = user;
-  const { link, linkExpiresAt } = await createLink(ctx, { shop, actor: OPERATOR }, id, linkOptions(ctx));
+  const { id, email, operator } = await userByEmail(ctx, given);
+  const { link, linkExpiresAt } = await createLink(ctx, operator, id, ctx.config.publicUrl);
   return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
 export const userResetFactor = async (ctx: Context, given: string) => {
-  const { user, shop } = await userByEmail(ctx, given);
-  await resetFactor(ctx, { shop, actor: OPERATOR }, user.id);
-  return { id: user.id, email: user.email, secondFactor: false };
+  const { id, email, operator } = await userByEmail(ctx, given);
+  await resetFactor(ctx, operator, id);
+  return { id, email, secondFactor: false };
+};
+
+export const userUnlinkProvider = async (ctx: Context, given: string) => {
+  const { id, email, operator } = await userByEmail(ctx, given);
+  await unlinkProvider(ctx, operator, id);
+  return { id, email };
 };
 
 const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApiClient) => ({
@@ -165,4 +179,109 @@ export const secretsReseal = async (ctx: Context) => {
   for (const { table, id } of failed) notice(`no key in SECRET_KEY opens the secret of ${table} ${id}`);
   if (failed.length > 0) process.exitCode = 1;
   return { resealed, total, failed: failed.length };
+};
+
+// --- customers ---
+
+type CustomerOptions = FindCustomer & { shop: string };
+
+export const customerFind = async (ctx: Context, { shop, ...person }: CustomerOptions) => {
+  const { total, returns } = await findCustomer(ctx, await operatorOf(ctx, shop), person);
+  if (total > returns.length)
+    notice(`${total} returns hold the customer: the newest ${returns.length} follow`);
+  return returns;
+};
+
+export const customerExport = async (
+  ctx: Context,
+  { shop, output, ...person }: CustomerOptions & { output?: string },
+) => {
+  if (output) refuseExisting(output);
+  const text = await exportCustomer(ctx, await operatorOf(ctx, shop), person);
+  if (output) return { file: output, bytes: await writeNew(output, text) };
+  for await (const chunk of text) process.stdout.write(chunk);
+  process.stdout.write('\n');
+};
+
+type Flags = { [Flag in 'includeOpen' | 'dryRun' | 'confirm' | 'json']?: boolean };
+
+export const customerErase = async (ctx: Context, options: CustomerOptions & Flags & { reason: string }) => {
+  const { shop, json, confirm, dryRun = false, includeOpen = false, ...asked } = options;
+  const caller = await operatorOf(ctx, shop);
+  const planned = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun: true });
+  const refused = planned.refused.map(({ rmaNumber, reason }) => `${rmaNumber} ${reason}`);
+  const named = planned.returns.map(({ rmaNumber }) => rmaNumber);
+  if (dryRun) return { ...planned, returns: named, refused };
+  if (!confirm)
+    throw new CliFailure(
+      `this would erase ${planned.erased + planned.remaining} of ${planned.matched} returns, and cannot be undone: add --confirm, or look first with --dry-run`,
+    );
+  if (!json) print({ erases: named, refuses: refused }, false);
+  let erased = 0;
+  for (let remaining = 1; remaining > 0; ) {
+    const done = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun });
+    erased += done.erased;
+    remaining = done.erased > 0 ? done.remaining : 0;
+  }
+  return { erased, refused };
+};
+
+// --- the list of erasures ---
+
+/** Reads all of it before anything is written. */
+export const readErasureList = async (path: string): Promise<ListedErasure[]> => {
+  const text = await readFile(path, 'utf8').catch((error) => cannot('read', path, error));
+  return (text.match(/.*\n|.+$/g) ?? []).map((line, i) => {
+    try {
+      return ListedErasure.parse(JSON.parse(line));
+    } catch {
+      throw new CliFailure(`line ${i + 1} of ${path} cannot be read: nothing was changed`);
+    }
+  });
+};
+
+/** So long that writers of a running service get their turn. */
+const PAUSE_MS = 10;
+
+export const applyErasures = async (ctx: Context) => {
+  const { unfinished, unknown } = await countUnfinished(ctx.db);
+  while (await finishErasures(ctx)) await pause(PAUSE_MS);
+  await ctx.scrub();
+  return { applied: unfinished - unknown, unknown };
+};
+
+export const customerErasures = async (ctx: Context, { apply }: { apply?: string }) => {
+  const columns = Object.keys(ListedErasure.shape) as (keyof ListedErasure)[];
+  const all = ctx.db.selectFrom('erasures').select(columns).orderBy('subject_id');
+  if (apply === undefined) {
+    for (const erasure of await all.execute()) process.stdout.write(`${JSON.stringify(erasure)}\n`);
+    return;
+  }
+  const list = await readErasureList(apply);
+  await ctx.db.transaction().execute((trx) => addErasures(trx, list));
+  return { listed: list.length, ...(await applyErasures(ctx)) };
+};
+
+// --- shop delete ---
+
+export const shopDelete = async (
+  ctx: Context,
+  id: string,
+  { confirm, export: file }: { confirm: string; export: string | false },
+) => {
+  // Also one whose deletion began before.
+  const shops = ctx.db.selectFrom('shops').select('name').where('id', '=', id);
+  const { name } = (isId(id) && (await shops.executeTakeFirst())) || (await shopById(ctx, id));
+  if (name !== confirm) throw new CliFailure(`shop ${id} has another name: nothing was deleted`);
+  const active = (await listClients(ctx.db, id)).filter(isInUse);
+  const names = active.map((client) => `${client.name} (${client.id})`).join(', ');
+  if (names) throw new CliFailure(`the shop has active clients: revoke ${names} first; nothing was deleted`);
+  const begun = ctx.db.selectFrom('erasures').select('at').where('subject_id', '=', id);
+  if (file && (await begun.executeTakeFirst())) notice('the deletion began before: no export is written now');
+  else if (file) await writeNew(file, exportShop(ctx, id));
+  await beginShopDeletion(ctx, id);
+  let rows = 0;
+  for (let deleted = 1; deleted > 0; rows += deleted) deleted = await deleteShopStep(ctx, id);
+  await ctx.scrub();
+  return { id, name, rows, deleted: true };
 };

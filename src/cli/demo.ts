@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { UserRole } from '../../contract/admin-people.ts';
+import type { SetWaitingFor } from '../../contract/admin-returns.ts';
 import type { TargetDays } from '../../contract/admin-work.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { OfflineRepairAction, TradeReturnAction } from '../../contract/lifecycle.ts';
@@ -7,13 +9,16 @@ import { CreateTradeReturn, TradeReturnMoveBody } from '../../contract/trade-ret
 import { createClient } from '../api-clients/actions.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { findFact } from '../db/installation-facts.ts';
-import { offlineRepairs, tradeReturns } from '../returns/actions.ts';
+import { DAY_MS } from '../lib/time.ts';
+import { offlineRepairs, type ReturnActions, tradeReturns } from '../returns/actions.ts';
+import type { CreateBody } from '../returns/kinds/kind.ts';
 import type { Context } from '../service/context.ts';
 import { createShop } from '../shops/actions.ts';
 import { changeDangerousGoods } from '../shops/dangerous-goods.ts';
 import type { Caller } from '../shops/plans.ts';
 import { replaceTargets } from '../shops/settings.ts';
-import { createUser } from '../staff/users.ts';
+import { addPerson } from '../staff/links.ts';
+import { actorOf } from '../staff/users.ts';
 
 // Sample data. Some of it is untidy, as data of real shops is: long names, other scripts, emoji, many items.
 
@@ -56,20 +61,13 @@ const customer = (i: number) => {
   return { customerName, customerEmail: `${mailbox}@example.com` };
 };
 
-const REPAIR_JOURNEYS: OfflineRepairAction[][] = [
-  [],
-  ['begin-diagnostics'],
-  ['tracking', 'begin-repair'],
-  ['begin-repair', 'resolve'],
-  ['tracking', 'begin-repair', 'resolve', 'close'],
+/** Each repair goes a part of the way. */
+const REPAIR_STEPS: [OfflineRepairAction, body: (i: number) => object][] = [
+  ['tracking', (i) => ({ trackingNumber: `JD01460000${i}`, carrierName: 'DHL' })],
+  ['begin-repair', (i) => ({ assignedToId: `tech-${(i % 3) + 1}`, repairNotes: 'Part ordered' })],
+  ['resolve', (i) => ({ offlineDisposition: i % 2 ? 'RESTOCK_MASTER' : 'WRITE_OFF' })],
+  ['close', () => ({})],
 ];
-const REPAIR_STEPS: Record<OfflineRepairAction, (i: number) => object> = {
-  tracking: (i) => ({ trackingNumber: `JD01460000${i}`, carrierName: 'DHL' }),
-  'begin-diagnostics': () => ({ notes: 'On the bench' }),
-  'begin-repair': (i) => ({ assignedToId: `tech-${(i % 3) + 1}`, repairNotes: 'Part ordered' }),
-  resolve: (i) => ({ offlineDisposition: i % 2 ? 'RESTOCK_MASTER' : 'WRITE_OFF' }),
-  close: () => ({}),
-};
 
 const repair = (i: number) => {
   const { fault, ...item } = pick(ITEMS, i);
@@ -85,14 +83,9 @@ const repair = (i: number) => {
   };
 };
 
-const TRADE_JOURNEYS: TradeReturnAction[][] = [
-  [],
-  ['approve'],
-  ['reject'],
-  ['approve', 'receive'],
-  ['approve', 'receive', 'request-credit'],
-  ['approve', 'receive', 'request-credit', 'resolve'],
-];
+/** The same for trade returns, of which some are rejected. */
+const TRADE_STEPS: TradeReturnAction[] = ['approve', 'receive', 'request-credit', 'resolve'];
+const tradeSteps = (i: number) => (i % 6 === 5 ? (['reject'] as const) : TRADE_STEPS.slice(0, i % 6));
 
 const MANY_ITEMS = 14;
 const itemsOf = (i: number) =>
@@ -113,17 +106,14 @@ const tradeReturn = (i: number) => ({
   externalRef: `ERP-${700 + i}`,
 });
 
-/** Of some returns one piece of the first line came broken. */
-const receipt = (i: number) =>
-  i % 2 === 0
-    ? {}
-    : {
-        lines: tradeReturn(i).items.map(({ quantity }, item) => ({
-          line: item + 1,
-          received: quantity,
-          ...(item === 0 ? { accepted: quantity - 1, note: 'One has a broken base' } : {}),
-        })),
-      };
+/** All of it has arrived; in every other return one piece of the first item is broken. */
+const receipt = (i: number) => ({
+  lines: tradeReturn(i).items.map(({ quantity }, item) => ({
+    line: item + 1,
+    received: quantity,
+    ...(item === 0 && i % 2 === 1 && { accepted: quantity - 1, note: 'One has a broken base' }),
+  })),
+});
 
 const TARGET_DAYS: TargetDays['targets'] = [
   { status: 'OFFLINE_DIAGNOSTICS', days: 3 },
@@ -131,6 +121,13 @@ const TARGET_DAYS: TargetDays['targets'] = [
   { status: 'TRADE_SUBMITTED', days: 2 },
   { status: 'TRADE_RECEIVED', days: 7 },
 ];
+
+/** Some of those that are being repaired wait for their part, and some of those that were just handed in for an answer. */
+const waitingOf = (i: number, now: number): SetWaitingFor | null => {
+  if (i % 10 === 2) return { what: 'PART', until: now + 3 * DAY_MS, note: 'Ordered, promised for this week' };
+  if (i % 15 === 5) return { what: 'CUSTOMER', until: null, note: 'Asked whether we may open the case' };
+  return null;
+};
 
 // --- filling ---
 
@@ -141,26 +138,15 @@ const HOUR_MS = 3_600_000;
 type DemoStep = (at: Context, id: string) => Promise<unknown>;
 
 /** A return's steps, three hours apart, each with its time. The first one creates it. */
-const lifeOf = (
-  now: number,
-  hoursAgo: number,
-  create: (at: Context) => Promise<{ answer: { id: string } }>,
-  steps: DemoStep[],
-) => {
+const lifeOf = (returns: ReturnActions, body: CreateBody, by: Caller, begunAt: number, later: DemoStep[]) => {
   let id = '';
-  const begin: DemoStep = async (at) => {
-    id = (await create(at)).answer.id;
+  const create = async (at: Context) => {
+    id = (await returns.create(at, by, body)).answer.id;
   };
-  return [begin, ...steps].map((step, n) => ({
-    at: Math.min(now, now - (hoursAgo - n * 3) * HOUR_MS),
+  return [create, ...later].map((step, n) => ({
+    at: begunAt + n * 3 * HOUR_MS,
     take: (at: Context) => step(at, id),
   }));
-};
-
-/** Where the service was when it last started, unless this command's settings say how callers reach it. */
-const knownAddress = async ({ db, config }: Context): Promise<string> => {
-  const saved = config.publicUrlIsSet ? null : await findFact(db, 'address');
-  return saved ?? config.publicUrl;
 };
 
 /** A shop with people, rules and returns in every stage, spread over the past days. */
@@ -169,50 +155,52 @@ export const demo = async (ctx: Context) => {
   const shop = await createShop(ctx, OPERATOR, { name: `Demo shop ${tag}`, plan: 'SCALE' });
   await changeDangerousGoods(ctx, OPERATOR, shop.id, { add: ['BATT-*'] });
   const password = randomBytes(9).toString('base64url');
-  const email = `admin-${tag}@demo.example`;
-  const name = 'Robin Marsh';
-  const user = await createUser(ctx, OPERATOR, { shopId: shop.id, email, name, role: 'ADMIN', password });
-  const colleague = await createUser(ctx, OPERATOR, {
-    shopId: shop.id,
-    email: `sam-${tag}@demo.example`,
-    name: 'Sam Okoro',
-    role: 'STAFF',
-    password: randomBytes(9).toString('base64url'),
-  });
+  const addUser = (name: string, mailbox: string, role: UserRole) => {
+    const email = `${mailbox}-${tag}@demo.example`;
+    return addPerson(ctx, { shop, actor: OPERATOR }, { email, name, role, password });
+  };
+  const admin = await addUser('Robin Marsh', 'admin', 'ADMIN');
+  const colleague = await addUser('Sam Okoro', 'sam', 'STAFF');
   await replaceTargets(ctx, OPERATOR, shop.id, { targets: TARGET_DAYS });
-  const assignees = [user.id, colleague.id, null];
+  const assignees = [admin.id, colleague.id, null];
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const till: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
-  const staff: Caller = { shop, actor: { type: 'USER', id: user.id, name } };
+  const staff: Caller = { shop, actor: actorOf(admin) };
 
   const now = ctx.clock.now();
   const repairs = Array.from({ length: REPAIRS }, (_, i) => {
-    const body = CreateOfflineRepair.parse(repair(i));
-    const moves = pick(REPAIR_JOURNEYS, i).map((action): DemoStep => {
-      const given = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
+    const moves = REPAIR_STEPS.slice(0, i % 5).map(([action, bodyOf]): DemoStep => {
+      const given = OfflineRepairActionBody[action].parse(bodyOf(i));
       return (at, id) => offlineRepairs.move(at, till, id, action, given);
     });
     const assign: DemoStep = (at, id) => offlineRepairs.assign(at, staff, id, pick(assignees, i));
-    return lifeOf(now, (REPAIRS - i) * 9, (at) => offlineRepairs.create(at, till, body), [assign, ...moves]);
+    const waiting = waitingOf(i, now);
+    const wait: DemoStep = (at, id) =>
+      offlineRepairs.change(at, staff, { type: 'wait', id, waiting, seen: undefined });
+    const steps = [assign, ...moves, ...(waiting ? [wait] : [])];
+    const body = CreateOfflineRepair.parse(repair(i));
+    return lifeOf(offlineRepairs, body, till, now - (REPAIRS - i) * 9 * HOUR_MS, steps);
   });
   const trade = Array.from({ length: TRADE_RETURNS }, (_, i) => {
-    const body = CreateTradeReturn.parse(tradeReturn(i));
-    const moves = pick(TRADE_JOURNEYS, i).map((action): DemoStep => {
+    const moves = tradeSteps(i).map((action): DemoStep => {
       const given = TradeReturnMoveBody[action].parse(action === 'receive' ? receipt(i) : {});
       return (at, id) => tradeReturns.move(at, staff, id, action, given);
     });
-    return lifeOf(now, (TRADE_RETURNS - i) * 20, (at) => tradeReturns.create(at, till, body), moves);
+    const body = CreateTradeReturn.parse(tradeReturn(i));
+    return lifeOf(tradeReturns, body, till, now - (TRADE_RETURNS - i) * 20 * HOUR_MS, moves);
   });
-  // In the order of time: a shop's changes never go back in it.
+  // In the order of time, in which a shop's changes never go back. The last ones are still to come: they happen now.
   const steps = [...repairs, ...trade].flat().toSorted((one, other) => one.at - other.at);
-  for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });
+  for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => Math.min(at, now) } });
 
-  const url = await knownAddress(ctx);
+  // Where the service was when it last started, unless this command's settings say how callers reach it.
+  const { publicUrl, publicUrlIsSet } = ctx.config;
+  const url = (publicUrlIsSet ? null : await findFact(ctx.db, 'address')) ?? publicUrl;
   return {
     shop: shop.name,
     shopId: shop.id,
     admin: `${url}/admin`,
-    email,
+    email: admin.email,
     password,
     apiKey: client.apiKey,
     webhookSecret: client.webhookSecret,

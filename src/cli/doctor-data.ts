@@ -1,15 +1,19 @@
 import { sql } from 'kysely';
 import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
 import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
+import { expiringKeys } from '../api-clients/store.ts';
+import { isLate, readSchedule } from '../backup/schedule.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
-import type { Reading, Value } from '../db/transfer.ts';
-import { toIso } from '../lib/time.ts';
+import type { Reading } from '../db/transfer.ts';
+import { DAY_MS, toIso } from '../lib/time.ts';
 import { countUnfinished } from '../personal-data/erasures.ts';
+import { RMA_TABLES } from '../returns/store.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
 import type { Config } from '../service/config.ts';
-import { tryAllSealed } from '../service/reseal.ts';
-import { findCheck, keysOf } from '../service/secrets.ts';
+import { sealedValues } from '../service/reseal.ts';
+import { findCheck, keysOf, type SealedFor } from '../service/secrets.ts';
+import { isAhead } from '../shops/counters.ts';
 import { DELETING } from '../shops/store.ts';
 import { findWaiting } from '../webhooks/queue.ts';
 
@@ -41,7 +45,6 @@ const deadline = (): (() => void) => {
 
 // --- checks of what the database holds; they change nothing ---
 
-const KINDS = ['offline_repairs', 'trade_returns'] as const;
 const NAMED = 3;
 
 const some = (names: string[]): string =>
@@ -49,44 +52,58 @@ const some = (names: string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;
 
-export const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding> => {
+const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding> => {
   if ((await findCheck(reading.db)) === null) return ok('nothing is sealed yet');
-  const { total, failed } = await tryAllSealed(reading.db, keysOf(config), deadline());
+  const inTime = deadline();
+  const failed: SealedFor[] = [];
+  let total = 0;
+  for await (const { place, plain } of sealedValues(reading.db, keysOf(config))) {
+    inTime();
+    total += 1;
+    if (plain === null) failed.push(place);
+  }
   if (failed.length === 0) return ok(`opens all ${total} sealed values`);
   if (failed.length === total)
     return wrong('SECRET_KEY does not hold the key that this database was set up with: bring that one back');
   const rows = failed.map(({ table, id }) => `${table} ${id}`);
   return wrong(
-    `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed`,
+    `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed (handback client replace ID, handback user reset-factor EMAIL)`,
   );
 };
 
-/** Keys that ended or will soon: the programs that use them fail. */
-export const checkKeys = async ({ db, server }: Reading): Promise<Finding> => {
-  // PostgreSQL's clock has fractions of a millisecond, its column has none.
-  const nowMs = Math.round((await server()).nowMs ?? Date.now());
-  const clients = await db
-    .selectFrom('api_clients')
-    .select(['id', 'name', 'expires_at'])
-    .where('revoked_at', 'is', null)
-    .where('replaced_by', 'is', null)
-    .where('expires_at', '<=', nowMs + EXPIRES_SOON_MS)
-    .orderBy('expires_at')
-    .execute();
+/** PostgreSQL's clock has fractions of a millisecond, its columns have none. */
+export const nowOf = async ({ server }: Reading): Promise<number> =>
+  Math.round((await server()).nowMs ?? Date.now());
+
+const checkKeys = async (reading: Reading): Promise<Finding> => {
+  const nowMs = await nowOf(reading);
+  const clients = await expiringKeys(reading.db, nowMs + EXPIRES_SOON_MS);
   if (clients.length === 0) return ok(`none expires in the next ${EXPIRES_SOON_DAYS} days`);
   const words = clients.map(({ id, name, expires_at }) => {
     const at = Number(expires_at);
     return `that of ${name} (client ${id}) ${at <= nowMs ? 'expired' : 'expires'} at ${toIso(at)}`;
   });
-  return warn(`${some(words)}: replace the client, or give it a later date (client update --expires)`);
+  return warn(`${some(words)}: run handback client replace ID, or handback client update ID --expires DAY`);
+};
+
+const checkBackup = async (reading: Reading, config: Config): Promise<Finding> => {
+  if (!config.backups) return ok('none is scheduled here: BACKUP_DAILY_AT and BACKUP_DIR take one every day');
+  const state = await readSchedule(reading.db);
+  const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is none yet';
+  const failed = state?.error ? `; the last try failed: ${state.error}` : '';
+  if (isLate(state, await nowOf(reading)))
+    return wrong(
+      `${newest}${failed}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until it is mended, run handback backup FILE`,
+    );
+  return failed ? warn(`${newest}${failed}; it is tried again every two hours`) : ok(newest);
 };
 
 /** Only where something is to be done. */
-export const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
+const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
   const restoredAt = await findFact(db, 'restored-without-erasures');
   if (restoredAt !== null)
     return warn(
-      `restored at ${toIso(Number(restoredAt))} without a list of erasures: what was erased since the backup is back; run customer erasures --apply FILE with the newest list, or with an empty file if there is none`,
+      `restored at ${toIso(Number(restoredAt))} without a list of erasures: what was erased since the backup is back; run handback customer erasures --apply FILE with the newest list, or with an empty file if there is none`,
     );
   const { unfinished } = await countUnfinished(db);
   return unfinished === 0
@@ -97,99 +114,69 @@ export const checkErasures = async ({ db }: Reading): Promise<Finding | null> =>
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
 const OLD_MS = 90_000;
 
-export const checkQueue = async ({ db, server }: Reading): Promise<Finding> => {
-  const { count, oldestAt } = await findWaiting(db);
+const checkQueue = async (reading: Reading): Promise<Finding> => {
+  const { count, oldestAt } = await findWaiting(reading.db);
   if (oldestAt === null) return ok('no webhook waits');
-  const nowMs = (await server()).nowMs ?? Date.now();
+  const nowMs = await nowOf(reading);
   const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldestAt) / 1000)} s`;
   return nowMs - oldestAt < OLD_MS
     ? ok(words)
     : warn(
-        `${words}: does a process send (ROLE all or worker), and do receivers answer? The Deliveries page says`,
+        `${words}: does a process send (ROLE all or worker), and do receivers answer? handback status lists them`,
       );
 };
 
-interface ReturnCounts {
-  totals: Map<string, number>;
-  months: Map<string, number>;
-}
+const COUNTED_BY = ['shop_id', 'client_id', 'status', 'created_at', 'erased_at'];
 
-const addOne = (counts: Map<string, number>, name: string): void => {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-};
-
-/** Row by row on either engine, since SQLite cannot be interrupted while it counts. */
-const count = async (reading: Reading): Promise<ReturnCounts> => {
+const checkTotals = async (reading: Reading): Promise<Finding> => {
+  const { db } = reading;
   const inTime = deadline();
-  const counted: ReturnCounts = { totals: new Map(), months: new Map() };
-  for (const kind of KINDS) {
-    let seen = 0;
-    for await (const row of reading.rows(kind, [
-      'shop_id',
-      'client_id',
-      'status',
-      'created_at',
-      'erased_at',
-    ])) {
-      seen += 1;
-      if (seen % 1000 === 0) inTime();
-      const [shop, client, status, createdAt, erasedAt] = row as [
-        string,
-        string | null,
-        string,
-        Value,
-        Value,
-      ];
-      const counted_as = countedAs(kind, { status, erased_at: erasedAt === null ? null : Number(erasedAt) });
-      addOne(counted.totals, `${shop} ${kind} ${originOf({ client_id: client })} ${counted_as}`);
-      addOne(counted.months, `${shop} ${monthOf(Number(createdAt))}`);
+  const kept = await db.selectFrom('rma_totals').select(TOTAL_COLUMNS).execute();
+  /** By kept total, how many more rows there are. */
+  const missing = new Map(
+    kept.map(({ shop_id, kind, origin, status, count }) => [
+      `${shop_id} ${kind} ${origin} ${status}`,
+      -count,
+    ]),
+  );
+  const months = new Map<string, number>();
+  const addOne = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  // Row by row on either engine, since SQLite cannot be interrupted while it counts.
+  for (const kind of RMA_TABLES)
+    for await (const [shop, client, status, createdAt, erasedAt] of reading.rows(kind, COUNTED_BY)) {
+      inTime();
+      const erased_at = erasedAt === null ? null : Number(erasedAt);
+      const origin = originOf({ client_id: client as string | null });
+      addOne(missing, `${shop} ${kind} ${origin} ${countedAs(kind, { status: String(status), erased_at })}`);
+      addOne(months, `${shop} ${toIso(Number(createdAt)).slice(0, 7)}`);
     }
-  }
-  return counted;
-};
-
-const monthOf = (ms: number): string =>
-  Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString().slice(0, 7) : '';
-
-export const checkTotals = async (reading: Reading): Promise<Finding> => {
-  const { totals, months } = await count(reading);
-  const kept = await reading.db.selectFrom('rma_totals').select(TOTAL_COLUMNS).execute();
-  const keptCounts = new Map(
-    kept.map(({ shop_id, kind, origin, status, count }) => [`${shop_id} ${kind} ${origin} ${status}`, count]),
-  );
-  const names = new Set([...keptCounts.keys(), ...totals.keys()]);
-  const deleting = reading.db.selectFrom('shops').select('id').where('subscription', '=', DELETING);
-  const going = (await deleting.execute()).map(({ id }) => id);
-  const off = [...names].filter(
-    (name) =>
-      !going.some((id) => name.startsWith(id)) && (keptCounts.get(name) ?? 0) !== (totals.get(name) ?? 0),
-  );
+  const deleting = await db.selectFrom('shops').select('id').where('subscription', '=', DELETING).execute();
+  const off = [...missing]
+    .filter(([name, count]) => count !== 0 && !deleting.some(({ id }) => name.startsWith(id)))
+    .map(([name]) => name);
   if (off.length > 0)
     return wrong(
       `kept totals are not what counting finds: ${some(off)}; docs/operations.md says how to mend them`,
     );
-  const counters = await reading.db
-    .selectFrom('shop_counters')
-    .select(['shop_id', 'month', 'month_used'])
-    .execute();
+  const counters = await db.selectFrom('shop_counters').select(['shop_id', 'month', 'month_used']).execute();
   const short = counters.filter(
     ({ shop_id, month, month_used }) => month_used < (months.get(`${shop_id} ${month}`) ?? 0),
   );
   if (short.length > 0)
     return wrong(
-      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}`,
+      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations.md says how to mend them`,
     );
-  return ok(`${names.size} kept totals are what counting finds`);
+  return ok(`${missing.size} kept totals are what counting finds`);
 };
 
 /** What each counter must not be below: a look into an index for each shop, however many rows there are. */
 const HIGHEST = [
-  ...KINDS.map((table) => ({ counter: 'last_number', table, column: 'number' })),
-  ...KINDS.map((table) => ({ counter: 'last_at', table, column: 'updated_at' })),
+  ...RMA_TABLES.map((table) => ({ counter: 'last_number', table, column: 'number' })),
+  ...RMA_TABLES.map((table) => ({ counter: 'last_at', table, column: 'updated_at' })),
   { counter: 'last_position', table: 'events', column: 'position' },
 ] as const;
 
-export const checkCounters = async ({ db }: Reading): Promise<Finding> => {
+const checkCounters = async ({ db }: Reading): Promise<Finding> => {
   const inTime = deadline();
   const below: string[] = [];
   for (const { counter, table, column } of HIGHEST) {
@@ -206,3 +193,60 @@ export const checkCounters = async ({ db }: Reading): Promise<Finding> => {
     return wrong(`below the rows they count: ${some(below)}; docs/operations.md says how to mend them`);
   return ok('numbers, positions and times that were handed out are not below any row');
 };
+
+const SEEN_LATELY_MS = 7 * DAY_MS;
+
+/** The service records such requests: behind a proxy that is not trusted all callers have one address, and one limit. */
+const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
+  const seen = config.trustProxy === false ? await findFact(reading.db, 'untrusted-proxy') : null;
+  const seenMs = Number(seen);
+  return seen === null || (await nowOf(reading)) - seenMs > SEEN_LATELY_MS
+    ? null
+    : warn(
+        `requests came with X-Forwarded-For (${toIso(seenMs)}), but TRUST_PROXY is off: behind a proxy all callers count as one address; set it, or let the proxy remove the header`,
+      );
+};
+
+/** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */
+const FAR_APART_MS = 2_000;
+const AHEAD_MS = 60_000;
+
+const checkClock = async (reading: Reading): Promise<Finding> => {
+  const askedAt = Date.now();
+  const server = await reading.server();
+  const ownMs = (askedAt + Date.now()) / 2;
+  const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
+  if (Math.abs(apart) >= FAR_APART_MS)
+    return warn(
+      `this machine's clock is ${inSeconds(Math.abs(apart))} ${apart > 0 ? 'behind' : 'ahead of'} the database's: the service goes by the database's, but set it (NTP)`,
+    );
+  const newest = await reading.db
+    .selectFrom('shop_counters')
+    .select((eb) => [eb.fn.max('last_at').as('at'), eb.fn.max('month').as('month')])
+    .executeTakeFirst();
+  if (isAhead(newest?.month ?? '', ownMs + apart))
+    return warn(
+      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations.md says how to count it anew`,
+    );
+  const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
+  if (ahead > AHEAD_MS)
+    return warn(
+      `the newest change is dated ${inSeconds(ahead)} ahead of now: the clock was wrong, or is; changes keep that time until it has passed`,
+    );
+  return ok(server.nowMs === null ? "this machine's own" : `${Math.abs(apart)} ms from the database's`);
+};
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** In this order. A snapshot for each: one whose statement PostgreSQL cancelled is of no more use. */
+export const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Finding | null>][] = [
+  ['clock', checkClock],
+  ['secret key', checkSecretKey],
+  ['proxy', checkProxy],
+  ['queue', checkQueue],
+  ['keys', checkKeys],
+  ['backup', checkBackup],
+  ['erasures', checkErasures],
+  ['totals', checkTotals],
+  ['counters', checkCounters],
+];

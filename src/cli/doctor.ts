@@ -1,77 +1,61 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { isUnavailable } from '../db/database-errors.ts';
-import { findFact } from '../db/installation-facts.ts';
 import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { detectPooler } from '../db/open.ts';
-import { type PoolerMode, type Reading, type ServerFacts, snapshotOf } from '../db/transfer.ts';
+import { type PoolerMode, type Reading, type ServerFacts, withSnapshot } from '../db/transfer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
-import { isAhead } from '../shops/counters.ts';
+import { IdentityProvider, ProviderRefusal } from '../staff/oidc.ts';
 import { print } from './command.ts';
-import {
-  checkCounters,
-  checkErasures,
-  checkKeys,
-  checkQueue,
-  checkSecretKey,
-  checkTotals,
-  type Finding,
-  isTooLate,
-  ok,
-  STATEMENT_MS,
-  warn,
-  wrong,
-} from './doctor-data.ts';
+import { DATA_CHECKS, type Finding, isTooLate, ok, STATEMENT_MS, warn, wrong } from './doctor-data.ts';
 
-type Checked = Finding & { check: string };
+type Look = (check: string, work: () => Promise<Finding | null>) => Promise<Finding | null>;
 
 /** Prints findings as they come; with `--json` all of them at the end. */
 export const doctor = async (json: boolean | undefined): Promise<void> => {
-  const checks: Checked[] = [];
-  await examine((checked) => {
-    checks.push(checked);
-    if (!json)
-      process.stdout.write(`${checked.state.padEnd(5)}  ${checked.check.padEnd(10)}  ${checked.message}\n`);
+  const checks: (Finding & { check: string })[] = [];
+  await examine(async (check, work) => {
+    const finding = await work().catch(failed);
+    if (!finding) return null;
+    checks.push({ check, ...finding });
+    const { state, message } = finding;
+    if (!json) process.stdout.write(`${state.padEnd(5)}  ${check.padEnd(10)}  ${message}\n`);
+    return finding;
   });
   const isOk = checks.every(({ state }) => state !== 'wrong');
   if (json) print({ ok: isOk, checks }, true);
   if (!isOk) process.exitCode = 1;
 };
 
-const examine = async (report: (checked: Checked) => void): Promise<void> => {
-  const look = async (check: string, work: () => Promise<Finding | null>): Promise<Finding | null> => {
-    const finding = await work().catch(failed);
-    if (finding) report({ check, ...finding });
-    return finding;
-  };
+const examine = async (look: Look): Promise<void> => {
   const settings = await look('settings', async () => checkSettings(readConfig(process.env)));
   if (settings?.state === 'wrong') return;
   const config = readConfig(process.env);
-  const read = snapshotOf(config, STATEMENT_MS);
+  const read = <Found>(work: (reading: Reading) => Promise<Found>) =>
+    withSnapshot(config, work, STATEMENT_MS);
   const server = await look('database', () => read(async (reading) => checkServer(await reading.server())));
   if (server?.state === 'ok') {
     const schema = await look('migrations', () => read(checkMigrations));
-    await look('pooler', () => checkPooler(config));
+    await look('pooler', () => detectPooler(config).then((mode) => mode && POOLERS[mode]));
     if (schema?.state === 'ok')
       for (const [name, check] of DATA_CHECKS)
         await look(name, () => read((reading) => check(reading, config)));
-    else report({ check: 'data', ...warn('not checked: its schema is not that of this release') });
+    else await look('data', async () => warn('not checked: its schema is not that of this release'));
   }
   await look('disk', () => checkDisk(config));
+  await look('provider', () => checkProvider(config));
 };
 
 const failed = (error: unknown): Finding => {
   if (isTooLate(error)) return warn('not checked in time');
   if (error instanceof ConfigError) return wrong(error.message);
   const why = explainStartFailure(error);
-  return isUnavailable(error) ? wrong(why) : wrong(`could not be checked: ${safe(error, why)}`);
-};
-
-/** The message of a database may quote a row. */
-const safe = (error: unknown, words: string): string => {
+  if (isUnavailable(error)) return wrong(why);
+  // The message of a database may quote a row.
   const { code } = error as { code?: unknown };
-  return typeof code === 'string' && !words.startsWith('cannot ') ? code : words;
+  const mayQuote = typeof code === 'string' && !why.startsWith('cannot ');
+  return wrong(`could not be checked: ${mayQuote ? code : why}`);
 };
 
 // --- checks of what the service needs ---
@@ -91,20 +75,6 @@ const checkSettings = (config: Config): Finding => {
   return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
 };
 
-const SEEN_LATELY_MS = 7 * 24 * 60 * 60_000;
-
-/** The service records such requests: behind a proxy that is not trusted all callers have one address, and one limit. */
-const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
-  const seen = config.trustProxy === false ? await findFact(reading.db, 'untrusted-proxy') : null;
-  const seenMs = Number(seen);
-  const nowMs = (await reading.server()).nowMs ?? Date.now();
-  return seen === null || nowMs - seenMs > SEEN_LATELY_MS
-    ? null
-    : warn(
-        `requests came with X-Forwarded-For (${new Date(seenMs).toISOString()}), but TRUST_PROXY is off: behind a proxy all callers count as one address; set it, or let the proxy remove the header`,
-      );
-};
-
 const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
 
@@ -121,61 +91,13 @@ const checkMigrations = async (reading: Reading): Promise<Finding> => {
   return problem ? wrong(problem) : ok(`up to date (${MIGRATIONS.at(-1)})`);
 };
 
-/** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */
-const FAR_APART_MS = 2_000;
-const AHEAD_MS = 60_000;
-
-const checkClock = async (reading: Reading): Promise<Finding> => {
-  const askedAt = Date.now();
-  const server = await reading.server();
-  const ownMs = (askedAt + Date.now()) / 2;
-  const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
-  if (Math.abs(apart) >= FAR_APART_MS)
-    return warn(
-      `this machine's clock is ${inSeconds(Math.abs(apart))} ${apart > 0 ? 'behind' : 'ahead of'} the database's: the service goes by the database's, but set it (NTP)`,
-    );
-  const newest = await reading.db
-    .selectFrom('shop_counters')
-    .select((eb) => [eb.fn.max('last_at').as('at'), eb.fn.max('month').as('month')])
-    .executeTakeFirst();
-  if (isAhead(newest?.month ?? '', ownMs + apart))
-    return warn(
-      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations.md says how to count it anew`,
-    );
-  const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
-  if (ahead > AHEAD_MS)
-    return warn(
-      `the newest change is dated ${inSeconds(ahead)} ahead of now: the clock was wrong, or is; changes keep that time until it has passed`,
-    );
-  return ok(server.nowMs === null ? "this machine's own" : `${Math.abs(apart)} ms from the database's`);
-};
-
-const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-
-const BETWEEN: Record<PoolerMode, Finding> = {
+const POOLERS: Record<PoolerMode, Finding> = {
   nothing: ok('none: connections lead to PostgreSQL itself'),
   sessions: ok('one that keeps a session for each connection, as far as can be seen'),
   'shared sessions': wrong(
     'one that shares sessions between transactions (DATABASE_URL): wake-up calls and prepared statements get lost; use session mode there',
   ),
 };
-
-const checkPooler = async (config: Config): Promise<Finding | null> => {
-  const found = await detectPooler(config);
-  return found && BETWEEN[found];
-};
-
-/** In this order. A snapshot for each: one whose statement PostgreSQL cancelled is of no more use. */
-const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Finding | null>][] = [
-  ['clock', checkClock],
-  ['secret key', checkSecretKey],
-  ['proxy', checkProxy],
-  ['queue', checkQueue],
-  ['keys', checkKeys],
-  ['erasures', checkErasures],
-  ['totals', checkTotals],
-  ['counters', checkCounters],
-];
 
 const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;
@@ -188,4 +110,22 @@ const checkDisk = async (config: Config): Promise<Finding | null> => {
   const words = `${(free / 1e9).toFixed(1)} GB are free in ${config.dataDir}`;
   if (free < TOO_LITTLE_BYTES) return wrong(`${words}: free some space, or writes will soon fail`);
   return free < LITTLE_BYTES ? warn(`${words}: free some space soon`) : ok(words);
+};
+
+const checkProvider = async ({ provider, passwordSignIn }: Config): Promise<Finding | null> => {
+  if (!provider) return null;
+  try {
+    await new IdentityProvider(provider).discover();
+    return ok(`${provider.issuer} answers`);
+  } catch (error) {
+    const isAway = error instanceof ProviderRefusal && error.refusal === 'AWAY';
+    const code = isAway && 'cause' in error.details ? error.details.cause : null;
+    const what = isAway
+      ? `cannot be reached${code ? ` (${code})` : ''}`
+      : 'does not describe itself as an identity provider of this name';
+    const words = `${provider.issuer} ${what}: check OIDC_ISSUER against the issuer in its /.well-known/openid-configuration`;
+    return passwordSignIn
+      ? warn(`${words}; passwords work`)
+      : wrong(`${words}; handback user link signs in once`);
+  }
 };

@@ -4,18 +4,22 @@ import { z } from 'zod';
 import { BASE_PATH } from '../../contract/common.ts';
 import { LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
 import { eventBody } from '../events/event.ts';
-import { withExactNumbers } from '../lib/json.ts';
+import { jsonOr, withExactNumbers } from '../lib/json.ts';
 import { VERSION } from '../service/config.ts';
+import { CliFailure } from '../service/start-failure.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
 import { createSender, describeSendError } from '../webhooks/worker/send.ts';
-import { CliFailure, printable } from './command.ts';
+import { printable } from './command.ts';
 
-export interface EventsOptions {
-  key: string;
+interface Feed {
   url: string;
-  after?: string;
+  key: string;
   types?: string;
+}
+
+interface EventsOptions extends Feed {
+  after?: string;
   forward?: { to: string; secret: string };
   json: boolean;
 }
@@ -34,7 +38,7 @@ export const followEvents = async (options: EventsOptions): Promise<void> => {
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
   say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
 
-  const show = eventPrinter(json, end);
+  process.stdout.on('error', end);
   const send = forward && forwarding(forward, stop);
   let cursor = start;
   try {
@@ -43,7 +47,11 @@ export const followEvents = async (options: EventsOptions): Promise<void> => {
         if (stop.aborted) return;
         const forwarded = await send?.(event);
         if (forwarded === null) return;
-        await show(event, forwarded);
+        const line = json
+          ? JSON.stringify({ ...event, ...(forwarded && { forwarded }) })
+          : lineFor(event, forwarded);
+        // Waits for a slow reader. One that goes away instead is reported by the listener above.
+        if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain').catch(() => {});
       }
       cursor = page.cursor;
     }
@@ -70,33 +78,29 @@ const pause = async (ms: number, stop: AbortSignal): Promise<void> => {
   await sleep(ms, undefined, { signal: stop }).catch(() => {});
 };
 
-class BackOff {
-  readonly #stop: AbortSignal;
-  readonly #isBack: string;
-  #failures = 0;
-  #said = '';
-
-  constructor(stop: AbortSignal, isBack: string) {
-    this.#stop = stop;
-    this.#isBack = isBack;
-  }
-
-  /** Waits longer after each failure in a row, or as long as the other side asks, and says so once for each reason. */
-  async failed(why: string, waitMs: number | null = null): Promise<void> {
-    const ms = waitMs ?? Math.min(FIRST_WAIT_MS * 2 ** this.#failures, LONGEST_WAIT_MS);
-    this.#failures += 1;
-    if (why !== this.#said) say(`${why}; trying again in ${Math.ceil(ms / 1000)} s`);
-    this.#said = why;
-    // Spread out, so that callers that failed together do not return together.
-    await pause(ms * (1 + Math.random() / 10), this.#stop);
-  }
-
-  worked(): void {
-    if (this.#failures > 0) say(this.#isBack);
-    this.#failures = 0;
-    this.#said = '';
-  }
-}
+type BackOff = ReturnType<typeof backOff>;
+const backOff = (stop: AbortSignal, isBack: string) => {
+  let failures = 0;
+  let said = '';
+  return {
+    /** Waits longer after each failure in a row, or as long as the other side asks, and says so once for each reason. */
+    async failed(why: string, waitMs = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS)) {
+      // What the stop broke off has not failed.
+      if (stop.aborted) return null;
+      failures += 1;
+      if (why !== said) say(`${why}; trying again in ${Math.ceil(waitMs / 1000)} s`);
+      said = why;
+      // Spread out, so that callers that failed together do not return together.
+      await pause(waitMs * (1 + Math.random() / 10), stop);
+      return null;
+    },
+    worked(): void {
+      if (failures > 0) say(isBack);
+      failures = 0;
+      said = '';
+    },
+  };
+};
 
 // --- reading ---
 
@@ -110,16 +114,9 @@ const EventsPage = z.object({
     }),
   ),
   cursor: z.string(),
-  hasMore: z.boolean(),
 });
 type EventsPage = z.infer<typeof EventsPage>;
 type FeedEvent = EventsPage['items'][number];
-
-interface Feed {
-  url: string;
-  key: string;
-  types: string | undefined;
-}
 
 const feedUrl = (base: string): string => {
   const root = base.replace(/\/+$/, '');
@@ -130,26 +127,19 @@ const feedUrl = (base: string): string => {
 const LEAST_BETWEEN_EMPTY_MS = 1_000;
 
 async function* pagesOf(feed: Feed, start: string | null, stop: AbortSignal): AsyncGenerator<EventsPage> {
-  const backOff = new BackOff(stop, 'the service answers again');
+  const service = backOff(stop, 'the service answers again');
   let cursor = start;
   while (!stop.aborted) {
     const askedAt = performance.now();
-    const answer = await readPage(feed, cursor, stop);
-    if (stop.aborted) return;
-    if (!answer.page) {
-      await backOff.failed(answer.why, answer.waitMs);
-      continue;
-    }
-    backOff.worked();
-    yield answer.page;
-    const { items, cursor: next } = answer.page;
-    if (items.length === 0 && next === cursor)
+    const page = await readPage(feed, cursor, stop, service);
+    if (!page) continue;
+    service.worked();
+    yield page;
+    if (page.items.length === 0 && page.cursor === cursor)
       await pause(LEAST_BETWEEN_EMPTY_MS - (performance.now() - askedAt), stop);
-    cursor = next;
+    cursor = page.cursor;
   }
 }
-
-type FeedAnswer = { page: EventsPage } | { page: null; why: string; waitMs: number | null };
 
 const PAGE_SIZE = 100;
 /** The wait, and time for an answer that is large or comes a long way. */
@@ -157,7 +147,8 @@ const ANSWER_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const LONGEST_MESSAGE = 300;
 
-const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Promise<FeedAnswer> => {
+/** null where it failed, and can be asked for again. */
+const readPage = async (feed: Feed, after: string | null, stop: AbortSignal, service: BackOff) => {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
   // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
   if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
@@ -171,13 +162,13 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Pr
       redirect: 'manual',
       signal: AbortSignal.any([stop, late]),
     });
-    return answerOf(feed, response, await response.text());
+    return await pageIn(feed, response, await response.text(), service);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     const why = late.aborted
       ? `no answer within ${ANSWER_WITHIN_MS / 1000} s`
       : describeSendError((error as Error).cause ?? error);
-    return { page: null, why: `the service cannot be reached: ${why}`, waitMs: null };
+    return service.failed(`the service cannot be reached: ${why}`);
   }
 };
 
@@ -196,40 +187,28 @@ const explainFinal = (url: string, status: number, message: string): string => {
 const answered = (status: number, message: string): string =>
   `the service answered ${status}${message ? `: ${message}` : ''}`;
 
-const answerOf = ({ url, key }: Feed, response: Response, text: string): FeedAnswer => {
+const pageIn = ({ url, key }: Feed, response: Response, text: string, service: BackOff) => {
   const { status } = response;
   if (status === 200) {
-    const page = EventsPage.safeParse(parsed(text));
-    if (page.success) return { page: page.data };
+    // Numbers keep their digits, so that a forwarded event has the bytes of its webhook.
+    const page = EventsPage.safeParse(jsonOr(text, null, withExactNumbers));
+    if (page.success) return page.data;
     throw new CliFailure(`${url} does not answer as an event feed: is --url the address of the service?`);
   }
   const message = messageIn(text).replaceAll(key, '(the key)');
   if (status !== 429 && status !== 408 && status < 500)
     throw new CliFailure(explainFinal(url, status, message));
-  const waitMs = retryAfterMs(response.headers.get('retry-after'));
-  return { page: null, why: answered(status, message), waitMs };
-};
-
-/** Numbers keep their digits, so that a forwarded event has the bytes of its webhook. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text, withExactNumbers);
-  } catch {
-    // The caller says that the service did not answer this.
-    return null;
-  }
+  return service.failed(answered(status, message), retryAfterMs(response.headers.get('retry-after') ?? ''));
 };
 
 const messageIn = (text: string): string => {
-  const { message } = (parsed(text) ?? {}) as { message?: unknown };
-  const sentences = Array.isArray(message) ? message.join('; ') : message;
-  return typeof sentences === 'string' ? printable(sentences).slice(0, LONGEST_MESSAGE) : '';
+  const { message = '' } = (jsonOr(text, null) ?? {}) as { message?: unknown };
+  return printable([message].flat().join('; ')).slice(0, LONGEST_MESSAGE);
 };
 
-const retryAfterMs = (header: string | null): number | null => {
-  if (header === null) return null;
+const retryAfterMs = (header: string): number | undefined => {
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 };
 
 // --- forwarding ---
@@ -245,7 +224,7 @@ interface Forwarded {
  */
 const forwarding = ({ to: url, secret }: { to: string; secret: string }, stop: AbortSignal) => {
   const sender = createSender(addressGuard({ allowPrivate: true }));
-  const backOff = new BackOff(stop, 'the receiver accepts events again');
+  const receiver = backOff(stop, 'the receiver accepts events again');
   stop.addEventListener('abort', () => void sender.close());
   /** null where the command was stopped before the receiver accepted it. */
   return async ({ id, event, timestamp, data }: FeedEvent): Promise<Forwarded | null> => {
@@ -255,36 +234,17 @@ const forwarding = ({ to: url, secret }: { to: string; secret: string }, stop: A
       const outcome = await sender.send({ url, secret, id, event, attempt, body });
       const statusCode = outcome?.statusCode ?? null;
       if (statusCode !== null && isAcknowledged(statusCode)) {
-        backOff.worked();
+        receiver.worked();
         return { statusCode, attempts };
       }
-      if (outcome)
-        await backOff.failed(
-          `the receiver does not accept ${event} ${id}: ${outcome.error ?? `status ${statusCode}`}`,
-        );
+      const why = outcome?.error ?? `status ${statusCode}`;
+      await receiver.failed(`the receiver does not accept ${event} ${id}: ${why}`);
     }
     return null;
   };
 };
 
 // --- printing ---
-
-/** Prints each event in a line; waits for a slow reader, and ends the command when the reader has gone. */
-const eventPrinter = (json: boolean, end: () => void) => {
-  let isGone = false;
-  process.stdout.on('error', () => {
-    isGone = true;
-    end();
-  });
-  return async (event: FeedEvent, forwarded: Forwarded | undefined): Promise<void> => {
-    if (isGone) return;
-    const line = json
-      ? JSON.stringify({ ...event, ...(forwarded && { forwarded }) })
-      : lineFor(event, forwarded);
-    // A reader that goes away instead is reported by the listener above.
-    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain').catch(() => {});
-  };
-};
 
 const NAME_WIDTH = 'offline_repair.tracking_uploaded'.length;
 

@@ -1,16 +1,9 @@
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
-import { ConfigError, readConfig, VERSION } from '../service/config.ts';
-import {
-  CliFailure,
-  command,
-  httpStatus,
-  notice,
-  secretOption,
-  usableSecret,
-  webAddress,
-  wholeNumber,
-} from './command.ts';
+import { readConfig, VERSION } from '../service/config.ts';
+import { explainStartFailure } from '../service/start-failure.ts';
+import { formErrorOf, urlIn } from '../webhooks/policy.ts';
+import { command, httpStatus, notice, print, wholeNumber, withContext } from './command.ts';
 import { addShopCommands, once } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
@@ -21,15 +14,10 @@ export const run = async (argv: string[]): Promise<void> => {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
       process.exitCode = 1;
-      notice(await explain(error));
+      notice(explainStartFailure(error));
     }
   }
 };
-
-const explain = async (error: unknown): Promise<string> =>
-  error instanceof CliFailure || error instanceof ConfigError
-    ? error.message
-    : (await import('../service/start-failure.ts')).explainStartFailure(error);
 
 const program = (): Command => {
   const handback = new Command('handback')
@@ -39,35 +27,44 @@ const program = (): Command => {
     .showHelpAfterError('(add --help for its options)');
   addServiceCommands(handback);
   addShopCommands(handback);
-  addDatabaseCommands(handback);
-  addListen(handback);
-  addTrigger(handback);
-  addEvents(handback);
+  addDeveloperCommands(handback);
   return handback;
 };
 
+/** Each loads its own code, so that a wrong command is answered in 0.1 s. */
 const addServiceCommands = (handback: Command): void => {
   handback
     .command('serve')
     .description('start the service; settings come from the environment')
     .action(serve);
-  command(handback, 'migrate', "bring the database's schema up to date").action(({ json }) =>
-    once(json, async () => ({ migrated: true })),
-  );
+  command(handback, 'migrate', "bring the database's schema up to date").action(async ({ json }) => {
+    await withContext(readConfig(process.env), async () => {}, { creates: true });
+    print({ migrated: true }, json);
+  });
   command(handback, 'demo', 'create a demo shop with sample data').action(({ json }) =>
-    once(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
+    once(json, async (ctx) => (await import('./demo.ts')).demo(ctx), { creates: true }),
   );
-};
-
-/** Each loads its own code, so that a wrong command is answered in 0.1 s. */
-const addDatabaseCommands = (handback: Command): void => {
   command(handback, 'backup <file>', 'write everything into one signed file, while the service runs')
     .option('--overwrite', 'replace the file if it exists')
+    .option(
+      '--recipient <age1…>',
+      'encrypt it to this age key, or several separated by commas; BACKUP_RECIPIENT when absent',
+    )
     .action(async (file, options) => (await import('./backup.ts')).backUp(file, options));
   command(handback, 'restore <file>', 'fill an empty database of either engine from a backup')
     .option('--unsigned', 'also a file without a signature: only if you know who wrote it')
     .option('--erasures <list>', 'erase again what was erased since the backup: customer erasures prints it')
+    .option('--identity <file>', 'the age identity that decrypts the backup')
+    .option(
+      '--check',
+      'restore into a temporary database, compare, and delete it: the database of the service is not used',
+    )
     .action(async (file, options) => (await import('./backup.ts')).restore(file, options));
+  command(
+    handback,
+    'status',
+    'settings in force, queue, receivers, backups, keys and schema at a glance',
+  ).action(async ({ json }) => (await import('./status.ts')).status(json));
   command(handback, 'doctor', 'check settings, database, keys and counters; exit 1 if one is wrong').action(
     async ({ json }) => (await import('./doctor.ts')).doctor(json),
   );
@@ -85,17 +82,35 @@ const serve = async (): Promise<void> => {
   const { exclusive } = lockDatabase(config);
   const ctx = await openContext(config);
   if (exclusive) await freeLeases(ctx);
-  await main
-    .serve(ctx, (line) => process.stderr.write(`${line}\n`))
-    .catch(async (error) => {
-      await ctx.close();
-      throw error;
-    });
+  await main.serve(ctx).catch(async (error) => {
+    await ctx.close();
+    throw error;
+  });
 };
 
 // --- for developers of receivers and of programs that follow the events; none of these needs a database ---
 
-const addListen = (handback: Command): void => {
+/** Plain http is fine: it is this machine's, or the developer's own. */
+const webAddress = (value: string): string => {
+  const problem = formErrorOf(urlIn(value), true);
+  if (problem) throw new InvalidArgumentError(`It ${problem}.`);
+  return value;
+};
+
+/** Options that hold a secret, and the variable that keeps it out of the shell's history. */
+const SECRETS = { key: 'HANDBACK_API_KEY', secret: 'HANDBACK_WEBHOOK_SECRET' };
+
+const secretOption = (name: keyof typeof SECRETS, description: string): Option =>
+  new Option(`--${name} <${name}>`, description).env(SECRETS[name]);
+
+/** Not an argument parser of commander's, which would print the value that it refuses. */
+const usableSecret = (command: Command, name: keyof typeof SECRETS, value?: string): string => {
+  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value;
+  const problem = value ? 'must be printable characters without spaces' : 'is needed';
+  return command.error(`error: option '--${name}' (or ${SECRETS[name]} in the environment) ${problem}`);
+};
+
+const addDeveloperCommands = (handback: Command): void => {
   handback
     .command('listen')
     .description('a webhook receiver for development: shows each delivery and checks its signature')
@@ -103,15 +118,7 @@ const addListen = (handback: Command): void => {
     .addOption(secretOption('secret', "the client's webhook secret"))
     .option('--answer <status>', 'the status to answer with, 500 for example', httpStatus, 200)
     .option('--hang', 'never answer')
-    .action(async (options) => {
-      const { listen } = await import('./webhook-tools.ts');
-      // It never ends by itself, and is of no use once its reader has gone.
-      process.stdout.on('error', () => process.exit());
-      await listen(options, (line) => process.stdout.write(`${line}\n`));
-    });
-};
-
-const addTrigger = (handback: Command): void => {
+    .action(async (options) => (await import('./webhook-tools.ts')).listen(options));
   command(handback, 'trigger', 'send one signed sample event to a receiver')
     .addArgument(new Argument('<event>', 'what happened').choices([...RMA_EVENT_NAMES, 'webhook.test']))
     .requiredOption('--to <url>', 'the receiver', webAddress)
@@ -121,9 +128,6 @@ const addTrigger = (handback: Command): void => {
       const { trigger } = await import('./webhook-tools.ts');
       await trigger(event, { ...options, secret });
     });
-};
-
-const addEvents = (handback: Command): void => {
   handback
     .command('events')
     .description(

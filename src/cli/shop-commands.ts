@@ -1,42 +1,30 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import { LONGEST_OVERLAP_DAYS } from '../../contract/admin.ts';
 import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts';
-import { RIGHTS } from '../../contract/common.ts';
+import { RIGHTS, type Right } from '../../contract/common.ts';
+import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
+import { NewPassword, PersonName } from '../../contract/person-fields.ts';
+import { EraseCustomer, phoneNumber } from '../../contract/personal-data.ts';
+import { DAY_MS } from '../lib/time.ts';
 import { readConfig } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
-import {
-  type CommandResult,
-  clientRights,
-  collect,
-  command,
-  email,
-  endOfDay,
-  endOfDayOrNone,
-  name,
-  passwordFrom,
-  personName,
-  phone,
-  print,
-  reason,
-  skuPattern,
-  textOrNone,
-  wholeNumber,
-  wholeNumberOrNone,
-  withContext,
-  withNulls,
-} from './command.ts';
+import { CliFailure } from '../service/start-failure.ts';
+import { by, type CommandResult, command, print, wholeNumber, withContext } from './command.ts';
 
-type Commands = typeof import('./commands.ts') & typeof import('./customer-commands.ts');
+type Commands = typeof import('./commands.ts');
 
 /** The service's code is loaded here, so that a wrong command or setting is answered in 0.1 s and not in 0.4 s. */
 export const once = async (
   json: boolean | undefined,
   work: (ctx: Context, commands: Commands) => Promise<CommandResult | undefined>,
+  options?: { creates: boolean },
 ): Promise<void> => {
   const config = readConfig(process.env);
-  const loading = Promise.all([import('./commands.ts'), import('./customer-commands.ts')]);
-  const [commands, customerCommands] = await loading;
-  const result = await withContext(config, (ctx) => work(ctx, { ...commands, ...customerCommands }));
+  const commands = await import('./commands.ts');
+  const result = await withContext(config, (ctx) => work(ctx, commands), options);
   if (result) print(result, json);
 };
 
@@ -50,6 +38,48 @@ const calls =
       return run(ctx, ...given.slice(0, -2), withNulls(options));
     });
   };
+
+// --- the values that these commands take ---
+
+const name = by(text(LENGTH.name));
+const email = by(emailField());
+const skuPattern = by(text(LENGTH.reference));
+const skuPatterns = (value: string, before: string[] = []): string[] => [...before, skuPattern(value)];
+
+/** `read` for none: an empty text is easily an accident. */
+const clientRights = (value: string): Right[] => {
+  const given = value === 'read' ? [] : value.split(',').map((right) => right.trim());
+  return by(z.array(z.enum(RIGHTS, `must be read, or some of ${RIGHTS.join()}`)))(given);
+};
+
+const endOfDay = (value: string): number =>
+  Date.parse(by(z.iso.date('must be a day, 2027-01-31 for example'))(value)) + DAY_MS;
+
+/** `none` removes what is set. */
+const orNone =
+  <Value>(take: (value: string) => Value) =>
+  (value: string): Value | null =>
+    value === 'none' ? null : take(value);
+
+/** What was given as `none` is null again: commander turns a null into an empty text. */
+const withNulls = (options: object): object =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, value === '' ? null : value]));
+
+/** Asked for unseen at a terminal, else the first line of standard input. */
+const readPassword = async (): Promise<string> => {
+  const { stdin, stderr } = process;
+  if (stdin.isTTY) stderr.write('Password: ');
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  try {
+    const lines = createInterface({ input: stdin, output: unseen, terminal: stdin.isTTY });
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    if (stdin.isTTY) stderr.write('\n');
+  }
+};
+
+// --- the commands ---
 
 export const addShopCommands = (handback: Command): void => {
   addShop(handback.command('shop').description('shops, their plans and rules'));
@@ -69,35 +99,31 @@ const lastOverlappingDay = (value: string): number => {
   const [end, latest] = [endOfDay(value), Date.now() + LONGEST_OVERLAP_DAYS * DAY_MS];
   return end > latest && end - latest < DAY_MS ? latest : end;
 };
-const DAY_MS = 24 * 60 * 60 * 1000;
 
-const allowance = (take: typeof wholeNumberOrNone, form: string) =>
-  new Option(`--allowance <${form}>`, 'RMAs a month; the shop is billed by allowance')
-    .argParser(take)
-    .conflicts('usageCap');
-
-const usageCap = (take: typeof wholeNumberOrNone, form: string) =>
-  new Option(`--usage-cap <${form}>`, 'RMAs a month; the shop is billed by use').argParser(take);
+const withLimits = (of: Command, take: (value: string) => number | null, form: string): Command =>
+  of
+    .addOption(
+      new Option(`--allowance <${form}>`, 'RMAs a month; the shop is billed by allowance')
+        .argParser(take)
+        .conflicts('usageCap'),
+    )
+    .option(`--usage-cap <${form}>`, 'RMAs a month; the shop is billed by use', take);
 
 const addShop = (shop: Command): void => {
-  command(shop, 'create', 'create a shop')
+  const creation = command(shop, 'create', 'create a shop')
     .requiredOption('--name <name>', 'its name', name)
-    .addOption(plan().default('SCALE'))
-    .addOption(allowance(wholeNumber, 'n'))
-    .addOption(usageCap(wholeNumber, 'n'))
-    .action(calls('shopCreate'));
-  command(shop, 'update <id>', "change a shop's plan, subscription or limits")
+    .addOption(plan().default('SCALE'));
+  withLimits(creation, wholeNumber, 'n').action(calls('shopCreate'));
+  const update = command(shop, 'update <id>', "change a shop's plan, subscription or limits")
     .addOption(plan())
     .addOption(
       new Option('--subscription <state>', 'inactive makes the shop read-only').choices(SUBSCRIPTIONS),
-    )
-    .addOption(allowance(wholeNumberOrNone, 'n|none'))
-    .addOption(usageCap(wholeNumberOrNone, 'n|none'))
-    .action(calls('shopUpdate'));
+    );
+  withLimits(update, orNone(wholeNumber), 'n|none').action(calls('shopUpdate'));
   command(shop, 'list', 'all shops').action(calls('shopList'));
   command(shop, 'dangerous <id>', "show or change a shop's dangerous-goods rules")
-    .option('--add <sku|prefix*>', 'a SKU, or a prefix that ends in *; repeatable', collect(skuPattern))
-    .option('--remove <sku|prefix*>', 'a rule to remove; repeatable', collect(skuPattern))
+    .option('--add <sku|prefix*>', 'a SKU, or a prefix that ends in *; repeatable', skuPatterns)
+    .option('--remove <sku|prefix*>', 'a rule to remove; repeatable', skuPatterns)
     .action(calls('shopDangerous'));
   needsOneOf(
     command(shop, 'delete <id>', 'delete a shop and everything of it, for good')
@@ -129,7 +155,7 @@ const ofCustomer = (parent: Command, spelling: string, description: string): Com
       .option('--email <e-mail>', "the customer's, in upper or lower case", email)
       .addOption(
         new Option('--phone <phone>', "the customer's, compared by its digits")
-          .argParser(phone)
+          .argParser(by(phoneNumber))
           .conflicts('email'),
       ),
     '--email <e-mail>',
@@ -142,7 +168,11 @@ const addCustomer = (customer: Command): void => {
     .option('--output <file>', 'write a new file instead')
     .action(calls('customerExport'));
   ofCustomer(customer, 'erase', "erase a customer's data, for good")
-    .requiredOption('--reason <text>', 'kept in the audit log: why, without the name of the customer', reason)
+    .requiredOption(
+      '--reason <text>',
+      'kept in the audit log: why, without the name of the customer',
+      by(EraseCustomer.shape.reason),
+    )
     .option('--include-open', 'also in returns that are open; webhooks about them that wait are dropped')
     .option('--dry-run', 'only name the returns')
     .option('--confirm', 'erase them')
@@ -156,20 +186,25 @@ const newPerson = (parent: Command, spelling: string, description: string): Comm
   command(parent, spelling, description)
     .requiredOption('--shop <id>', 'the shop they work for')
     .requiredOption('--email <e-mail>', 'what they sign in with', email)
-    .option('--name <name>', 'how timelines name them', personName)
+    .option('--name <name>', 'how timelines name them', by(PersonName))
     .addOption(new Option('--role <role>', 'what they may do').choices(USER_ROLES).makeOptionMandatory());
 
 const addUser = (user: Command): void => {
   newPerson(user, 'create', 'create a user')
     .option('--password <password>', 'asked for, or read from standard input, when absent')
     .action(async ({ json, ...options }) => {
-      const password = await passwordFrom(options.password);
+      const password = options.password ?? (await readPassword());
+      const { error } = NewPassword.safeParse(password);
+      if (error) throw new CliFailure(`the password ${error.issues[0]?.message}`);
       await once(json, (ctx, { userCreate }) => userCreate(ctx, { ...options, password }));
     });
   newPerson(user, 'invite', 'create a user, and print a link to choose a password').action(
     calls('userInvite'),
   );
   command(user, 'link <e-mail>', 'print a new link to choose a password').action(calls('userLink'));
+  command(user, 'unlink-provider <e-mail>', 'forget who a user is at the identity provider').action(
+    calls('userUnlinkProvider'),
+  );
   command(user, 'reset-factor <e-mail>', "remove a user's second factor").action(calls('userResetFactor'));
 };
 
@@ -185,14 +220,18 @@ const addClient = (client: Command): void => {
     .action(calls('clientCreate'));
   command(client, 'update <id>', "change a client's name, webhook URL, rights or expiry")
     .option('--name <name>', 'its name', name)
-    .option('--webhook-url <url|none>', 'where its events go', textOrNone)
+    .option('--webhook-url <url|none>', 'where its events go', orNone(String))
     .option('--rights <rights>', RIGHTS_HELP, clientRights)
-    .option('--expires <date|none>', 'the last day of its key (UTC)', endOfDayOrNone)
+    .option('--expires <date|none>', 'the last day of its key (UTC)', orNone(endOfDay))
     .action(calls('clientUpdate'));
   command(client, 'revoke <id>', 'revoke a key for good').action(calls('clientRevoke'));
   command(client, 'replace <id>', 'revoke a client, and create one that receives its events instead')
     .option('--name <name>', "its name; the old client's when absent", name)
-    .option('--webhook-url <url|none>', "where its events go; the old client's URL when absent", textOrNone)
+    .option(
+      '--webhook-url <url|none>',
+      "where its events go; the old client's URL when absent",
+      orNone(String),
+    )
     .option(
       '--old-key-until <date>',
       'the last day of the old key, at most 30 days ahead (UTC)',

@@ -1,36 +1,32 @@
-import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
-import type { RmaEventName } from '../../contract/event-feed.ts';
+import { OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES, TRADE_RETURN_RECEIPT } from '../../contract/lifecycle.ts';
 import { OfflineRepair } from '../../contract/offline-repair.ts';
 import { TradeReturn } from '../../contract/trade-return.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { bodyOf } from '../events/event.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
+import { CliFailure } from '../service/start-failure.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { testData } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender, signatureOf } from '../webhooks/worker/send.ts';
-import { CliFailure, print, printable } from './command.ts';
+import { print } from './command.ts';
 
 // What developers of webhook receivers use: `listen` receives, `trigger` sends.
 
 // --- listen ---
 
-interface ListenOptions {
-  port: number;
-  secret?: string;
-  answer: number;
-  hang?: boolean;
-}
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** A receiver for development: shows each delivery as it comes and says whether its signature holds. */
-export const listen = async (options: ListenOptions, say: (line: string) => void): Promise<void> => {
+export const listen = async (options: { port: number; secret?: string; answer: number; hang?: boolean }) => {
   const { port, secret, answer, hang } = options;
+  // It never ends by itself, and is of no use once its reader has gone.
+  process.stdout.on('error', () => process.exit());
   const server = createServer(async (request, response) => {
     const { headers } = request;
     const body = await buffer(request).catch(() => null);
@@ -52,12 +48,11 @@ export const listen = async (options: ListenOptions, say: (line: string) => void
   if (!secret) say('Without --secret signatures are shown, not checked.');
 };
 
+/** Seen by the developer alone: the sender gets the same answer, so how long it takes to compare tells nothing. */
 const verdict = (secret: string | undefined, signature: string, body: Buffer): string => {
   if (!signature) return 'MISSING';
   if (!secret) return `${signature} (not checked)`;
-  const expected = Buffer.from(signatureOf(secret, body));
-  const given = Buffer.from(signature);
-  return given.length === expected.length && timingSafeEqual(given, expected) ? 'holds' : 'DOES NOT HOLD';
+  return signature === signatureOf(secret, body) ? 'holds' : 'DOES NOT HOLD';
 };
 
 const pretty = (body: Buffer): string => {
@@ -72,15 +67,11 @@ const pretty = (body: Buffer): string => {
 
 const MAX_ANSWER_SHOWN = 2_000;
 
-interface TriggerOptions {
-  to: string;
-  secret: string;
-  json?: boolean;
-}
-
 /** Sends one event as the dispatcher would, once, about a return that does not exist. */
-export const trigger = async (event: WebhookEventName, options: TriggerOptions): Promise<void> => {
-  const { to, secret, json } = options;
+export const trigger = async (
+  event: WebhookEventName,
+  { to, secret, json }: { to: string; secret: string; json?: boolean },
+): Promise<void> => {
   const nowMs = Date.now();
   const id = newId(nowMs);
   const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));
@@ -101,7 +92,7 @@ export const trigger = async (event: WebhookEventName, options: TriggerOptions):
       signature: signatureOf(secret, body),
       body: body.toString('utf8'),
       statusCode,
-      answer: json ? answer : printable(answer),
+      answer,
       error: outcome?.error ?? null,
       durationMs: Math.round(performance.now() - start),
     },
@@ -112,23 +103,12 @@ export const trigger = async (event: WebhookEventName, options: TriggerOptions):
     throw new CliFailure(`the receiver answered ${statusCode}: only a 2xx acknowledges an event`);
 };
 
-/** The statuses before and after each event; null: it holds the reference's example of a return. */
-const STATUSES: Record<RmaEventName, [before: string, after: string] | null> = {
-  'offline_repair.created': null,
-  'offline_repair.tracking_uploaded': ['OFFLINE_DIAGNOSTICS', 'OFFLINE_DIAGNOSTICS'],
-  'offline_repair.status_changed': ['OFFLINE_DIAGNOSTICS', 'OFFLINE_REPAIR'],
-  'offline_repair.disposition_set': ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED'],
-  'offline_repair.closed': ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
-  'offline_repair.updated': null,
-  'offline_repair.erased': ['OFFLINE_CLOSED', 'OFFLINE_CLOSED'],
-  'trade_return.created': null,
-  'trade_return.status_changed': ['TRADE_APPROVED', 'TRADE_RECEIVED'],
-  'trade_return.items_received': ['TRADE_RECEIVED', 'TRADE_RECEIVED'],
-  'trade_return.credit_requested': ['TRADE_RECEIVED', 'TRADE_CREDIT_REQUESTED'],
-  'trade_return.resolved': ['TRADE_CREDIT_REQUESTED', 'TRADE_RESOLVED'],
-  'trade_return.updated': null,
-  'trade_return.erased': ['TRADE_RESOLVED', 'TRADE_RESOLVED'],
-};
+const MOVES = [
+  ...Object.values(OFFLINE_REPAIR_MOVES),
+  ...Object.values(TRADE_RETURN_MOVES),
+  TRADE_RETURN_RECEIPT,
+];
+
 /** An event's schema keeps only its own. */
 const EXTRA = {
   trackingNumber: 'JD0146000034',
@@ -137,29 +117,27 @@ const EXTRA = {
   offlineDisposition: 'RESTOCK_MASTER',
 };
 
-const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
+/** The reference's example of a return, as of now. */
 const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer<Schema> => {
-  const [example = {}] = (schema.meta()?.['examples'] ?? []) as object[];
-  const fields = Object.entries(example).map(([field, value]) => [
-    field,
-    typeof value === 'string' && ISO_TIME.test(value) ? toIso(nowMs) : value,
-  ]);
-  return schema.parse({ ...Object.fromEntries(fields), id: newId(nowMs) });
+  const [example] = (schema.meta()?.['examples'] ?? []) as object[];
+  const now = toIso(nowMs);
+  return schema.parse({ ...example, id: newId(nowMs), statusSince: now, createdAt: now, updatedAt: now });
 };
-
-const receivedInFull = ({ items, declaredAmount }: TradeReturn) => ({
-  items: items.map((item) => ({ ...item, received: item.quantity, accepted: item.quantity })),
-  creditAmount: declaredAmount,
-});
 
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (event === 'webhook.test') return testData(nowMs);
-  const rma = event.startsWith('offline_repair.') ? fresh(OfflineRepair, nowMs) : fresh(TradeReturn, nowMs);
-  const statuses = STATUSES[event];
-  if (!statuses) return rma;
-  const [previousStatus, status] = statuses;
-  const received = 'items' in rma ? receivedInFull(rma) : {};
+  const isRepair = event.startsWith('offline_repair.');
+  const rma = fresh(isRepair ? OfflineRepair : TradeReturn, nowMs);
+  const schema = WEBHOOK_EVENT_DATA[event];
+  if (schema === OfflineRepair || schema === TradeReturn) return rma;
+  const move = MOVES.findLast((each) => each.event === event);
+  const previousStatus = move && 'from' in move ? move.from.at(-1) : rma.status;
+  const ended = isRepair ? 'OFFLINE_CLOSED' : 'TRADE_RESOLVED';
+  const status = move ? (move.to ?? previousStatus) : ended;
+  const received = 'items' in rma && {
+    items: rma.items.map((item) => ({ ...item, received: item.quantity, accepted: item.quantity })),
+    creditAmount: rma.declaredAmount,
+  };
   const extra = { ...EXTRA, erasedAt: toIso(nowMs) };
-  return WEBHOOK_EVENT_DATA[event].parse({ ...rma, ...received, ...extra, previousStatus, status });
+  return schema.parse({ ...rma, ...received, ...extra, previousStatus, status });
 };

@@ -1,75 +1,80 @@
 import { QueueTimeout } from '../lib/batch.ts';
 
-interface DriverError extends Error {
-  code?: string;
-  table?: string;
-  constraint?: string;
-  severity?: string;
-}
-
 /** `passes`: another try may find it gone, so a start waits for that. `permanent`: no later try helps, callers get a 500. */
 type ErrorClass = readonly [pattern: RegExp, reason?: string | null, kind?: 'passes' | 'permanent'];
 
 /** What is said of a server that takes writes, but is older than one that was used since. */
 export const REPLACED = 'Another server was promoted after this one';
 
-const NO_CONNECTIONS = 'the server takes no connections right now (DATABASE_URL)';
-const LOGIN_FAILED = 'the server refused the user name or password (DATABASE_URL)';
+const NO_CONNECTIONS = 'the server takes no connections right now';
+const LOGIN_FAILED = 'the server refused the user name or password';
 
 /** The database cannot be used now: callers get a 503, and a 500 for any other code, unless a connection was being opened. */
 const BY_CODE: ErrorClass[] = [
-  [/^08/, NO_CONNECTIONS, 'passes'],
-  [/^25006/, 'it is read-only: a standby, or set so (DATABASE_URL)'],
+  [/^25006/, 'it is read-only: a standby, or set so'],
   // A transaction that the server ended, since it was idle or took too long.
   [/^25P0/],
-  [/^28/, LOGIN_FAILED],
-  [/^3D000/, 'there is no such database on the server (DATABASE_URL)'],
+  [/^28P01/, LOGIN_FAILED],
+  [
+    /^28/,
+    'the server does not let this user in from here: check the user name, pg_hba.conf there, and whether it asks for TLS (sslmode) or a client certificate',
+  ],
+  [/^3D000/, 'there is no such database on the server'],
   // A conflict with another transaction, a deadlock.
   [/^40/],
-  [/^42501/, 'the user lacks a right there: to connect, or to create, read or write tables (DATABASE_URL)'],
-  [/^53[12]/, "the server's disk is full, or it lacks memory (DATABASE_URL)"],
-  [/^53300/, NO_CONNECTIONS, 'passes'],
-  [/^53/, NO_CONNECTIONS],
+  [/^42501/, 'the user lacks a right there: to connect, or to create, read or write tables'],
+  [/^53[12]/, "the server's disk is full, or it lacks memory"],
+  [/^(08|53|57P)/, NO_CONNECTIONS, 'passes'],
   // The database is set to allow no connections; only where one was being opened.
   [/^55000/, NO_CONNECTIONS, 'permanent'],
   // A lock, or a statement, that took too long.
   [/^(55P03|57014)/, null, 'passes'],
-  [/^57P/, NO_CONNECTIONS, 'passes'],
-  [/^58/, "the server's disk or files fail (DATABASE_URL)"],
+  [/^58/, "the server's disk or files fail"],
+  [/^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached', 'passes'],
+  [/^ERR_TLS_CERT_ALTNAME/, "the server's certificate is for another name: use the host name in it"],
+  [/^CERT_(HAS_EXPIRED|NOT_YET)/, "the server's certificate has expired, or is not valid yet"],
   [
-    /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/,
-    'the server cannot be reached (DATABASE_URL)',
-    'passes',
+    /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/,
+    "no authority that is trusted here has signed the server's certificate: add sslrootcert=FILE with the one that has",
   ],
   [
-    /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
-    "the server's certificate does not hold (DATABASE_URL)",
+    /^ERR_(TLS|SSL|OSSL)_/,
+    'TLS cannot be used with the server; are sslrootcert, sslcert and sslkey PEM files?',
   ],
   [/^SQLITE_BUSY/, 'another process holds it for too long'],
   [/^SQLITE_(LOCKED|ABORT)/],
-  [/^SQLITE_FULL/, 'the disk is full (DATA_DIR)'],
-  [/^SQLITE_READONLY/, 'its folder or file is read-only (DATA_DIR)'],
-  [/^SQLITE_CANTOPEN/, 'its file cannot be opened (DATA_DIR)'],
-  [/^SQLITE_IOERR/, 'reading or writing its file failed; is the disk full or broken? (DATA_DIR)'],
-  [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file (DATA_DIR)', 'permanent'],
+  [/^SQLITE_FULL/, 'the disk is full'],
+  [/^SQLITE_READONLY/, 'its folder or file is read-only'],
+  [/^SQLITE_CANTOPEN/, 'its file cannot be opened'],
+  [/^SQLITE_IOERR/, 'reading or writing its file failed; is the disk full or broken?'],
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file', 'permanent'],
 ];
 
 /** The driver's own errors, and ours, by their messages. */
 const BY_MESSAGE: ErrorClass[] = [
   [
     new RegExp(`^${REPLACED}`),
-    'another server was promoted after it; if it is to be used all the same, restart the service (DATABASE_URL)',
+    'another server was promoted after it; if it is to be used all the same, restart the service',
   ],
   [
     /^(Query read timeout|timeout expired|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/,
-    'the server does not answer (DATABASE_URL)',
+    'the server does not answer',
     'passes',
   ],
   [/^SASL: /, LOGIN_FAILED],
-  [/^The server does not support SSL/, 'the server has no TLS (DATABASE_URL)'],
+  [
+    /^no pg_hba\.conf entry .* (no encryption|SSL off)$/,
+    'the server lets this user in from here only over TLS, or not at all: add sslmode=verify-full, or a line to pg_hba.conf there',
+  ],
+  [
+    /^The server does not support SSL/,
+    'the server has no TLS: switch it on there (ssl = on), or use sslmode=disable in a network that you trust',
+  ],
 ];
 
-const isDriverError = (error: unknown): error is DriverError => error instanceof Error;
+/** What the driver, or Node, calls an error; empty where it has no name. */
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 const CONNECTING = Symbol('while connecting');
 
@@ -79,12 +84,13 @@ export const whileConnecting = <Value>(connection: Promise<Value>): Promise<Valu
     throw Object.assign(error, { [CONNECTING]: true });
   });
 
-const classOf = ({ code = '', message }: DriverError): ErrorClass | undefined =>
-  BY_MESSAGE.find(([pattern]) => pattern.test(message)) ?? BY_CODE.find(([pattern]) => pattern.test(code));
+const classOf = (error: Error): ErrorClass | undefined =>
+  BY_MESSAGE.find(([pattern]) => pattern.test(error.message)) ??
+  BY_CODE.find(([pattern]) => pattern.test(codeOf(error)));
 
 /** Whether the database could not be reached or could not write: worth trying again later. */
 export const isUnavailable = (error: unknown): boolean => {
-  if (!isDriverError(error)) return false;
+  if (!(error instanceof Error)) return false;
   if (CONNECTING in error || error instanceof QueueTimeout || isConflict(error)) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const found = classOf(error);
@@ -94,20 +100,19 @@ export const isUnavailable = (error: unknown): boolean => {
 /** Whether the server could not be reached, did not answer in time or takes no connections yet: another try may find it. */
 export const isAway = (error: unknown): boolean => {
   if (error instanceof AggregateError) return error.errors.some(isAway);
-  return isDriverError(error) && classOf(error)?.[2] === 'passes';
+  return error instanceof Error && classOf(error)?.[2] === 'passes';
 };
 
 /** Two transactions were in conflict, or a plan is out of date: the same again will work. */
-export const isConflict = (error: unknown): boolean =>
-  isDriverError(error) && (/^40/.test(error.code ?? '') || isStalePlan(error));
+export const isConflict = (error: unknown): boolean => /^40/.test(codeOf(error)) || isStalePlan(error);
 
 /** A prepared statement that the server forgot, or whose result another release has given another shape: prepare it again. */
 export const isStalePlan = (error: unknown): boolean =>
-  isDriverError(error) &&
-  (error.code === '26000' || (error.code === '0A000' && /^cached plan must not change/.test(error.message)));
+  codeOf(error) === '26000' ||
+  (codeOf(error) === '0A000' && /^cached plan must not change/.test((error as Error).message));
 
 /** Another transaction holds a lock for longer than this statement may wait. */
-export const isLockTimeout = (error: unknown): boolean => isDriverError(error) && error.code === '55P03';
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
 const MOST_TRIES = 3;
 
@@ -128,13 +133,13 @@ export const afterFailure = (error: unknown): 'split' | 'retry' | 'fail' => {
 };
 
 export const isDuplicate = (error: unknown): boolean =>
-  isDriverError(error) &&
-  (error.code === '23505' || /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code ?? ''));
+  /^(23505|SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY))$/.test(codeOf(error));
 
 /** What can be said of a database error without its message or detail, which may quote a customer's data; null: it is another error. */
 export const describeDatabaseError = (error: unknown) => {
-  if (!isDriverError(error) || typeof error.code !== 'string') return null;
-  const { code, table, constraint, severity } = error;
+  const code = codeOf(error);
+  if (code === '') return null;
+  const { table, constraint, severity } = error as { table?: string; constraint?: string; severity?: string };
   if (!severity && !code.startsWith('SQLITE_')) return null;
   const reason = reasonOf(error);
   return { code, ...(reason && { reason }), ...(table && { table }), ...(constraint && { constraint }) };
@@ -145,5 +150,6 @@ export const reasonOf = (error: unknown): string | null => {
   // One for each address or host that was tried.
   if (error instanceof AggregateError)
     return [...new Set(error.errors.map(reasonOf))].filter(Boolean).join('; ') || null;
-  return (isDriverError(error) && classOf(error)?.[1]) || null;
+  const reason = error instanceof Error && classOf(error)?.[1];
+  return reason ? `${reason} (${codeOf(error).startsWith('SQLITE_') ? 'DATA_DIR' : 'DATABASE_URL'})` : null;
 };

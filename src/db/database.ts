@@ -34,10 +34,7 @@ export type Insertion = {
 }[keyof Tables];
 export interface Update {
   updated: keyof Tables;
-  /** Every column that may change, so that the statement's text is always the same. */
-  columns: readonly string[];
-  /** Those among them that are long and never become null: sent only where they change. */
-  longColumns: readonly string[];
+  /** What changes of each row, and all of it then. */
   rows: { id: string; set: object; after: object }[];
 }
 
@@ -93,7 +90,7 @@ export interface Database extends Dialect {
   changeTransactions: ChangeTransactions;
   /** Calls every process that uses this database: there is something new for this id; null: for an unknown one. */
   wake(topic: WakeTopic, id: string | null): void;
-  onWake(topic: WakeTopic, listener: WakeListener): Promise<Unlisten>;
+  onWake(topic: WakeTopic, listener: WakeListener): () => void;
   /** Throws unless the database answers and takes a write: one that only answers reads, or whose disk is full, is not ready. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
@@ -104,4 +101,3 @@ export const WAKE_TOPICS = ['deliveries', 'events'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 /** Called with the id there is something for, or null where that got lost and the listener must look. */
 export type WakeListener = (id: string | null) => void;
-type Unlisten = () => Promise<void>;

@@ -6,6 +6,8 @@ import { initialSchema } from './migrations/0001-initial-schema.ts';
 import { receipts } from './migrations/0002-receipts.ts';
 import { clientRights } from './migrations/0003-client-rights.ts';
 import { personalData } from './migrations/0004-personal-data.ts';
+import { waiting } from './migrations/0005-waiting.ts';
+import { identityProvider } from './migrations/0006-identity-provider.ts';
 import type { Tables } from './schema.ts';
 
 /** Where the engines' schemas differ. */
@@ -73,6 +75,8 @@ const CHANGES: Record<string, SchemaChange> = {
   '0002-receipts': receipts,
   '0003-client-rights': clientRights,
   '0004-personal-data': personalData,
+  '0005-waiting': waiting,
+  '0006-identity-provider': identityProvider,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);
@@ -89,35 +93,25 @@ export const executedMigrations = async (db: Kysely<Tables>): Promise<string[]> 
   return rows.map(({ name }) => name);
 };
 
-/** Kysely calls `getMigrations` under its lock. A later release may have added some, beside this one or before it: these are done. */
-const migrator = (db: Kysely<Tables>, dialect: NoticingDialect): Migrator =>
-  new Migrator({
-    db,
-    provider: {
-      async getMigrations() {
-        const executed = await executedMigrations(db);
-        const unknown = unknownMigration(executed);
-        if (unknown && unknown.name < NEWEST)
-          throw new ConfigError(
-            `${unknown.by} of Handback created this database (${unknown.name}), and this one cannot use it: take an empty database`,
-          );
-        const ofLaterReleases = executed.filter((name) => name > NEWEST);
-        const own = Object.entries(CHANGES).map(([name, change]): [string, Migration] => [
-          name,
-          { up: (at) => change(at, dialect) },
-        ]);
-        return Object.fromEntries([...own, ...ofLaterReleases.map((name) => [name, { up: async () => {} }])]);
-      },
-    },
-  });
-
 /** Up to this migration; null: to the latest. True: the schema was changed. */
 export const migrateTo = async (
   db: Kysely<Tables>,
   dialect: NoticingDialect,
   name: string | null,
 ): Promise<boolean> => {
-  const all = migrator(db, dialect);
+  // Kysely calls it under its lock. A later release may have added some, beside this one or before it: these are done.
+  const getMigrations = async (): Promise<Record<string, Migration>> => {
+    const executed = await executedMigrations(db);
+    const unknown = unknownMigration(executed);
+    if (unknown && unknown.name < NEWEST)
+      throw new ConfigError(
+        `${unknown.by} of Handback created this database (${unknown.name}), and this one cannot use it: take an empty database`,
+      );
+    const later = executed.filter((each) => each > NEWEST).map((each) => [each, async () => {}] as const);
+    const all = [...Object.entries(CHANGES), ...later];
+    return Object.fromEntries(all.map(([each, change]) => [each, { up: (at) => change(at, dialect) }]));
+  };
+  const all = new Migrator({ db, provider: { getMigrations } });
   const { error, results = [] } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;
   return results.length > 0;

@@ -117,29 +117,23 @@ export const postgresRateGate = (
     if (state.refused) {
       if (refusedKeys.size >= MOST_REMEMBERED) refusedKeys.clear();
       refusedKeys.set(key, { window: state.window, untilMs: clock.now() + state.msBeforeNext });
-    }
+    } else refusedKeys.delete(key);
     return state;
   };
 
   return (key) => {
-    const known = refusedKeys.get(key);
-    if (!known) return countAndRemember(key);
-    const { window, untilMs } = known;
+    const { window = windows[0], untilMs = 0 } = refusedKeys.get(key) ?? {};
     const msBeforeNext = untilMs - clock.now();
-    if (msBeforeNext > 0 && msBeforeNext <= lengthMs(window))
-      return { window, remaining: 0, msBeforeNext, refused: true };
-    refusedKeys.delete(key);
-    return countAndRemember(key);
+    return msBeforeNext > 0 && msBeforeNext <= lengthMs(window)
+      ? { window, remaining: 0, msBeforeNext, refused: true }
+      : countAndRemember(key);
   };
 };
 
 const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState => {
   const { taken, now, count, oldest, free } = key;
-  if (turn <= taken) return passed(windows, count - taken + turn, oldest, now);
-  return refusal(
-    windows,
-    free.map((atMs) => (atMs ?? 0) - now),
-  );
+  const freeInMs = free.map((atMs) => (atMs ?? 0) - now);
+  return turn <= taken ? passed(windows, count - taken + turn, oldest, now) : refusal(windows, freeInMs);
 };
 
 // The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is

@@ -6,6 +6,7 @@ import type {
   OfflineRepairStatus,
   TimelineType,
   TradeReturnStatus,
+  WAITING_FOR,
 } from '../../contract/lifecycle.ts';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 
@@ -15,15 +16,16 @@ import type { WebhookEventName } from '../../contract/webhook-event.ts';
 
 /** A column with the type of its values, which exists only for the compiler. */
 interface Column<Type> {
+  readonly isFixed: boolean;
   readonly holds?: Type;
 }
 /** Some columns of one type. */
 const columns =
-  <Type>() =>
+  <Type>(isFixed = false) =>
   <Name extends string>(...names: Name[]) =>
-    Object.fromEntries(names.map((name) => [name, {}])) as Record<Name, Column<Type>>;
+    Object.fromEntries(names.map((name) => [name, { isFixed }])) as Record<Name, Column<Type>>;
 /** Set when the row is inserted, never updated. */
-const fixed = <Value>() => columns<ColumnType<Value, Value, never>>();
+const fixed = <Value>() => columns<ColumnType<Value, Value, never>>(true);
 
 const text = columns<string>();
 const textOrNull = columns<string | null>();
@@ -50,6 +52,12 @@ const rmaColumns = <Status extends string>() => ({
   ...number('updated_at', 'status_since'),
   // When the customer's data were erased.
   ...numberOrNull('erased_at'),
+  // What the work waits for, until when it is expected, and a note for staff.
+  ...columns<(typeof WAITING_FOR)[number] | null>()('waiting_for'),
+  ...numberOrNull('waiting_until', 'waiting_since'),
+  ...textOrNull('waiting_note'),
+  // From when on the target days count, where that is not `status_since` (`returns/waiting.ts`).
+  ...numberOrNull('due_from'),
 });
 
 /** In an order in which rows can be restored: tables that others refer to come first. */
@@ -112,6 +120,8 @@ const SCHEMA = {
     ...zeroAtFirst('factor_removals'),
     // When wrong codes after the right password reached the limit; null again with a new password.
     ...numberOrNull('password_exposed_at'),
+    // Who they are at the identity provider; null until they first sign in there.
+    ...textOrNull('provider_issuer', 'provider_subject'),
     ...fixedNumber('created_at'),
   },
   sessions: {
@@ -121,6 +131,8 @@ const SCHEMA = {
     ...zeroAtFirst('wrong_passwords'),
     // The browser in words; null where the request did not say.
     ...fixedTextOrNull('browser'),
+    // 1: opened through the identity provider, which asks for a second factor itself.
+    ...zeroAtFirst('through_provider'),
     ...text('address'),
     // The last use is exact to the minute.
     ...number('proved_at', 'last_used_at'),
@@ -249,20 +261,15 @@ export type UserTable = Tables['users'];
 export const columnsOf = <Name extends keyof Tables>(table: Name): readonly (keyof Tables[Name] & string)[] =>
   Object.keys(SCHEMA[table]) as (keyof Tables[Name] & string)[];
 
+/** What may change after a row is inserted. */
+export const mutableColumns = (table: keyof Tables): string[] =>
+  Object.entries<Column<unknown>>(SCHEMA[table]).flatMap(([name, { isFixed }]) => (isFixed ? [] : [name]));
+
 export const TABLE_NAMES = Object.keys(SCHEMA) as (keyof Tables)[];
 
 export const SHOP_COLUMNS = columnsOf('shops');
-export const COUNTER_COLUMNS = columnsOf('shop_counters');
-export const SETTINGS_COLUMNS = columnsOf('shop_settings');
 export const USER_COLUMNS = columnsOf('users');
-export const AUDIT_COLUMNS = columnsOf('audit_log');
 export const TOTAL_COLUMNS = columnsOf('rma_totals');
 export const TIMELINE_COLUMNS = columnsOf('timeline');
 export const DELIVERY_COLUMNS = columnsOf('webhook_deliveries');
 export const SAVED_VIEW_COLUMNS = columnsOf('saved_views');
-
-/** Code for both kinds names one kind's table and means either. */
-export const RMA_COLUMNS = {
-  offline_repairs: columnsOf('offline_repairs'),
-  trade_returns: columnsOf('trade_returns') as unknown as readonly (keyof Tables['offline_repairs'])[],
-};

@@ -6,6 +6,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
+import { cached } from '../lib/cached.ts';
 import { PLANNED_ANEW } from './postgres/pools.ts';
 import type { Tables } from './schema.ts';
 
@@ -30,20 +31,14 @@ export interface Dialect {
 
 /** A pattern for a text in upper and lower case: a class of both for each letter, the rest as `escaped` returns it. */
 const anyCase = (text: string, escaped: (character: string) => string): string =>
-  [...text]
-    .map((character) => {
-      const cases = new Set([character, character.toLowerCase(), character.toUpperCase()].filter(isOne));
-      return cases.size > 1 ? `[${[...cases].join('')}]` : escaped(character);
-    })
-    .join('');
+  text.replaceAll(/./gsu, (character) => {
+    // Some letters become two in the other case.
+    const isOne = (other: string) => [...other].length === 1;
+    const cases = new Set([character, character.toLowerCase(), character.toUpperCase()].filter(isOne));
+    return cases.size > 1 ? `[${[...cases].join('')}]` : escaped(character);
+  });
 
-/** Some letters become two in the other case. */
-const isOne = (text: string): boolean => [...text].length === 1;
-
-export interface Engine extends Dialect {
-  db: Kysely<Tables>;
-}
-
+export type Engine = Dialect & { db: Kysely<Tables> };
 type Built<Result> = Compilable<Result> | RawBuilder<Result>;
 
 export interface Statement<Values, Result> {
@@ -79,20 +74,6 @@ const encoded = <Value>(value: Value, encode: (value: Value) => unknown): unknow
 
 export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
 
-/** For `limit` or `offset`: SQLite prepares a statement with a bare parameter there anew for every run, as long as reading a page. */
-export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(${count} as bigint)`;
-
-/** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
-const MOST_KEPT = 1_000;
-export const cached = <Value>(cache: Map<string, Value>, key: string, create: () => Value): Value => {
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  if (cache.size >= MOST_KEPT) cache.clear();
-  const created = create();
-  cache.set(key, created);
-  return created;
-};
-
 let statements = 0;
 
 /** Defines a statement. `Values` says which parameters its builder has, by name and type. */
@@ -103,7 +84,10 @@ export const statement = <Values extends object, Result>(
   return { id: statements, build };
 };
 
-/** Statements that differ in shape: one is defined for each shape that occurs. A shape is plain data with few possible values. */
+/**
+ * Statements that differ in shape: one is defined for each shape that occurs. A shape is plain data with few possible values. But
+ * the caller decides how many words a search has, so what is kept is bounded.
+ */
 export const statementsBy = <Shape, Values, Result>(
   define: (shape: Shape) => Statement<Values, Result>,
 ): ((shape: Shape) => Statement<Values, Result>) => {
@@ -131,41 +115,34 @@ export class CompiledStatements {
   }
 
   /** A statement with its values, ready to run. */
-  readonly fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) => {
-    const compiled = cached(this.#compiled, String(what.id), () => {
-      const built = what.build(this.#engine, paramsOf<Values>(0));
-      return 'isRawBuilder' in built ? built.compile(this.#engine.db) : built.compile();
-    });
-    return withValues(compiled, [values as object]) as CompiledQuery<Result>;
-  };
+  readonly fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) =>
+    this.#filled([{ statement: what, values: values as object }], () =>
+      what.build(this.#engine, paramsOf(0)),
+    ) as CompiledQuery<Result>;
 
   /** Several changes as one statement. They must not look at each other's effects. */
-  readonly together = (changes: Change[]): CompiledQuery => {
-    const compiled = cached(this.#compiled, changes.map((each) => each.statement.id).join('+'), () => {
-      const bodies = changes.map(
-        (each, i) =>
-          sql`${sql.id(`change${i}`)} as (${each.statement.build(this.#engine, paramsOf<never>(i))})`,
-      );
-      return sql`with ${sql.join(bodies)} select`.compile(this.#engine.db);
+  readonly together = (changes: Change[]): CompiledQuery =>
+    this.#filled(changes, () => {
+      const bodies = changes.map(({ statement: { build } }, i) => {
+        return sql`${sql.id(`change${i}`)} as (${build(this.#engine, paramsOf<never>(i))})`;
+      });
+      return sql`with ${sql.join(bodies)} select`;
     });
-    return withValues(
-      compiled,
-      changes.map(({ values }) => values),
-    );
-  };
-}
 
-const withValues = (query: CompiledQuery, values: readonly object[]): CompiledQuery => ({
-  ...query,
-  parameters: query.parameters.map((each) =>
-    each instanceof Param ? each.encode(Reflect.get(values[each.part] ?? {}, each.name)) : each,
-  ),
-});
+  #filled(parts: Change[], build: () => Built<unknown>): CompiledQuery {
+    const query = cached(this.#compiled, parts.map((each) => each.statement.id).join('+'), () =>
+      build().compile(this.#engine.db),
+    );
+    const parameters = query.parameters.map((each) =>
+      each instanceof Param ? each.encode(Reflect.get(parts[each.part]?.values ?? {}, each.name)) : each,
+    );
+    return { ...query, parameters };
+  }
+}
 
 const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };
 
 const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`;
-
 const anyCaseRegex = (part: string): string =>
   anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
 
@@ -183,8 +160,6 @@ export const postgresDialect: Dialect = {
 };
 
 const globEscaped = (text: string): string => text.replaceAll(/[*?[]/g, '[$&]');
-const globPattern = (part: string): string => `*${globEscaped(part)}*`;
-const anyCaseGlob = (part: string): string => `*${anyCase(part, globEscaped)}*`;
 
 export const sqliteDialect: Dialect = {
   rows: (alias, columns, values) => {
@@ -198,6 +173,8 @@ export const sqliteDialect: Dialect = {
   forEachRow: (alias, query) =>
     sql`json_each((select json_group_array(id) from (${query}))) as ${sql.id(alias)}`,
   // Takes half as long as LIKE, which also minds upper and lower case.
-  contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
-  containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,
+  contains: (column, part) =>
+    sql`${sql.ref(column)} glob ${encoded(part, (text) => `*${globEscaped(text)}*`)}`,
+  containsAnyCase: (column, part) =>
+    sql`${sql.ref(column)} glob ${encoded(part, (text) => `*${anyCase(text, globEscaped)}*`)}`,
 };

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
+import type pg from 'pg';
 import { ConfigError } from '../service/config.ts';
 import type { Db, Trx } from './database.ts';
 import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
 import { fileIn, type Where } from './open.ts';
 import { Hosts } from './postgres/hosts.ts';
-import { setting, typesWith, withOwnPool } from './postgres/pools.ts';
+import { setting, withOwnPool } from './postgres/pools.ts';
 import { insertRows, namesOf } from './postgres/transaction.ts';
 import { TABLE_NAMES, type Tables } from './schema.ts';
 import { SqliteConnections, sessionDialect } from './sqlite/driver.ts';
@@ -51,17 +52,10 @@ export interface Reading {
 export interface Filling extends Reading {
   /** Keeps other processes out until the transaction ends. */
   lock(tables: readonly string[]): Promise<void>;
-  hasRows(table: string): Promise<boolean>;
-  clear(table: string): Promise<void>;
   /** Runs the migrations up to this one; null: all that this release knows. */
   migrateTo(name: string | null): Promise<void>;
   insert(table: string, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
 }
-
-/** Work on a snapshot of the database; it changes nothing. */
-type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>) => Promise<Result>;
-
-type FillAtOnce = (work: (filling: Filling) => Promise<void>) => Promise<void>;
 
 /** Adds what is the same on both engines. */
 const transferOf = (
@@ -81,34 +75,40 @@ const transferOf = (
     db,
     tables,
     migrations: async () => ((await tables()).has('kysely_migration') ? executedMigrations(db) : []),
-    async hasRows(table) {
-      const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
-      return rows.length > 0;
-    },
-    clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(db)),
     migrateTo: async (name) => void (await migrateTo(db, { ...dialect, notice }, name)),
   };
 };
 
-/** To read a whole database, which is neither created nor migrated, while others use it. */
-export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
-  databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
+/** Work on a snapshot of a database, which is neither created nor migrated, while others use it. It changes nothing. */
+export const withSnapshot = <Result>(
+  { databaseUrl, dataDir }: Where,
+  work: (reading: Reading) => Promise<Result>,
+  statementTimeoutMs = 0,
+): Promise<Result> =>
+  databaseUrl
+    ? alone(databaseUrl, { statement_timeout: statementTimeoutMs }, (db) =>
+        db
+          .transaction()
+          .setIsolationLevel('repeatable read')
+          .setAccessMode('read only')
+          .execute((trx) => work(postgresTransfer(trx))),
+      )
+    : sqliteSnapshot(fileIn(dataDir), work);
 
-export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
-  databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir), notice);
+/** Work that fills a database in one transaction. */
+export const fillDatabase = (
+  { databaseUrl, dataDir }: Where,
+  notice: Notice,
+  work: (filling: Filling) => Promise<void>,
+): Promise<void> =>
+  databaseUrl ? fillPostgres(databaseUrl, notice, work) : fillSqlite(fileIn(dataDir), notice, work);
 
 // --- PostgreSQL ---
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const LOCK_TIMEOUT_MS = 10_000;
 
 const ROWS_AT_ONCE = { least: 10, most: 2_000 };
 const BYTES_AT_ONCE = 1024 * 1024;
-
-const wholeNumber = (text: string): number | bigint => {
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : BigInt(text);
-};
 
 /** On one connection of its own, where a statement may take as long as it needs unless `limits` says otherwise. */
 const alone = async <Result>(
@@ -118,43 +118,22 @@ const alone = async <Result>(
 ): Promise<Result> => {
   const connectionString = await new Hosts(address).connect(async (url) => url);
   const settings = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, ...limits };
-  return withOwnPool(
-    {
-      connectionString,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      types: typesWith(wholeNumber),
-      max: 1,
-      onConnect: async (client) => void (await client.query(setting(settings))),
-    },
-    work,
-  );
+  const onConnect = async (client: pg.ClientBase) => void (await client.query(setting(settings)));
+  return withOwnPool({ connectionString, max: 1, onConnect }, work);
 };
 
-const postgresSnapshot =
-  (address: string, statementTimeoutMs = 0): WithSnapshot =>
-  (work) =>
-    alone(address, { statement_timeout: statementTimeoutMs }, (db) =>
-      db
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute((trx) => work(postgresTransfer(trx, () => {}))),
-    );
+const fillPostgres = (address: string, notice: Notice, work: (filling: Filling) => Promise<void>) =>
+  alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
+    await db.transaction().execute((trx) => work(postgresTransfer(trx, notice)));
+    // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
+    await sql`analyze`
+      .execute(db)
+      .catch(() =>
+        notice('all is restored, but ANALYZE failed: run it, or PostgreSQL plans for empty tables'),
+      );
+  });
 
-const fillPostgres =
-  (address: string, notice: Notice): FillAtOnce =>
-  (work) =>
-    alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
-      await db.transaction().execute((trx) => work(postgresTransfer(trx, notice)));
-      // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
-      await sql`analyze`
-        .execute(db)
-        .catch(() =>
-          notice('all is restored, but ANALYZE failed: run it, or PostgreSQL plans for empty tables'),
-        );
-    });
-
-const postgresTransfer = (trx: Trx, notice: Notice): Filling =>
+const postgresTransfer = (trx: Trx, notice: Notice = () => {}): Filling =>
   transferOf(trx, notice, {
     engine: 'postgres',
     server: () => serverFacts(trx),
@@ -175,27 +154,21 @@ const postgresTransfer = (trx: Trx, notice: Notice): Filling =>
 const OLDEST_SUPPORTED = 14;
 
 const serverFacts = async (trx: Trx): Promise<ServerFacts> => {
-  const { rows } = await sql<{ version: string; now: number }>`
+  const { rows } = await sql<{ version: string; nowMs: number }>`
     select current_setting('server_version') as version,
-      extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(trx);
-  const { version = '', now = null } = rows[0] ?? {};
-  return {
-    version: `PostgreSQL ${version}`,
-    isSupported: Number.parseInt(version, 10) >= OLDEST_SUPPORTED,
-    nowMs: now,
-  };
+      extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"`.execute(trx);
+  const { version = '', nowMs = null } = rows[0] ?? {};
+  const isSupported = Number.parseInt(version, 10) >= OLDEST_SUPPORTED;
+  return { version: `PostgreSQL ${version}`, isSupported, nowMs };
 };
 
 /** Through a cursor, a few rows at a time: as many as had about a megabyte last time. */
 async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): AsyncGenerator<Value[]> {
-  await sql`declare backup_rows no scroll cursor for select ${namesOf(columns)} from ${sql.table(table)}`.execute(
-    trx,
-  );
+  const all = sql`select ${namesOf(columns)} from ${sql.table(table)}`;
+  await sql`declare backup_rows no scroll cursor for ${all}`.execute(trx);
   let atOnce = ROWS_AT_ONCE.least;
   for (;;) {
-    const { rows } = await sql<
-      Record<string, null | string | number | bigint>
-    >`fetch ${sql.lit(atOnce)} from backup_rows`.execute(trx);
+    const { rows } = await sql<Record<string, Value>>`fetch ${sql.lit(atOnce)} from backup_rows`.execute(trx);
     if (rows.length === 0) break;
     let length = 0;
     for (const row of rows) {
@@ -216,57 +189,50 @@ async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): Asy
 /** No request waits for this process. */
 const BUSY_MS = 15_000;
 
-const id = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const list = (names: readonly string[]): string => names.map(id).join();
-
-const sqliteTransfer = (raw: Sqlite.Database, db: Db, notice: Notice): Filling =>
+const sqliteTransfer = (raw: Sqlite.Database, db: Db, notice: Notice = () => {}): Filling =>
   transferOf(db, notice, {
     engine: 'sqlite',
-    server: async () => ({
-      version: `SQLite ${raw.prepare('select sqlite_version()').pluck().get()}`,
-      isSupported: true,
-      nowMs: null,
-    }),
+    async server() {
+      const version = raw.prepare('select sqlite_version()').pluck().get();
+      return { version: `SQLite ${version}`, isSupported: true, nowMs: null };
+    },
     async *rows(table, columns) {
-      const all = raw.prepare<[], Value[]>(`select ${list(columns)} from ${id(table)}`);
+      const { sql: text } = sql`select ${namesOf(columns)} from ${sql.table(table)}`.compile(db);
+      const all = raw.prepare<[], Value[]>(text);
       yield* all.raw().safeIntegers().iterate();
     },
     // The file has one writer: no table needs a lock.
     async lock() {},
     async insert(table, columns, rows) {
-      const marks = columns.map(() => '?').join();
-      const statement = raw.prepare(`insert into ${id(table)} (${list(columns)}) values (${marks})`);
+      const values = sql.raw(columns.map(() => '?').join());
+      const insertion = sql`insert into ${sql.table(table)} (${namesOf(columns)}) values (${values})`;
+      const statement = raw.prepare(insertion.compile(db).sql);
       for (const row of rows) statement.run(row);
     },
   });
 
 /** On a connection of its own: it reads one moment while the server goes on. */
-const sqliteSnapshot =
-  (file: string): WithSnapshot =>
-  async (work) => {
-    if (!existsSync(file)) throw new ConfigError(`there is no database in ${file} (DATA_DIR)`);
-    const raw = new Sqlite(file, { fileMustExist: true, timeout: BUSY_MS });
-    try {
-      raw.pragma('query_only = ON');
-      raw.exec('begin');
-      const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
-      return await work(sqliteTransfer(raw, db, () => {}));
-    } finally {
-      raw.close();
-    }
-  };
+const sqliteSnapshot = async <Result>(file: string, work: (reading: Reading) => Promise<Result>) => {
+  if (!existsSync(file)) throw new ConfigError(`there is no database in ${file} (DATA_DIR)`);
+  const raw = new Sqlite(file, { fileMustExist: true, timeout: BUSY_MS });
+  try {
+    raw.pragma('query_only = ON');
+    raw.exec('begin');
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
+    return await work(sqliteTransfer(raw, db));
+  } finally {
+    raw.close();
+  }
+};
 
-const fillSqlite =
-  (file: string, notice: Notice): FillAtOnce =>
-  async (work) => {
-    const connections = new SqliteConnections(file);
-    const { raw } = connections.writer;
-    const db = new Kysely<Tables>({
-      dialect: sessionDialect({ connections, synchronous: 'FULL', waitMs: BUSY_MS }),
-    });
-    try {
-      return await db.transaction().execute((trx) => work(sqliteTransfer(raw, trx, notice)));
-    } finally {
-      connections.close();
-    }
-  };
+const fillSqlite = async (file: string, notice: Notice, work: (filling: Filling) => Promise<void>) => {
+  const connections = new SqliteConnections(file);
+  const { raw } = connections.writer;
+  const dialect = sessionDialect({ connections, synchronous: 'FULL', waitMs: BUSY_MS });
+  const db = new Kysely<Tables>({ dialect });
+  try {
+    await db.transaction().execute((trx) => work(sqliteTransfer(raw, trx, notice)));
+  } finally {
+    connections.close();
+  }
+};

@@ -3,9 +3,9 @@ import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { parseJsonColumn } from '../lib/json.ts';
+import { viewRow } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
-import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import { KEPT_MS } from './event.ts';
 
@@ -73,19 +73,20 @@ const lastBefore = async ({ lists }: Context, shop: string, since: number): Prom
 // A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
 // shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
 
-const checkOf = (shopId: string, position: string): string => sha256(`${shopId} ${position}`).slice(0, 8);
-
-const cursorOf = (shopId: string, position: number): string =>
-  Buffer.from(`${position}.${checkOf(shopId, String(position))}`).toString('base64url');
-
-/** null: no cursor of this shop. */
-const positionOf = (shopId: string, cursor: string): number | null => {
-  const [position = '', check] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
-  if (!/^\d{1,15}$/.test(position) || check !== checkOf(shopId, position)) return null;
-  const known = Number(position);
-  // One position has one cursor.
-  return cursorOf(shopId, known) === cursor ? known : null;
+const cursorOf = (shopId: string, position: number): string => {
+  const check = sha256(`${shopId} ${position}`).slice(0, 8);
+  return Buffer.from(`${position}.${check}`).toString('base64url');
 };
+
+/** One position has one cursor. */
+const positionOf = (shopId: string, cursor: string): number => {
+  const [digits = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
+  const position = Number(digits);
+  if (!/^\d{1,15}$/.test(digits) || cursorOf(shopId, position) !== cursor) throw unknownCursor();
+  return position;
+};
+
+const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of this feed');
 
 /** Where a reader begins: after its cursor, or before the oldest event kept. */
 export const startOf = async (
@@ -95,12 +96,8 @@ export const startOf = async (
 ): Promise<number | typeof LATEST> => {
   if (after === LATEST) return LATEST;
   if (after === undefined) return lastBefore(ctx, shopId, ctx.clock.now() - KEPT_MS + MARGIN_MS);
-  const position = positionOf(shopId, after);
-  if (position === null) throw unknownCursor();
-  return position;
+  return positionOf(shopId, after);
 };
-
-const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of this feed');
 
 export interface FeedPage {
   page: string;
@@ -129,42 +126,27 @@ export const readFeed = async (
   const events = rows.filter((row): row is (typeof rows)[number] & FoundEvent => row.position !== null);
   const end = events.at(-1);
   const isFull = end && (events.length === limit || end.bytes_so_far >= MOST_BYTES);
+  const items = events.flatMap((event) => viewRow(ctx, { name: 'events', view: itemText }, event) ?? []);
   const last = isFull ? end.position : Math.min(after + SCANNED_POSITIONS, newest);
   return {
-    page: pageText(shopId, events.flatMap(itemText(ctx)), last, last < newest),
+    page: pageText(shopId, items, last, last < newest),
     last,
     isEmpty: events.length === 0 && last === newest,
   };
 };
 
-const pageText = (shopId: string, items: string[], last: number, hasMore: boolean): string => {
-  const rest = JSON.stringify({ cursor: cursorOf(shopId, last), hasMore });
-  return `{"items":[${items.join()}],${rest.slice(1)}`;
-};
+const pageText = (shopId: string, items: string[], last: number, hasMore: boolean): string =>
+  `{"items":[${items.join()}],"cursor":"${cursorOf(shopId, last)}","hasMore":${hasMore}}`;
 
 /**
- * Throws unless the text is an event as every event is written. Damaged text may be JSON all the same, and without fields to
- * stand beside the id it would break the whole page. A name that is not known here may be of a newer version.
+ * The event's own text with its id in front: amounts have more digits than a number could keep. Throws unless it is an event as every
+ * event is written. Damaged text may be JSON all the same, and without fields to stand beside the id it would break the whole page.
+ * A name that is not known here may be of a newer version.
  */
-const checkBody = (body: string): void => {
+const itemText = ({ id, body }: FoundEvent): string => {
   const stored = parseJsonColumn('body', body);
   const texts = [stored?.event, stored?.timestamp, stored?.data?.id];
-  const isEvent = texts.every((text) => typeof text === 'string');
-  if (!isEvent || !body.startsWith('{"')) throw new Error('the column body does not hold an event');
+  if (!body.startsWith('{"') || texts.some((text) => typeof text !== 'string'))
+    throw new Error('the column body does not hold an event');
+  return `{"id":${JSON.stringify(id)},${body.slice(1)}`;
 };
-
-/** The event's own text with its id in front: amounts have more digits than a number could keep. */
-const itemText =
-  ({ log }: Context) =>
-  ({ id, position, body }: FoundEvent): string[] => {
-    try {
-      checkBody(body);
-      return [`{"id":${JSON.stringify(id)},${body.slice(1)}`];
-    } catch (error) {
-      log.error(
-        { list: 'events', key: position, error: describeError(error) },
-        'skipped a row that cannot be read',
-      );
-      return [];
-    }
-  };

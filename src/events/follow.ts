@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ALL_TYPES, type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
 import type { Context } from '../service/context.ts';
-import { describeError } from '../service/log.ts';
+import { warning } from '../service/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
 
 // Requests that wait for a shop's next event. They hold no connection to the database: one wake-up call, the same that the
@@ -16,29 +16,24 @@ const POLL_EVERY_MS = 5_000;
 /** How long a reader rests after events that it did not ask for: a busy shop would have it read hundreds of times a second. */
 const SKIP_REST_MS = 100;
 
-interface FeedRequest {
-  signal: AbortSignal;
-  /** Throws where the caller may not read any more: a key may be revoked while its request waits. */
-  checkAgain(): Promise<void>;
-}
-
-/** A page of the shop's feed, as JSON. Where there is nothing new, it waits for that as long as the query says. */
+/**
+ * A page of the shop's feed, as JSON. Where there is nothing new, it waits for that as long as the query says. `checkAgain` throws where
+ * the caller may not read any more: a key may be revoked while its request waits.
+ */
 export const followFeed = async (
   ctx: Context,
   shopId: string,
   { after, limit, wait, types: asked = [...SPECIFIED_EVENTS] }: EventQuery,
-  { signal, checkAgain }: FeedRequest,
+  { signal, checkAgain }: { signal: AbortSignal; checkAgain(): Promise<void> },
 ): Promise<string> => {
   const endsAt = performance.now() + wait * 1000;
   const start = await startOf(ctx, shopId, after);
   const types = asked === ALL_TYPES ? null : asked.toSorted();
   // Before the first read: an event that comes after it ends the wait.
   const waiter = start === LATEST || wait === 0 ? null : ctx.feedWatches.enter(shopId, start);
-  if (!waiter) return (await readFeed(ctx, shopId, start, limit, types)).page;
   try {
-    let found = await readFeed(ctx, shopId, waiter.position, limit, types);
-    if (!found.isEmpty) return found.page;
-    while (performance.now() < endsAt) {
+    let found = await readFeed(ctx, shopId, start, limit, types);
+    while (waiter && found.isEmpty && performance.now() < endsAt) {
       // Past events that were not asked for: they are not read again.
       waiter.position = found.last;
       const call = await ctx.feedWatches.wait(waiter, endsAt - performance.now(), signal);
@@ -49,12 +44,11 @@ export const followFeed = async (
       const shared = call.get(key) ?? readFeed(ctx, shopId, waiter.position, limit, types);
       call.set(key, shared);
       found = await shared;
-      if (!found.isEmpty) break;
-      await pause(SKIP_REST_MS);
+      if (found.isEmpty) await pause(SKIP_REST_MS);
     }
     return found.page;
   } finally {
-    ctx.feedWatches.leave(shopId, waiter);
+    if (waiter) ctx.feedWatches.leave(shopId, waiter);
   }
 };
 
@@ -72,31 +66,29 @@ interface Waiter {
 export class FeedWatches {
   readonly #ctx: Context;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  #total = 0;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
-  #listening: ReturnType<Context['onWake']> | null = null;
+  #unlisten: (() => void) | null = null;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
   }
 
   get size(): number {
-    return this.#total;
+    return [...this.#waiters.values()].reduce((sum, own) => sum + own.size, 0);
   }
 
   /** null: too many wait already, or the service stops. */
   enter(shopId: string, position: number): Waiter | null {
     const own = this.#waiters.get(shopId) ?? new Set();
-    const isFull = this.#total >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
+    const isFull = this.size >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
     if (this.#isStopped || isFull) return null;
-    this.#listening ??= this.#ctx.onWake('events', (id) =>
+    this.#unlisten ??= this.#ctx.onWake('events', (id) =>
       id === null ? void this.#poll() : this.#callAll(id, () => true),
     );
     this.#timer ??= setInterval(() => this.#poll(), POLL_EVERY_MS).unref();
     const waiter: Waiter = { position, call: null, resume() {} };
     this.#waiters.set(shopId, own.add(waiter));
-    this.#total += 1;
     return waiter;
   }
 
@@ -104,15 +96,10 @@ export class FeedWatches {
   async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
     if (!waiter.call && !signal.aborted && !this.#isStopped) {
       this.#ctx.metrics.openRequests -= 1;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
-        waiter.resume = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        signal.addEventListener('abort', waiter.resume, { once: true });
-      });
-      signal.removeEventListener('abort', waiter.resume);
+      const resumed = new AbortController();
+      waiter.resume = () => resumed.abort();
+      const ended = AbortSignal.any([signal, resumed.signal]);
+      await pause(timeoutMs, undefined, { signal: ended }).catch(() => {});
       this.#ctx.metrics.openRequests += 1;
     }
     const { call } = waiter;
@@ -122,9 +109,8 @@ export class FeedWatches {
 
   leave(shopId: string, waiter: Waiter): void {
     const own = this.#waiters.get(shopId);
-    if (!own?.delete(waiter)) return;
-    this.#total -= 1;
-    if (own.size === 0) this.#waiters.delete(shopId);
+    own?.delete(waiter);
+    if (own?.size === 0) this.#waiters.delete(shopId);
   }
 
   /** Ends every wait, and lets no request wait from now on. */
@@ -132,11 +118,7 @@ export class FeedWatches {
     this.#isStopped = true;
     clearInterval(this.#timer);
     for (const own of this.#waiters.values()) for (const waiter of own) waiter.resume();
-    const unlisten = await this.#listening?.catch((error) => {
-      this.#ctx.log.warn({ error: describeError(error) }, 'listening for events failed');
-      return null;
-    });
-    await unlisten?.();
+    this.#unlisten?.();
   }
 
   #callAll(shopId: string, isConcerned: (waiter: Waiter) => boolean): void {
@@ -162,10 +144,7 @@ export class FeedWatches {
       for (const { shop_id, last_position } of newest)
         this.#callAll(shop_id, ({ position }) => position !== last_position);
     } catch (error) {
-      this.#ctx.log.warn(
-        { error: describeError(error) },
-        'polling for new events failed; it will be tried again',
-      );
+      warning(this.#ctx.log, 'polling for new events failed; it will be tried again')(error);
     }
   }
 }

@@ -1,19 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { EventPage, EventQuery, LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
-import { DEADLINE_MS } from '../http/deadline.ts';
-import { hangUpOf, routesOf, sendJson } from '../http/route.ts';
+import { DEADLINE_MS } from '../http/connection-limits.ts';
+import { routesOf, sendJson } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { mustHaveApi } from '../shops/plans.ts';
 import { followFeed } from './follow.ts';
-
-/** The longest wait, and as much time as any other answer has. */
-const WAITING_DEADLINE_MS = LONGEST_WAIT_SECONDS * 1000 + DEADLINE_MS;
 
 export const eventRoutes = (app: FastifyInstance, ctx: Context): void =>
   routesOf(app, { tag: 'Events' })({
     at: 'GET /events',
     operationId: 'listEvents',
-    deadlineMs: WAITING_DEADLINE_MS,
+    // The longest wait, and as much time as any other answer has.
+    deadlineMs: LONGEST_WAIT_SECONDS * 1000 + DEADLINE_MS,
     summary: 'Follow the event feed',
     description:
       "Every event of the RMAs that programs of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the answer's `cursor` as `after` next time. With `wait` the answer comes as soon as there is something new. `types` chooses the events; a page may then have none of them although more follow: see `hasMore`.",
@@ -24,7 +22,7 @@ export const eventRoutes = (app: FastifyInstance, ctx: Context): void =>
       sendJson(
         reply,
         followFeed(ctx, request.caller.shop.id, request.query, {
-          signal: hangUpOf(reply),
+          signal: request.signal,
           async checkAgain() {
             const { shop } = await ctx.authenticate(request.headers);
             mustHaveApi(shop);

@@ -33,8 +33,11 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
   json: 'application/json; charset=utf-8',
+  woff2: 'font/woff2',
 };
 const ENDINGS = { br: '.br', gzip: '.gz', identity: '' };
+
+const etagOf = (bytes: Buffer): string => `W/"${hash('sha256', bytes, 'base64url').slice(0, 20)}"`;
 
 const folders = new Map<string, Map<string, BuiltFile>>();
 
@@ -51,10 +54,9 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
       .filter(([, ending]) => existsSync(join(root, `${found}${ending}`)))
       .map(([encoding, ending]) => [encoding, readFileSync(join(root, `${found}${ending}`))] as const);
     const name = found.split(sep).join('/');
-    const digest = hash('sha256', readFileSync(join(root, found)), 'base64url');
     files.set(name, {
       type,
-      etag: `W/"${digest.slice(0, 20)}"`,
+      etag: etagOf(readFileSync(join(root, found))),
       // Built assets carry a hash of their content in their name.
       cacheControl: name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       encodings: new Map(encodings),
@@ -63,38 +65,37 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
   return files;
 };
 
-/** The encodings that a caller accepts: those without `q=0`. */
-const acceptedBy = (header: string | undefined): Set<string> =>
-  new Set(
-    (header ?? '')
-      .toLowerCase()
-      .split(',')
-      .map((each) => each.trim())
-      .filter((each) => !/;\s*q=0(\.0*)?$/.test(each))
-      .map((each) => each.replace(/;.*/, '').trim()),
-  );
+/** Any encoding that the header names without `q=0`. */
+const accepts = (header: string | undefined, encoding: string): boolean =>
+  (header ?? '').split(',').some((each) => {
+    const [name = '', weight = ''] = each.toLowerCase().split(';');
+    return name.trim() === encoding && !/^\s*q=0(\.0*)?\s*$/.test(weight);
+  });
+
+/** A page that names its files from the host on, for a service below a path. Not compressed: it is below 1 KiB. */
+const belowPath = (name: string, publicPath: string, file: BuiltFile): BuiltFile => {
+  const page = file.encodings.get('identity')?.toString() ?? '';
+  const own = `="/${name}/`;
+  if (publicPath === '' || !file.type.startsWith('text/html') || !page.includes(own)) return file;
+  const bytes = Buffer.from(page.replaceAll(own, `="${publicPath}/${name}/`));
+  return { ...file, etag: etagOf(bytes), encodings: new Map([['identity', bytes]]) };
+};
 
 const PIECE_BYTES = 64 * 1024;
 /** For all readers together, about 200 MB a second. Beside 333 slow readers the p99 of others was 0.1 s so, and 0.5 and 3.2 s with whole files. */
 const PIECES_AT_ONCE = 4;
 const PAUSE_MS = 1;
 
-const createPace = (): (() => Promise<void>) => {
-  let turns = 0;
-  let last = Promise.resolve();
-  return () => {
-    turns += 1;
-    const isPaused = turns % PIECES_AT_ONCE === 0;
-    last = last.then(() => (isPaused ? sleep(PAUSE_MS) : undefined));
-    return last;
-  };
-};
+let piecesSent = 0;
+let pauses = Promise.resolve();
 
 /** The next piece is sent once the reader has taken the last. */
-async function* inPieces(bytes: Buffer, pace: () => Promise<void>): AsyncGenerator<Buffer> {
-  for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
-    await pace();
-    yield bytes.subarray(sent, sent + PIECE_BYTES);
+async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    piecesSent += 1;
+    if (piecesSent % PIECES_AT_ONCE === 0) pauses = pauses.then(() => sleep(PAUSE_MS));
+    await pauses;
+    yield bytes.subarray(start, start + PIECE_BYTES);
   }
 }
 
@@ -109,17 +110,20 @@ export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and s
 export const serveBuilt = (
   app: FastifyInstance,
   { name, title, policyFor, fileFor }: BuiltFiles,
+  publicPath: string,
 ): ((path: string) => boolean) => {
-  const files = isBuilt(name) ? readFolder(folderOf(name)) : new Map<string, BuiltFile>();
+  const built = isBuilt(name) ? [...readFolder(folderOf(name))] : [];
+  const files = new Map(built.map(([path, file]) => [path, belowPath(name, publicPath, file)]));
   const missing = files.size > 0 ? {} : { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` };
-  const pace = createPace();
-  app.get(`/${name}`, (_request, reply) => reply.redirect(`/${name}/`, 308));
+  app.get(`/${name}`, (_request, reply) => reply.redirect(`${publicPath}/${name}/`, 308));
   app.get<{ Params: { '*': string } }>(`/${name}/*`, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
     if (!file) throw new ServiceError('ROUTE_NOT_FOUND', missing);
-    const accepted = acceptedBy(headers['accept-encoding']).add('identity');
-    const [encoding, bytes] = [...file.encodings].find(([name]) => accepted.has(name)) as [string, Buffer];
+    const { 'accept-encoding': accepted } = headers;
+    const [encoding, bytes] = [...file.encodings].find(
+      ([each]) => each === 'identity' || accepts(accepted, each),
+    ) as [string, Buffer];
     reply.headers({
       'content-security-policy': policyFor(found).join('; '),
       'cache-control': file.cacheControl,
@@ -130,7 +134,7 @@ export const serveBuilt = (
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.type(file.type).header('content-length', bytes.length);
     if (bytes.length <= PIECE_BYTES) return reply.send(bytes);
-    return reply.send(Readable.from(inPieces(bytes, pace), { objectMode: false }));
+    return reply.send(Readable.from(inPieces(bytes), { objectMode: false }));
   });
   return (path) =>
     path === `/${name}` ||

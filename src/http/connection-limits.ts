@@ -1,11 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pino } from 'pino';
+import { ServiceError } from '../service/errors.ts';
 import { addressKey } from './requests.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     connections: Connections;
+  }
+  interface FastifyRequest {
+    deadline: Deadline;
   }
 }
 
@@ -46,11 +51,10 @@ export const closeSoon = (socket: Socket): void => {
 const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** How often to close connections that became idle during a stop: an answer that began before it said keep-alive. */
-const SWEEP_MS = 100;
-
 interface OpenConnection {
   address: string;
+  /** All of this address. */
+  own: Set<Socket>;
   unanswered: number;
 }
 
@@ -64,7 +68,7 @@ class Connections {
   readonly #open = new Map<Socket, OpenConnection>();
   /** Between requests, or without one so far; longest idle first. */
   readonly #idle = new Set<Socket>();
-  readonly #perAddressNow = new Map<string, number>();
+  readonly #byAddress = new Map<string, Set<Socket>>();
 
   constructor(app: FastifyInstance, perAddress: number) {
     this.#app = app;
@@ -73,9 +77,7 @@ class Connections {
     app.server.on('request', ({ socket }, response) => this.#begin(socket, response));
     app.addHook('preClose', (done) => {
       this.isDraining = true;
-      this.#closeIdle();
-      const sweep = setInterval(() => this.#closeIdle(), SWEEP_MS).unref();
-      app.server.once('close', () => clearInterval(sweep));
+      for (const socket of this.#idle) socket.destroy();
       done();
     });
   }
@@ -89,21 +91,14 @@ class Connections {
     clearTimeout(cut);
   }
 
-  #closeIdle(): void {
-    for (const socket of this.#idle) socket.destroy();
-  }
-
   #add(socket: Socket): void {
     const address = addressKey(socket.remoteAddress ?? '');
-    if (!this.#makeRoom(address)) return void socket.destroy();
+    const own = this.#byAddress.get(address) ?? new Set();
+    if (!this.#makeRoom(own)) return void socket.destroy();
     socket.once('close', () => this.#forget(socket));
-    this.#open.set(socket, { address, unanswered: 0 });
+    this.#open.set(socket, { address, own, unanswered: 0 });
     this.#idle.add(socket);
-    this.#perAddressNow.set(address, this.#countOf(address) + 1);
-  }
-
-  #countOf(address: string): number {
-    return this.#perAddressNow.get(address) ?? 0;
+    this.#byAddress.set(address, own.add(socket));
   }
 
   #begin(socket: Socket, response: ServerResponse): void {
@@ -113,15 +108,18 @@ class Connections {
     this.#idle.delete(socket);
     response.once('close', () => {
       open.unanswered -= 1;
-      if (open.unanswered === 0 && socket.writable) this.#idle.add(socket);
+      if (open.unanswered > 0 || !socket.writable) return;
+      // An answer that began before the stop said keep-alive.
+      if (this.#app.server.listening) this.#idle.add(socket);
+      else socket.destroy();
     });
   }
 
-  #makeRoom(address: string): boolean {
-    const isAddressFull = this.#countOf(address) >= this.#perAddress;
+  #makeRoom(own: Set<Socket>): boolean {
+    const isAddressFull = own.size >= this.#perAddress;
     if (!isAddressFull && this.#open.size < MAX_CONNECTIONS) return true;
     for (const socket of this.#idle) {
-      if (isAddressFull && this.#open.get(socket)?.address !== address) continue;
+      if (isAddressFull && !own.has(socket)) continue;
       // At once, not when it has closed: others may connect before that.
       this.#forget(socket);
       socket.destroy();
@@ -131,13 +129,11 @@ class Connections {
   }
 
   #forget(socket: Socket): void {
-    const { address } = this.#open.get(socket) ?? {};
-    if (address === undefined) return;
+    const open = this.#open.get(socket);
     this.#open.delete(socket);
     this.#idle.delete(socket);
-    const others = this.#countOf(address) - 1;
-    if (others > 0) this.#perAddressNow.set(address, others);
-    else this.#perAddressNow.delete(address);
+    open?.own.delete(socket);
+    if (open?.own.size === 0) this.#byAddress.delete(open.address);
   }
 }
 
@@ -160,5 +156,57 @@ export const manageConnections = (app: FastifyInstance, perAddress: number): voi
       }
       done();
     });
+  });
+};
+
+// --- how long a request may take ---
+
+interface Deadline {
+  timer: NodeJS.Timeout;
+  startedAt: number;
+  leftMs: number;
+}
+
+/** Every answer comes within 5 s, not counting the time the body takes to arrive: docs/contract.md. */
+export const DEADLINE_MS = 4_500;
+
+const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };
+const SILENT = pino({ level: 'silent' });
+
+const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {
+  const timer = setTimeout(() => {
+    if (reply.sent || reply.raw.headersSent || request.socket.destroyed) return;
+    reply.send(new ServiceError('SERVICE_UNAVAILABLE', TOO_LATE));
+    // The handler is still running. Fastify would log its late result with the request's address.
+    reply.log = SILENT;
+  }, leftMs);
+  request.deadline = { timer, startedAt: performance.now(), leftMs };
+};
+
+/** Answers 503 when a request takes too long, and ignores what its handler returns later. */
+export const keepDeadlines = (app: FastifyInstance): void => {
+  app.decorateRequest('deadline');
+  app.addHook('onRequest', (request, reply, done) => {
+    const { deadlineMs = DEADLINE_MS } = request.routeOptions.config;
+    // Nothing goes over the connection meanwhile: Node would close it before the answer.
+    if (deadlineMs >= app.server.timeout) request.socket.setTimeout(deadlineMs + DEADLINE_MS);
+    startTimer(request, reply, deadlineMs);
+    done();
+  });
+  // The timer stops while the body arrives; that has its own time limit.
+  app.addHook('preParsing', ({ deadline }, _reply, _payload, done) => {
+    clearTimeout(deadline.timer);
+    deadline.leftMs -= performance.now() - deadline.startedAt;
+    done();
+  });
+  app.addHook('preValidation', (request, reply, done) => {
+    startTimer(request, reply, Math.max(1, request.deadline.leftMs));
+    done();
+  });
+  // Once the answer has started, there is no deadline.
+  app.addHook('onSend', ({ deadline, socket, routeOptions }, _reply, _payload, done) => {
+    clearTimeout(deadline?.timer);
+    if (routeOptions.config.deadlineMs) socket.setTimeout(app.server.timeout);
+    done();
   });
 };

@@ -1,22 +1,19 @@
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
+import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from '../../contract/common.ts';
 import { isUnavailable } from '../db/database-errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Clock } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { closeSoon } from './connection-limits.ts';
-import { countOf, REQUEST_ID_HEADER, requestIdOf } from './requests.ts';
+import { countOf, REQUEST_ID_HEADER } from './requests.ts';
 
 /** An `import` would read every export of the module, and so load Node's own undici: 7 % of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 };
 
@@ -24,14 +21,16 @@ const RETRY_AFTER_UNAVAILABLE_S = '2';
 
 const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
   if (error instanceof ServiceError) return error;
-  if (isUnavailable(error)) return new ServiceError('SERVICE_UNAVAILABLE', { cause: error });
-  const { code, statusCode } = error as FastifyError;
+  const { code, statusCode = 500 } = error as FastifyError;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new ServiceError('BODY_TOO_LARGE', {
       message: `The body is larger than ${bodyLimit / 1024} KiB.`,
     });
-  const isOurs = statusCode === undefined || statusCode >= 500;
-  return new ServiceError(FASTIFY_ERRORS[code] ?? (isOurs ? 'INTERNAL_ERROR' : 'BAD_REQUEST'));
+  // Also where a caller disconnects in the middle of a body. Its code is that of a database that hung up.
+  if (statusCode < 500) return new ServiceError(FASTIFY_ERRORS[code] ?? 'BAD_REQUEST');
+  return isUnavailable(error)
+    ? new ServiceError('SERVICE_UNAVAILABLE', { cause: error })
+    : new ServiceError('INTERNAL_ERROR');
 };
 
 type PublicUrl = Pick<Config, 'publicUrl' | 'publicUrlIsSet'>;
@@ -48,14 +47,15 @@ export const baseUrlFor = (
 
 export const errorBody = (error: ServiceError, requestId: string, baseUrl: string): ErrorBody => {
   const { status } = ERRORS[error.code];
+  const { errors, right, refused } = error.details;
   return {
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
-    message: error.errors ? error.errors.map((problem) => problem.message) : error.message,
+    message: errors ? errors.map((problem) => problem.message) : error.message,
     code: error.code,
-    ...(error.errors ? { errors: error.errors } : {}),
-    ...(error.right ? { right: error.right } : {}),
-    ...(error.refused ? { refused: error.refused } : {}),
+    errors,
+    right,
+    refused,
     docs: `${baseUrl}/docs/errors#${error.code}`,
     requestId,
   };
@@ -69,35 +69,18 @@ export const noRoute = (): never => {
 export const errorAnswer =
   (config: PublicUrl) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    // A caller who disconnects in the middle of a body gets no answer, and it is not our error: do not log it.
-    const hungUp = request.raw.destroyed && !request.raw.complete;
-    const refusal = hungUp
-      ? new ServiceError('BAD_REQUEST')
-      : serviceErrorFrom(error, request.routeOptions.bodyLimit);
+    const refusal = serviceErrorFrom(error, request.routeOptions.bodyLimit);
     const { status } = ERRORS[refusal.code];
-    if (status >= 500 && !refusal.quiet)
+    if (status >= 500 && !refusal.details.quiet)
       request.log.error({ requestId: request.id, error: describeError(error) }, 'request failed');
-    reply.header('cache-control', 'no-store');
+    reply.headers({ [REQUEST_ID_HEADER]: request.id, 'cache-control': 'no-store' });
     if (status === 503) reply.header('retry-after', RETRY_AFTER_UNAVAILABLE_S);
     reply
       .code(status)
-      .headers(refusal.headers)
+      .headers(refusal.details.headers ?? {})
       .type('application/json')
       .send(errorBody(refusal, request.id, baseUrlFor(config, request)));
   };
-
-/** For requests that reach no handler. */
-const rawAnswer = (code: ErrorCode, requestId: string, baseUrl: string) => {
-  const body = JSON.stringify(errorBody(new ServiceError(code), requestId, baseUrl));
-  const headers = {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'content-length': Buffer.byteLength(body),
-    [REQUEST_ID_HEADER]: requestId,
-    connection: 'close',
-  };
-  return { status: ERRORS[code].status, headers, body };
-};
 
 const PARSER_ERRORS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
@@ -108,70 +91,66 @@ const PARSER_ERRORS: Record<string, ErrorCode> = {
 export const answerParserError = (
   error: Error & { code?: string },
   socket: Socket,
-  log: Logger,
+  log: FastifyBaseLogger,
   baseUrl: string,
 ): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = newId(Date.now());
   log.debug({ requestId, code: error.code }, 'not HTTP');
-  const code = PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
-  const { status, headers, body } = rawAnswer(code, requestId, baseUrl);
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
+  const refusal = new ServiceError(PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST');
+  const { status } = ERRORS[refusal.code];
+  const body = JSON.stringify(errorBody(refusal, requestId, baseUrl));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json',
+    'cache-control: no-store',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `${REQUEST_ID_HEADER}: ${requestId}`,
+    'connection: close',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   closeSoon(socket);
 };
 
 /** Requests that Node would answer itself, with an empty body. Here they get the usual error body. */
-export const answerOddRequests = (app: FastifyInstance, clock: Clock, baseUrl: string): void => {
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
+export const answerOddRequests = (app: FastifyInstance): void => {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.addHook('onRequest', ({ raw, headers: { expect } }, _reply, done) => {
+    if (expect && !/\b100-continue\b/i.test(expect)) return void done(new ServiceError('EXPECTATION_FAILED'));
     const hosts = countOf('host', raw.rawHeaders);
     const isMissing = hosts === 0 && raw.httpVersion === '1.1';
     if (!isMissing && hosts <= 1) return void done();
     const message = `The Host header is ${isMissing ? 'missing' : 'there more than once'}.`;
     done(new ServiceError('BAD_REQUEST', { message }));
   });
-  app.server.on('checkExpectation', (request, response) => {
-    const requestId = requestIdOf(request, clock.now());
-    const { status, headers, body } = rawAnswer('EXPECTATION_FAILED', requestId, baseUrl);
-    response.writeHead(status, headers).end(body);
-  });
 };
-
-const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** `/offline-repairs/:id` as a pattern for addresses. */
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:\w+/g, '[^/]*')}$`);
 
-const methodNotAllowed = (taken: Iterable<string>): ServiceError => {
-  const allow = [...taken].join(', ');
-  return new ServiceError('METHOD_NOT_ALLOWED', {
-    message: `This address takes ${allow}.`,
-    headers: { allow },
-  });
-};
-
-/** Pages are read and nothing else: 405 where there is one. */
-export const refuseOtherMethodsOn = (app: FastifyInstance, isPage: (path: string) => boolean): void => {
-  app.addHook('onRequest', async ({ is404, url }) => {
-    if (is404 && isPage(pathOf(url))) throw methodNotAllowed(['GET', 'HEAD']);
-  });
-};
-
-// Runs `register`, then answers 405 where an address that it registered is called with another method, and 404 elsewhere, before
-// anything of the body is read. To register a route for each of those methods would take longer than all the rest of a start.
-export const refuseOtherMethods = (app: FastifyInstance, register: () => void): void => {
-  const methodsByUrl = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ method, url }) => {
-    const methods = methodsByUrl.get(url) ?? new Set();
-    for (const each of [method].flat()) methods.add(each);
-    methodsByUrl.set(url, methods);
-  });
-  register();
-  const known = [...methodsByUrl].map(([url, methods]) => ({ pattern: patternOf(url), methods }));
+/** Answers 405 where an address takes other methods, and 404 elsewhere, before anything of the body is read. */
+export const refuseUnknown = (
+  app: FastifyInstance,
+  methodsAt: (path: string) => Iterable<string> | undefined,
+): void => {
+  app.setNotFoundHandler(noRoute);
   app.addHook('onRequest', async ({ is404, url }) => {
     if (!is404) return;
-    const found = known.find(({ pattern }) => pattern.test(pathOf(url)));
-    throw found ? methodNotAllowed(found.methods) : new ServiceError('ROUTE_NOT_FOUND');
+    const methods = methodsAt(url.split('?', 1)[0] ?? '');
+    if (!methods) return noRoute();
+    const allow = [...methods].join(', ');
+    const message = `This address takes ${allow}.`;
+    throw new ServiceError('METHOD_NOT_ALLOWED', { message, headers: { allow } });
   });
+};
+
+/** The same for the routes that are registered from now on. A route for each other method would take longer than all the rest of a start. */
+export const refuseOtherMethods = (app: FastifyInstance): void => {
+  const known: Record<string, { pattern: RegExp; methods: Set<string> }> = {};
+  app.addHook('onRoute', ({ method, url }) => {
+    known[url] ??= { pattern: patternOf(url), methods: new Set() };
+    for (const each of [method].flat()) known[url].methods.add(each);
+  });
+  refuseUnknown(app, (path) => Object.values(known).find(({ pattern }) => pattern.test(path))?.methods);
 };

@@ -53,10 +53,7 @@ const repeatedKey = (json: string): string | null => {
 };
 
 /** Where the parser stopped, without the part of the body that V8 quotes. */
-const placeOf = (error: unknown): string => {
-  const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error));
-  return place ? ` ${place[0]}` : '';
-};
+const STOPPED_AT = / at position \d+(?: \(line \d+ column \d+\))?/;
 
 /** Finds every number that a double may take for 0: a large negative exponent, or many zeros behind the point. */
 const MAY_BE_TOO_SMALL = /\d[eE]-0*[1-9]\d{2}|\.0{200}/;
@@ -78,7 +75,7 @@ const parseJson = (bytes: Buffer): unknown => {
   try {
     value = MAY_BE_TOO_SMALL.test(text) ? JSON.parse(text, withoutUnderflow) : JSON.parse(text);
   } catch (error) {
-    throw invalidJson(`The body is not valid JSON${placeOf(error)}.`);
+    throw invalidJson(`The body is not valid JSON${STOPPED_AT.exec(String(error))?.[0] ?? ''}.`);
   }
   const key = repeatedKey(text);
   if (key === null) return value;

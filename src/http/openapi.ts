@@ -34,12 +34,11 @@ export interface ApiDescription {
   basePath: string;
   decorator: 'swagger' | 'adminSwagger';
   info: { title: string; summary: string; description: string };
-  tags: { name: string; description: string }[];
+  tags: Record<string, string>;
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
   answers: Answers;
-  /** A last step, for what no route describes. */
-  complete?: (document: Json) => Json;
+  webhooks?: Json;
 }
 
 interface Converted {
@@ -68,7 +67,7 @@ export const describeApi = async (
   publicUrl: string,
   api: ApiDescription,
 ): Promise<void> => {
-  const { basePath, decorator, info, securitySchemes, answers, complete, ...rest } = api;
+  const { basePath, decorator, info, tags, securitySchemes, answers, ...rest } = api;
   const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
   await app.register(swagger, {
     decorator: decorator as 'swagger',
@@ -81,6 +80,7 @@ export const describeApi = async (
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: `${publicUrl}${basePath}` }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       components: { securitySchemes },
       ...rest,
     },
@@ -93,10 +93,7 @@ export const describeApi = async (
       schema['description'] = [schema['description'], ...needs].filter(Boolean).join(' ') || undefined;
       return { schema, url: route.url.slice(basePath.length) };
     },
-    transformObject(document) {
-      const whole = withAnswers(withNeededSchemas(transformObject(document)), answers);
-      return complete ? complete(whole) : whole;
-    },
+    transformObject: (document) => withAnswers(withNeededSchemas(transformObject(document)), answers),
   });
 };
 
@@ -107,8 +104,7 @@ export const serveDocument = (
   onRequest: onRequestAsyncHookHandler[] = [],
 ): void => {
   let bytes: Buffer | undefined;
-  const options = { config: { isPublic: true }, onRequest };
-  app.get('/openapi.json', options, (_request, reply) => {
+  app.get('/openapi.json', { config: { isPublic: true }, onRequest }, (_request, reply) => {
     bytes ??= Buffer.from(JSON.stringify(read()));
     return reply.type('application/json; charset=utf-8').send(bytes);
   });

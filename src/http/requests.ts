@@ -38,17 +38,17 @@ const withoutPorts = (forwardedFor: string): string =>
     .join(', ');
 
 /** Some proxies append the caller's port to the address: it is removed before anything reads `request.ip`. */
-export const readForwardedFor = (app: FastifyInstance, onForwarded: () => void): void => {
+export const readForwardedFor = (app: FastifyInstance): void => {
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     const forwardedFor = headers['x-forwarded-for'];
-    if (forwardedFor !== undefined) onForwarded();
     if (typeof forwardedFor === 'string' && forwardedFor.includes(':'))
       headers['x-forwarded-for'] = withoutPorts(forwardedFor);
     done();
   });
 };
 
-const decoded = (encoded: string): string | null => {
+/** null: it is not UTF-8 in percent-encoding (`%ff`, `%zz`). */
+export const decoded = (encoded: string): string | null => {
   try {
     return decodeURIComponent(encoded.replaceAll('+', ' '));
   } catch {
@@ -65,19 +65,16 @@ const decodable = (url: string): string => {
 
 const SLASH_AT_END = new RegExp(`^((?:${BASE_PATH}|${ADMIN_BASE_PATH})/[^?]*[^/?])/(?=\\?|$)`);
 
-/** The address as the router takes it. In both APIs a slash at its end changes nothing (docs/contract.md). */
-export const routable = (url: string): string => decodable(url.replace(SLASH_AT_END, '$1'));
-
-/** The parameters of a query whose value is not UTF-8 in percent-encoding (`%ff`, `%zz`). The parser would take it literally. */
-export const undecodableParameters = (url: string): string[] => {
-  const at = url.indexOf('?');
-  if (at === -1 || !url.includes('%', at)) return [];
-  return url
-    .slice(at + 1)
-    .split('&')
-    .filter((pair) => decoded(pair) === null)
-    .map((pair) => decoded(pair.split('=', 1)[0] ?? '') || 'query');
+/** A proxy may pass the path of PUBLIC_URL on or remove it: both are the same address (docs/contract.md). */
+const withoutPath = (url: string, publicPath: string): string => {
+  const rest = url.slice(publicPath.length);
+  if (publicPath === '' || !url.startsWith(publicPath) || !/^([/?]|$)/.test(rest)) return url;
+  return rest.startsWith('/') ? rest : `/${rest}`;
 };
+
+/** The address as the router takes it. In both APIs a slash at its end changes nothing (docs/contract.md). */
+export const routable = (url: string, publicPath: string): string =>
+  decodable(withoutPath(url, publicPath).replace(SLASH_AT_END, '$1'));
 
 /** How often a header was sent. Node keeps the first; a proxy in front of us may have used another one. */
 export const countOf = (name: string, rawHeaders: string[]): number => {

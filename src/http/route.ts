@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ErrorBody, type Right } from '../../contract/common.ts';
+import { ErrorBody, type listEnvelope, type Right } from '../../contract/common.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,6 +19,8 @@ declare module 'fastify' {
     /** By a name that callers may try though it is not known: what to do instead. */
     hints?: Record<string, string>;
     deadlineMs?: number;
+    /** A supervisor or proxy calls it every few seconds: logged at `debug` unless it fails. */
+    isHealthCheck?: true;
   }
 }
 
@@ -27,7 +29,7 @@ const ERROR_STATUSES = {
   400: 'The request is not valid. `message` lists every error, `errors` the same in parts; nothing was changed.',
   401: 'The API key is missing, unknown, expired or revoked, or two different keys were sent.',
   403: '`code` says why: `PLAN_REQUIRED`, `RIGHT_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
-  404: 'The shop has no such RMA.',
+  404: 'There is no such RMA of the shop (`NOT_FOUND`), or no such delivery of the client (`DELIVERY_NOT_FOUND`).',
   409: '`code` says why: the first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`), the status does not allow the move (`MOVE_NOT_ALLOWED`), the return changed since `seen` (`EDIT_CONFLICT`), the customer in it was erased (`ERASED`), or no return could be erased (`ERASE_REFUSED`).',
   410: 'Events after this cursor are not kept any more (`CURSOR_EXPIRED`).',
   413: 'The body is larger than 256 KiB.',
@@ -56,11 +58,9 @@ interface Route<Body extends z.ZodType, Query extends z.ZodType, Answer extends 
   bodyLimit?: number;
   /** What success means, and its body; without one the status is 204. */
   answer: readonly [description: string, body?: Answer];
-  status?: 201 | 202;
+  status?: 201 | 202 | 303;
   /** Error statuses beyond those that follow from method, path and access. */
   errors?: ErrorStatus[];
-  /** What a 404 means, where it is not about an RMA. */
-  notFound?: string;
   handle(request: RouteRequest<Body, Query>, reply: FastifyReply): Promise<z.input<Answer>>;
 }
 
@@ -75,25 +75,6 @@ const json = (description: string, schema: z.ZodType) => ({
   content: { 'application/json': { schema } },
 });
 
-const errorStatuses = (
-  method: string,
-  url: string,
-  { isPublic, withoutFactor }: FastifyContextConfig,
-): ErrorStatus[] => {
-  const isRead = method === 'GET';
-  const statuses: [ErrorStatus, boolean | undefined][] = [
-    [400, true],
-    [401, !isPublic],
-    [403, !isRead || !(isPublic || withoutFactor)],
-    [404, url.includes(':id')],
-    [413, !isRead],
-    [415, !isRead],
-    [429, true],
-    [503, true],
-  ];
-  return statuses.flatMap(([status, isPossible]) => (isPossible ? [status] : []));
-};
-
 /** A function that registers the routes of a feature, each with its entry in the OpenAPI document. */
 export const routesOf =
   (app: FastifyInstance, shared: Shared) =>
@@ -105,15 +86,18 @@ export const routesOf =
     route: Route<Body, Query, Answer>,
   ): void => {
     const { at, operationId, summary, description, headers, query, body, bodyLimit, ...rest } = route;
-    const { answer, status: given, errors = [], notFound, handle, ...own } = rest;
+    const { answer, status: given, errors = [], handle, ...own } = rest;
     const { tag, ...config } = { ...shared, ...own };
     const [meaning, schema] = answer;
     const status = given ?? (schema ? 200 : 204);
     const [method = '', url = ''] = at.split(' ');
-    const failures = [...errorStatuses(method, url, config), ...errors].map((each) => [
-      each,
-      json((each === 404 && notFound) || ERROR_STATUSES[each], ErrorBody),
-    ]);
+    const hasId = url.includes(':id');
+    const failing = new Set<ErrorStatus>([400, 429, 503, ...errors]);
+    if (!config.isPublic) failing.add(401);
+    if (method !== 'GET') failing.add(403).add(413).add(415);
+    else if (!config.isPublic && !config.withoutFactor) failing.add(403);
+    if (hasId) failing.add(404);
+    const failures = [...failing].map((each) => [each, json(ERROR_STATUSES[each], ErrorBody)]);
     app.route({
       method,
       url,
@@ -125,7 +109,7 @@ export const routesOf =
         ...(description && { description }),
         tags: [tag],
         ...(config.isPublic && { security: [] }),
-        ...(url.includes(':id') && { params: z.object({ id: z.string() }) }),
+        ...(hasId && { params: z.object({ id: z.string() }) }),
         ...(headers && { headers }),
         ...(query && { querystring: query }),
         ...(body && { body }),
@@ -142,41 +126,27 @@ export const routesOf =
     });
   };
 
-interface SentPage<Item> {
-  items: Item[];
-  total: number;
-  page: number;
-  limit: number;
-  totalPages: number;
-}
-
-/** Sends a page of a list, which is JSON already: a text, or a stream where it is large. */
-export const sendPage = async <Item>(
-  reply: FastifyReply,
-  page: Promise<{ body: string | Readable; items?: Item[] }>,
-): Promise<SentPage<Item>> => {
-  const { body } = await page;
-  reply.type('application/json; charset=utf-8');
-  // A HEAD gets no body, nor does a request that was answered at its deadline: nothing more is read for them.
-  if (body instanceof Readable && (reply.request.method === 'HEAD' || reply.sent)) body.destroy();
-  return body as object as SentPage<Item>;
-};
-
+/** Sends what is JSON already: a text, or a stream where it is large. */
 export const sendJson = async <Body>(
   reply: FastifyReply,
   text: Promise<string | Readable>,
 ): Promise<Body> => {
   const body: unknown = await text;
   reply.type('application/json; charset=utf-8');
+  // A HEAD gets no body, nor does a request that was answered at its deadline: nothing more is read for them.
+  if (body instanceof Readable && (reply.request.method === 'HEAD' || reply.sent)) body.destroy();
   return body as Body;
 };
 
-/** Aborts when the caller hangs up before the answer was sent. */
-export const hangUpOf = ({ raw }: FastifyReply): AbortSignal => {
-  const leaving = new AbortController();
-  raw.once('close', () => leaving.abort());
-  return leaving.signal;
-};
+/** The same for a page of a list. */
+export const sendPage = <Item>(
+  reply: FastifyReply,
+  page: Promise<{ body: string | Readable; items?: Item[] }>,
+): Promise<ReturnType<typeof listEnvelope<Item>>> =>
+  sendJson(
+    reply,
+    page.then(({ body }) => body),
+  );
 
 export const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined =>
   headers['idempotency-key'] as string | undefined;

@@ -7,12 +7,10 @@ import {
   LogController,
 } from 'fastify';
 import helmet, { type HelmetOptions } from 'helmet';
-import type { Logger } from 'pino';
 import type { Clock } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import type { Metrics } from '../service/metrics.ts';
-import { CONNECTION_LIMITS, manageConnections } from './connection-limits.ts';
-import { keepDeadlines } from './deadline.ts';
+import { CONNECTION_LIMITS, keepDeadlines, manageConnections } from './connection-limits.ts';
 import { answerOddRequests, answerParserError, errorAnswer } from './error-answers.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routable } from './requests.ts';
@@ -30,17 +28,15 @@ const trustedProxies = (setting: Config['trustProxy']) =>
 interface ServerParts {
   config: Config;
   clock: Clock;
-  log: Logger;
+  log: FastifyBaseLogger;
   metrics: Metrics;
   /** What the log says of the caller. */
   callerFields(request: FastifyRequest): object;
-  /** Called for every request that names an address in `X-Forwarded-For`. */
-  onForwarded(): void;
 }
 
 const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
   fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance: log,
     // Our log lines name the request themselves; a child logger per request would cost more than the lines.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -48,15 +44,11 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     bodyLimit: BODY_LIMIT_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     genReqId: (request) => requestIdOf(request, clock.now()),
-    frameworkErrors: (error, request, reply) => {
-      reply.header(REQUEST_ID_HEADER, request.id);
-      errorAnswer(config)(error, request, reply);
-    },
+    frameworkErrors: errorAnswer(config),
     clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config.publicUrl),
     // A request that arrives while the server closes is answered like any other.
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    rewriteUrl: ({ url = '/' }) => routable(url),
+    rewriteUrl: ({ url = '/' }) => routable(url, config.publicPath),
     ...CONNECTION_LIMITS,
   });
 
@@ -77,7 +69,8 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
     const status = reply.statusCode;
     metrics.requests.observe({ method, route, status }, reply.elapsedTime / 1000);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
-    log.info({ requestId: request.id, method, route, status, ms, ...callerFields(request) }, 'request');
+    const level = request.routeOptions.config.isHealthCheck && status < 400 ? 'debug' : 'info';
+    log[level]({ requestId: request.id, method, route, status, ms, ...callerFields(request) }, 'request');
     done();
   });
 };
@@ -96,7 +89,7 @@ const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void 
 
 /** A server without routes: everything that all answers have in common. The hooks run in this order. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
-  const { config, clock } = parts;
+  const { config } = parts;
   const app = newServer(parts);
   app.setErrorHandler(errorAnswer(config));
   // Our own gate validates requests and reports all errors at once. Views shape the answers, and the tests check them.
@@ -107,12 +100,15 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   acceptJsonBodies(app);
   observeRequests(app, parts);
   keepDeadlines(app);
-  readForwardedFor(app, parts.onForwarded);
-  answerOddRequests(app, clock, config.publicUrl);
+  if (config.trustProxy !== false) readForwardedFor(app);
+  answerOddRequests(app);
   const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
   setSecurityHeaders(app, {
     contentSecurityPolicy: { useDefaults: false, directives },
-    strictTransportSecurity: config.publicUrl.startsWith('https:'),
+    // Below a path the host is shared: its subdomains are not ours to decide about.
+    strictTransportSecurity: config.publicUrl.startsWith('https:') && {
+      includeSubDomains: config.publicPath === '',
+    },
   });
   return app;
 };

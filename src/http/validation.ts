@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FieldError } from '../../contract/common.ts';
 import { ServiceError } from '../service/errors.ts';
-import { undecodableParameters } from './requests.ts';
+import { decoded } from './requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
@@ -50,13 +50,19 @@ const cut = (errors: FieldError[], part: string): void => {
   errors.splice(MAX_ERRORS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
 };
 
-const encodingErrors = (url: string): FieldError[] =>
-  undecodableParameters(url)
-    .slice(0, MAX_ERRORS + 1)
-    .map((name) => {
-      const field = name.slice(0, MAX_NAME_LENGTH);
-      return { field, rule: 'unicode', message: `${field} must be UTF-8 in percent-encoding` };
-    });
+/** For values that cannot be decoded: the parser would take them literally. */
+const encodingErrors = (url: string): FieldError[] => {
+  const at = url.indexOf('?');
+  if (at === -1 || !url.includes('%', at)) return [];
+  const wrong = url
+    .slice(at + 1)
+    .split('&')
+    .filter((pair) => decoded(pair) === null);
+  return wrong.slice(0, MAX_ERRORS + 1).map((pair) => {
+    const field = (decoded(pair.split('=', 1)[0] ?? '') || 'query').slice(0, MAX_NAME_LENGTH);
+    return { field, rule: 'unicode', message: `${field} must be UTF-8 in percent-encoding` };
+  });
+};
 
 const NO_QUERY = z.strictObject({});
 
@@ -77,14 +83,14 @@ const errorsOf = (
     const { rule, says } = sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
   }
-  const known = fieldsAt(root, issue.path);
-  const elsewhere = allFields(root);
+  const places = placesIn(root);
+  const level = issue.path.map((step) => `${typeof step === 'number' ? 0 : String(step)}.`).join('');
+  const known = places.filter((place) => place.level === level).map(({ name }) => name);
   return issue.keys.slice(0, MAX_ERRORS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
-    const hinted = nearest(shown, Object.keys(hints), []);
-    const guess = nearest(shown, known, elsewhere);
-    const advice = hinted ? hints[hinted] : guess && `did you mean ${guess}?`;
+    const guess = nearest(shown, [...Object.keys(hints), ...known], places);
+    const advice = guess && (hints[guess] ?? `did you mean ${guess}?`);
     const message = `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}`;
     return { field: name, rule: 'unknown', message: advice ? `${message}: ${advice}` : message };
   });
@@ -144,45 +150,39 @@ const unwrap = (schema: unknown): unknown =>
     ? unwrap(schema.unwrap())
     : schema;
 
-const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
-  let schema = unwrap(root);
-  for (const step of path) {
-    if (schema instanceof z.ZodObject) schema = unwrap(schema.shape[String(step)]);
-    else if (schema instanceof z.ZodArray) schema = unwrap(schema.element);
-  }
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-};
+/** `sku` at the level `faultyItem.` or `items.0.`, for example. */
+interface Place {
+  level: string;
+  name: string;
+}
 
-/** The paths of all fields at every level, `faultyItem.sku` and `items.0.sku` for example. */
-const allFields = (root: unknown, path: string[] = []): string[] => {
+const placesIn = (root: unknown, level = ''): Place[] => {
   const schema = unwrap(root);
-  if (schema instanceof z.ZodArray) return allFields(schema.element, [...path, '0']);
+  if (schema instanceof z.ZodArray) return placesIn(schema.element, `${level}0.`);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape).flatMap(([name, field]) => [
-    [...path, name].join('.'),
-    ...allFields(field, [...path, name]),
+    { level, name },
+    ...placesIn(field, `${level}${name}.`),
   ]);
 };
 
 /** The known name that was probably meant. */
-const nearest = (name: string, known: string[], elsewhere: string[]): string | null =>
-  nearestBySpelling(name, known) ?? sameElsewhere(name, elsewhere) ?? nearestByWords(name, known);
+const nearest = (name: string, known: string[], places: Place[]): string | null =>
+  nearestBySpelling(name, known) ?? sameElsewhere(name, places) ?? nearestByWords(name, known);
 
 /** At most a third of the letters differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
   if (known.length === 0) return null;
   const guess = closest(name, known);
-  return distance(name.toLowerCase(), guess.toLowerCase()) <= Math.max(2, Math.floor(guess.length / 3))
-    ? guess
-    : null;
+  const isNear = distance(name.toLowerCase(), guess.toLowerCase()) <= Math.max(2, guess.length / 3);
+  return isNear ? guess : null;
 };
 
 /** `sku` beside `faultyItem` means `faultyItem.sku`. */
-const sameElsewhere = (name: string, paths: string[]): string | null => {
-  const joined = (each: string): string => wordsOf(each).join();
-  const path = paths.find((each) => joined(each.slice(each.lastIndexOf('.') + 1)) === joined(name));
-  if (path === undefined) return null;
-  return path.includes('.') ? path : `${path} at the top level`;
+const sameElsewhere = (given: string, places: Place[]): string | null => {
+  const words = wordsOf(given).join();
+  const place = places.find(({ name }) => wordsOf(name).join() === words);
+  return place ? `${place.level}${place.name}${place.level ? '' : ' at the top level'}` : null;
 };
 
 const wordsOf = (name: string): string[] =>

@@ -7,18 +7,15 @@ export const AGAIN: unique symbol = Symbol('again');
 /** In an item's place: its result, its own error, a promise where it takes longer than its batch, or AGAIN. */
 export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[];
 
-/** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
-type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
-
 interface BatchOptions<Item> {
   most: number;
   atOnce?: number;
   /** Beyond this many the next caller is refused: a queue that long cannot be answered in time. */
   capacity?: number;
-  timeoutMs?: number;
-  /** By `performance.now()`, where an item has a deadline of its own. */
+  /** By `performance.now()`. */
   deadlineOf?: (item: Item) => number;
-  afterFailure?: AfterFailure;
+  /** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
+  afterFailure?: (error: unknown) => 'split' | 'retry' | 'fail';
 }
 
 /** `work` may call `sent` as soon as its changes are on their way: the next batch begins then. */
@@ -36,7 +33,6 @@ interface Pending<Item, Result> {
 
 /** Together with one round trip this is below the 5 s within which every request is answered. */
 export const QUEUE_TIMEOUT_MS = 2_500;
-const CAPACITY = 5_000;
 const MOST_TRIES = 3;
 const AGAIN_AFTER_MS = 50;
 
@@ -49,19 +45,24 @@ class Batcher<Item, Result> {
   /** Batches that have neither called `sent` nor ended. */
   readonly #unsent = new Set<Pending<Item, Result>[]>();
 
-  constructor(work: Work<Item, Result>, options: Required<BatchOptions<Item>>) {
+  constructor(work: Work<Item, Result>, options: BatchOptions<Item>) {
     this.#work = work;
-    this.#options = options;
+    this.#options = {
+      atOnce: 1,
+      capacity: 5_000,
+      deadlineOf: () => performance.now() + QUEUE_TIMEOUT_MS,
+      afterFailure: () => 'split',
+      ...options,
+    };
   }
 
-  ask(item: Item): Promise<Result> {
-    return new Promise((resolve, reject) => {
+  readonly ask = (item: Item): Promise<Result> =>
+    new Promise((resolve, reject) => {
       if (this.#waiting.length >= this.#options.capacity)
         return reject(new QueueTimeout('the queue is full'));
       const overdueAt = this.#options.deadlineOf(item);
       this.#enqueue({ item, resolve, reject, overdueAt, failures: 0 });
     });
-  }
 
   #enqueue(pending: Pending<Item, Result>): void {
     this.#waiting.push(pending);
@@ -134,15 +135,5 @@ class Batcher<Item, Result> {
 /** Turns work on many items into a function for one. Adds no delay when idle. */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
-  { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: BatchOptions<Item>,
-): ((item: Item) => Promise<Result>) => {
-  const batcher = new Batcher(work, {
-    atOnce: 1,
-    capacity: CAPACITY,
-    timeoutMs,
-    deadlineOf: () => performance.now() + timeoutMs,
-    afterFailure: () => 'split',
-    ...options,
-  });
-  return (item) => batcher.ask(item);
-};
+  options: BatchOptions<Item>,
+): ((item: Item) => Promise<Result>) => new Batcher(work, options).ask;

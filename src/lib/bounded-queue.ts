@@ -6,8 +6,6 @@ interface QueueLimits {
   refusal: () => Error;
 }
 
-type Release = () => void;
-
 /** First come, first served, with a bound on the number that waits and a deadline for each. */
 export class BoundedQueue {
   readonly #limits: QueueLimits;
@@ -18,7 +16,8 @@ export class BoundedQueue {
     this.#limits = limits;
   }
 
-  take(): Promise<Release> {
+  /** Resolves with what gives the place back. */
+  take(): Promise<() => void> {
     const { atOnce, waiting: most, withinMs, refusal } = this.#limits;
     if (this.#running < atOnce) {
       this.#running += 1;
@@ -48,7 +47,7 @@ export class BoundedQueue {
     }
   }
 
-  #newSlot(): Release {
+  #newSlot(): () => void {
     let isReleased = false;
     return () => {
       if (isReleased) return;

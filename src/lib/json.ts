@@ -16,6 +16,15 @@ export const withExactNumbers = (
   { source }: { source?: string } = {},
 ): unknown => (typeof value === 'number' && source !== undefined ? exactNumber(source) : value);
 
+/** For text that may be damaged. */
+export const jsonOr = (text: string, otherwise: unknown, reviver?: typeof withExactNumbers): unknown => {
+  try {
+    return JSON.parse(text, reviver);
+  } catch {
+    return otherwise;
+  }
+};
+
 /** Reads JSON that a column keeps as text. V8's own message would quote the text, which may be a customer's, into the log. */
 export const parseJsonColumn = (column: string, text: string, reviver?: typeof withExactNumbers) => {
   try {

@@ -1,13 +1,4 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 // Files and folders that only this user may use, whatever the umask (docs/contract.md).
@@ -17,7 +8,7 @@ const OWNER_ONLY = 0o600;
 /** An existing file is not opened: closing it would drop the locks that SQLite holds here. */
 export const ensurePrivateFile = (file: string): void => {
   try {
-    closeSync(openSync(file, 'wx', OWNER_ONLY));
+    writeFileSync(file, '', { flag: 'wx', mode: OWNER_ONLY });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
@@ -26,7 +17,6 @@ export const ensurePrivateFile = (file: string): void => {
   accessSync(file, constants.R_OK | constants.W_OK);
 };
 
-/** Of a file, if it exists. */
 export const restrictPermissions = (file: string): void => {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
   if (mode !== undefined && (mode & 0o777) !== OWNER_ONLY) chmodSync(file, OWNER_ONLY);

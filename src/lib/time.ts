@@ -4,7 +4,7 @@ export interface Clock {
 }
 export const systemClock: Clock = { now: () => Date.now() };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 const MOST_DAYS = 1_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
 /** By day since 1970, its `2026-11-15T`. */
@@ -28,6 +28,8 @@ export const toIso = (ms: number): string => {
   const time = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`;
   return `${dayOf(day)}${time}.${String(inDay % 1000).padStart(3, '0')}Z`;
 };
+
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
 /** The same day so many months before, or the last of that month. */
 export const monthsBefore = (ms: number, months: number): number => {

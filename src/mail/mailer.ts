@@ -1,24 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
+import type { Logger } from 'pino';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { withTimeout } from '../lib/time.ts';
 import type { MailSettings } from '../service/config.ts';
-import type { Context } from '../service/context.ts';
 
 export interface Mail {
   to: string;
   subject: string;
   text: string;
   html: string;
-}
-
-/** Sends mails after the request that asked for them: a slow or dead mail server delays no answer. */
-export interface Mailer {
-  /** Whether the operator set up a mail server. Without one `send` does nothing. */
-  isOn: boolean;
-  send(mail: Mail): void;
-  /** Waits for what is being sent, and retries nothing any more. Says whether the server accepted every mail so far. */
-  finish(): Promise<boolean>;
 }
 
 /** Between the attempts; after the last one the mail is given up. */
@@ -34,16 +25,20 @@ const LIMITS = {
   refusal: () => Object.assign(new Error('too many mails wait'), { code: 'TOO_MANY' }),
 };
 
-/** What may be logged: the server's words could repeat the address. */
-const reasonOf = (error: unknown): { code: string; answer: number | null } => {
-  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
-  return { code: String(code ?? 'unknown'), answer: typeof responseCode === 'number' ? responseCode : null };
+/** By nodemailer's codes. */
+const REASONS: Record<string, string> = {
+  EAUTH: 'the mail server does not accept the user and password in SMTP_URL',
+  ETLS: 'the connection to the mail server could not be encrypted (SMTP_URL, SMTP_ALLOW_PLAIN)',
+  EENVELOPE: 'the mail server does not accept the sender (MAIL_FROM) or the recipient',
+  EMESSAGE: 'the mail server does not accept the mail',
+  TOO_MANY: 'too many mails wait',
 };
 
-/** The server understood and said no; asking again changes nothing. */
-const isFinal = (error: unknown): boolean => {
-  const { code, answer } = reasonOf(error);
-  return code === 'TOO_MANY' || (answer !== null && answer >= 500);
+/** What may be logged: the server's words could repeat the address. */
+const reasonOf = (error: unknown) => {
+  const { code = 'unknown', responseCode: answer } = error as { code?: string; responseCode?: number };
+  const reason = REASONS[code] ?? 'the mail server cannot be reached, or does not answer (SMTP_URL)';
+  return { code, answer, reason };
 };
 
 const tooLate = (): Error => Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
@@ -61,51 +56,47 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
   });
 };
 
-export const openMailer = ({ config, log }: Context): Mailer => {
-  const { mail: settings } = config;
-  if (!settings) return { isOn: false, send: () => {}, finish: async () => true };
+/** Sends mails after the request that asked for them: a slow or dead mail server delays no answer. */
+export const openMailer = (settings: MailSettings, log: Logger) => {
   const stopping = new AbortController();
   const queue = new BoundedQueue(LIMITS);
   const unfinished = new Set<Promise<void>>();
   let allSent = true;
   let transport: Promise<Transporter> | null = null;
 
-  const attempt = async ({ to, ...mail }: Mail): Promise<void> => {
-    transport ??= openTransport(settings);
-    const open = await transport;
-    // As an object, so that nothing in it is read as a second address.
-    const message = { ...mail, from: settings.from, to: { name: '', address: to } };
-    await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
-  };
-  const deliver = async (mail: Mail, retryAfterMs = RETRY_AFTER_MS): Promise<boolean> => {
+  const deliver = async (mail: Mail, [waitMs, ...later] = RETRY_AFTER_MS): Promise<void> => {
     try {
-      await attempt(mail);
-      return true;
+      transport ??= openTransport(settings);
+      const open = await transport;
+      // As an object, so that nothing in it is read as a second address.
+      const message = { ...mail, from: settings.from, to: { name: '', address: mail.to } };
+      await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
     } catch (error) {
-      const [waitMs, ...later] = retryAfterMs;
-      if (waitMs === undefined || isFinal(error) || stopping.signal.aborted) {
-        log.error(reasonOf(error), 'a mail could not be sent and was given up');
-        return false;
+      const reason = reasonOf(error);
+      // Too many wait, or the server understood and said no: asking again changes nothing.
+      const isFinal = reason.code === 'TOO_MANY' || (reason.answer ?? 0) >= 500;
+      if (waitMs === undefined || isFinal || stopping.signal.aborted) {
+        allSent = false;
+        log.error(reason, 'a mail could not be sent and was given up');
+        return;
       }
-      log.warn(reasonOf(error), 'a mail could not be sent; it will be tried again');
+      log.warn(reason, 'a mail could not be sent; it will be tried again');
       // Cut short when the process stops: the attempt after it is the last.
       await pause(waitMs, null, { signal: stopping.signal, ref: false }).catch(() => {});
-      return deliver(mail, later);
+      await deliver(mail, later);
     }
   };
   return {
-    isOn: true,
-    send(mail) {
-      const sending = deliver(mail).then((sent) => {
-        unfinished.delete(sending);
-        allSent &&= sent;
-      });
+    send(mail: Mail): void {
+      const sending = deliver(mail).finally(() => unfinished.delete(sending));
       unfinished.add(sending);
     },
-    async finish() {
+    /** Waits for what is being sent, and retries nothing any more. Says whether the server accepted every mail so far. */
+    async finish(): Promise<boolean> {
       stopping.abort();
       await Promise.all(unfinished);
       return allSent;
     },
   };
 };
+export type Mailer = ReturnType<typeof openMailer>;

@@ -1,11 +1,22 @@
-import { sql } from 'kysely';
-import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
-import { rmaNumber } from '../../contract/common.ts';
+import { type Expression, type RawBuilder, sql } from 'kysely';
+import { AGE_STEPS_DAYS, type Overview, type OverviewReturn } from '../../contract/admin.ts';
 import { lowestId } from '../lib/ids.ts';
-import { toIso } from '../lib/time.ts';
-import { dueTimes, isOpen, isOverdue, STATUSES } from '../returns/open.ts';
-import { from, KIND_NAMES, type RmaTableName } from '../returns/store.ts';
-import { hasStatus, totalOf } from '../returns/totals.ts';
+import { DAY_MS, toIso } from '../lib/time.ts';
+import { viewRow } from '../paging/page-answer.ts';
+import { KINDS } from '../returns/changes/decide.ts';
+import type { ReturnView } from '../returns/kinds/kind.ts';
+import { viewFor } from '../returns/people.ts';
+import {
+  briefOf,
+  columnsOf,
+  from,
+  isOpen,
+  type ReturnRow,
+  type RmaTableName,
+  STATUSES,
+} from '../returns/store.ts';
+import { totalOf } from '../returns/totals.ts';
+import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
 import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -13,9 +24,9 @@ import { readTargets, type Targets } from '../shops/settings.ts';
 
 // The figures on the admin app's first page. The database computes each from an index, and counts as the list counts its rows.
 
-const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
 const LONGEST_SHOWN = 5;
+const WORK_SHOWN = 8;
 
 /** By how much a zone's clocks are ahead at a time, which its name says: GMT, or GMT+05:30. */
 const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
@@ -52,26 +63,102 @@ const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, da
   return new Map(rows.map(({ from, count }) => [from, count]));
 };
 
-/** Found in the index of open returns, which has this order, and nothing else of the table is read for that. */
-const openLongest = async ({ scans }: Context, table: RmaTableName, shop: string) => {
-  const oldest = from(scans, table)
+type View = (row: ReturnRow) => ReturnView & Pick<OverviewReturn, 'assignee' | 'dueAt' | 'waitingFor'>;
+
+/** Returns by their numbers, which an index of open returns finds: nothing else of the table is read for that. */
+const readReturns = async (
+  ctx: Context,
+  { table, shop, view }: { table: RmaTableName; shop: string; view: View },
+  numbers: Expression<unknown>,
+): Promise<OverviewReturn[]> => {
+  const rows = await from(ctx.scans, table)
+    .select(columnsOf(table))
     .where('shop_id', '=', shop)
-    .orderBy('number')
-    .limit(sql.lit(LONGEST_SHOWN));
-  const rows = await oldest
-    .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
-    .where('number', 'in', oldest.select('number').where(isOpen(table)))
+    .where(sql<boolean>`number ${ctx.among(numbers)}`)
+    .$castTo<ReturnRow>()
     .execute();
-  return rows.map((row) => ({
-    kind: KIND_NAMES[table],
-    id: row.id,
-    rmaNumber: rmaNumber(row.number),
-    status: row.status,
-    customerName: row.customer_name,
-    createdAt: toIso(row.created_at),
-    updatedAt: toIso(row.updated_at),
+  return rows.flatMap((row) => {
+    const item = viewRow(ctx, { name: table, view }, row);
+    if (!item) return [];
+    const { assignee, dueAt, waitingFor, createdAt, updatedAt } = item;
+    const title = 'companyName' in item ? item.companyName : item.faultyItem.productName;
+    return { ...briefOf(table, row), title, assignee, dueAt, waitingFor, createdAt, updatedAt };
+  });
+};
+
+/** How many are between two steps of age, from how many are within each step and in all. `createdTo` is not included. */
+const countsByAge = (within: number[], nowMs: number) => {
+  const createdAt = (days: number | undefined) => (days === undefined ? null : toIso(nowMs - days * DAY_MS));
+  return within.map((count, i) => ({
+    upToDays: AGE_STEPS_DAYS[i] ?? null,
+    count: count - (within[i - 1] ?? 0),
+    createdFrom: createdAt(AGE_STEPS_DAYS[i]),
+    createdTo: createdAt(AGE_STEPS_DAYS[i - 1]),
   }));
 };
+
+interface Times {
+  nowMs: number;
+  days: Days;
+  today: { from: number; to: number };
+  targets: Targets;
+}
+
+/** Of one kind: counts; what to do next, of all and of this person; and what is open longest, but for repairs that only need to be closed. */
+const figuresOf = async (ctx: Context, caller: Caller, table: RmaTableName, times: Times) => {
+  const { nowMs, days, today, targets } = times;
+  const { shop, actor } = caller;
+  const view = (await viewFor(ctx, caller, KINDS[table].view)) as View;
+  const { statuses, values } = targetsIn(targets, table);
+  const dueAt = dueAtBy(statuses, values);
+  const open = from(ctx.scans, table).where('shop_id', '=', shop.id).where(isOpen(table));
+  const numbers = open.select('number');
+  const read = (some: Expression<unknown>) => readReturns(ctx, { table, shop: shop.id, view }, some);
+  const byDue = (some: typeof numbers) =>
+    (statuses.length === 0 ? some : some.orderBy(dueAt, (by) => by.asc().nullsLast()))
+      .orderBy('number')
+      .limit(sql.lit(WORK_SHOWN));
+  const oldest = numbers.where('status', '<>', 'OFFLINE_RESOLVED').orderBy('number');
+  const count = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;
+  const countOf = async (status: string) => ({
+    status,
+    count: await totalOf(ctx, shop.id, table, { status }),
+  });
+  const [byStatus, counted, perDay, next, own, openLongest] = await Promise.all([
+    Promise.all(STATUSES[table].map(countOf)),
+    // All in one pass over open returns, and without groups, which SQLite would sort.
+    open
+      .select((eb) => [
+        eb.fn.countAll<number>().as('total'),
+        count(sql`assignee_id = ${actor.id}`).as('mine'),
+        count(sql`assignee_id is null`).as('unassigned'),
+        count(sql`${dueAt} <= ${nowMs}`).as('overdue'),
+        count(sql`${dueAt} < ${today.to}`).as('due'),
+        count(IS_WAITING).as('waiting'),
+        ...AGE_STEPS_DAYS.map((step) => count(sql`created_at >= ${nowMs - step * DAY_MS}`).as(`upTo${step}`)),
+      ])
+      .executeTakeFirstOrThrow(),
+    createdPerDay(ctx, table, shop.id, days),
+    statuses.length === 0 ? [] : read(byDue(numbers)),
+    read(byDue(numbers.where('assignee_id', '=', actor.id))),
+    read(oldest.limit(sql.lit(LONGEST_SHOWN))),
+  ]);
+  const { total, mine, unassigned, overdue, due, waiting } = counted;
+  const within = [...AGE_STEPS_DAYS.map((step) => counted[`upTo${step}`]), total];
+  return {
+    counts: {
+      ...{ byStatus, open: total, mine, unassigned, overdue, dueToday: due - overdue, waiting },
+      createdToday: perDay.get(today.from) ?? 0,
+      openByAge: countsByAge(within, nowMs),
+    },
+    perDay,
+    work: { next: next.filter((each) => each.dueAt !== null), mine: own, openLongest },
+  };
+};
+
+const byAge = ({ createdAt }: OverviewReturn): string => createdAt;
+/** What has no due time comes last. */
+const byDueTime = ({ dueAt, createdAt }: OverviewReturn): string => (dueAt ?? '9999') + createdAt;
 
 const deliveriesOf = async ({ scans }: Context, shopId: string, sinceMs: number) => {
   const rows = await scans
@@ -107,88 +194,33 @@ const failingReceivers = async ({ scans }: Context, shopId: string) => {
   return rows.map((row) => ({ ...row, since: toIso(row.since) }));
 };
 
-/** The steps of age as spans of creation: from included, to not. */
-const stepsAt = (nowMs: number) => {
-  const createdAt = (days: number | null | undefined) => (days == null ? null : toIso(nowMs - days * DAY_MS));
-  return [...AGE_STEPS_DAYS, null].map((upToDays, i) => ({
-    upToDays,
-    createdFrom: createdAt(upToDays),
-    createdTo: createdAt(AGE_STEPS_DAYS[i - 1]),
-  }));
-};
-
-const openWorkOf = async (
-  ctx: Context,
-  { shop, actor }: Caller,
-  table: RmaTableName,
-  targets: Targets,
-  nowMs: number,
-) => {
-  const steps = stepsAt(nowMs);
-  const cases = AGE_STEPS_DAYS.map(
-    (days, i) => sql`when created_at >= ${nowMs - days * DAY_MS} then ${sql.lit(i)}`,
-  );
-  const step = sql<number>`case ${sql.join(cases, sql` `)} else ${sql.lit(AGE_STEPS_DAYS.length)} end`;
-  const { statuses, values } = dueTimes(targets, table, nowMs);
-  const returns = from(ctx.scans, table).where('shop_id', '=', shop.id).where(isOpen(table));
-  const [totals, open, byAge, overdue] = await Promise.all([
-    ctx.totalsOf({ shopId: shop.id, kind: table }),
-    totalOf(ctx, shop.id, table, { open: true }),
-    // By step of age: how many there are, have an assignee, are this person's. In one pass over the index of open returns.
-    returns
-      .select((eb) => [
-        step.as('step'),
-        eb.fn.countAll<number>().as('count'),
-        eb.fn.count<number>('assignee_id').as('assigned'),
-        sql<number>`count(case when assignee_id = ${actor.id} then 1 end)`.as('mine'),
-      ])
-      .groupBy('step')
-      .execute(),
-    returns
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where(isOverdue(statuses, values))
-      .executeTakeFirstOrThrow(),
-  ]);
-  const sum = (some: number[]) => some.reduce((total, count) => total + count, 0);
-  return {
-    byStatus: STATUSES[table].map((status) => ({
-      status,
-      count: sum(totals.filter((total) => hasStatus(total, status)).map(({ count }) => count)),
-    })),
-    open,
-    mine: sum(byAge.map(({ mine }) => mine)),
-    unassigned: sum(byAge.map(({ count, assigned }) => count - assigned)),
-    overdue: overdue.count,
-    openByAge: steps.map((span, i) => ({ ...span, count: byAge.find(({ step }) => step === i)?.count ?? 0 })),
-  };
-};
-
 /** Only Admins may see the shop's clients. */
 export const overviewOf = async (ctx: Context, caller: Caller, timeZone: string, isAdmin: boolean) => {
   const { shop } = caller;
   const nowMs = ctx.clock.now();
   const days = lastDays(DAYS_SHOWN, timeZone, nowMs);
-  const targets = await readTargets(ctx, shop.id);
-  const figuresOf = (table: RmaTableName) =>
-    Promise.all([
-      openWorkOf(ctx, caller, table, targets, nowMs),
-      createdPerDay(ctx, table, shop.id, days),
-      openLongest(ctx, table, shop.id),
-    ]);
-  const [[offlineRepairs, repairDays, oldRepairs], [tradeReturns, tradeDays, oldReturns], usage, deliveries] =
-    await Promise.all([
-      figuresOf('offline_repairs'),
-      figuresOf('trade_returns'),
-      readUsage(ctx, shop),
-      deliveriesOf(ctx, shop.id, nowMs - DAY_MS),
-    ]);
+  const today = days.at(-1) ?? { from: nowMs, to: nowMs };
+  const times = { nowMs, days, today, targets: await readTargets(ctx, shop.id) };
+  const [repairs, trade, usage, deliveries] = await Promise.all([
+    figuresOf(ctx, caller, 'offline_repairs', times),
+    figuresOf(ctx, caller, 'trade_returns', times),
+    readUsage(ctx, shop),
+    deliveriesOf(ctx, shop.id, nowMs - DAY_MS),
+  ]);
+  const first = (most: number, name: keyof typeof repairs.work, keyOf: (item: OverviewReturn) => string) =>
+    [...repairs.work[name], ...trade.work[name]]
+      .sort((one, other) => keyOf(one).localeCompare(keyOf(other)))
+      .slice(0, most);
   return {
-    offlineRepairs: offlineRepairs as Overview['offlineRepairs'],
-    tradeReturns: tradeReturns as Overview['tradeReturns'],
+    now: toIso(nowMs),
+    todayBegins: toIso(today.from),
+    todayEnds: toIso(today.to),
+    offlineRepairs: repairs.counts as Overview['offlineRepairs'],
+    tradeReturns: trade.counts as Overview['tradeReturns'],
     createdPerDay: days.map(({ day, from, to }) => ({
       day,
-      offlineRepairs: repairDays.get(from) ?? 0,
-      tradeReturns: tradeDays.get(from) ?? 0,
+      offlineRepairs: repairs.perDay.get(from) ?? 0,
+      tradeReturns: trade.perDay.get(from) ?? 0,
       createdFrom: toIso(from),
       createdTo: toIso(to),
     })),
@@ -196,8 +228,8 @@ export const overviewOf = async (ctx: Context, caller: Caller, timeZone: string,
     webhooks: deliveries.webhooks,
     droppedByClient: isAdmin ? deliveries.droppedByClient : null,
     failingReceivers: isAdmin ? await failingReceivers(ctx, shop.id) : null,
-    openLongest: [...oldRepairs, ...oldReturns]
-      .sort((one, other) => one.createdAt.localeCompare(other.createdAt))
-      .slice(0, LONGEST_SHOWN),
+    next: first(WORK_SHOWN, 'next', byDueTime),
+    mine: first(WORK_SHOWN, 'mine', byDueTime),
+    openLongest: first(LONGEST_SHOWN, 'openLongest', byAge),
   };
 };

@@ -98,47 +98,41 @@ export const viewRow = <Row extends Listed, Item>(
 class Chunks<Row extends Listed, Item, Key> {
   readonly #ctx: Context;
   readonly #source: ListSource<Row, Item, Key>;
-  #rows: Row[];
-  #keys: Key[];
+  readonly #keys: Key[];
   #atOnce: number;
 
-  constructor(ctx: Context, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
+  constructor(ctx: Context, source: ListSource<Row, Item, Key>, keys: Key[]) {
     this.#ctx = ctx;
     this.#source = source;
-    this.#rows = rows;
     this.#keys = keys;
     this.#atOnce = keys.length <= WHOLE_ROWS ? WHOLE_ROWS : CHUNK_ROWS.first;
   }
 
   get isOver(): boolean {
-    return this.#rows.length + this.#keys.length === 0;
+    return this.#keys.length === 0;
   }
 
-  /** The next items as JSON, a comma before each. The first of them wait for no turn: most pages have no more. */
-  async next(isFirst = false): Promise<string> {
-    if (this.#rows.length > 0) return this.#write();
-    return isFirst ? this.#read() : this.#ctx.largeAnswers.chunk(() => this.#read());
+  readInTurn(): Promise<string> {
+    return this.#ctx.largeAnswers.chunk(() => this.read());
   }
 
-  async #read(): Promise<string> {
+  async read(): Promise<string> {
     const keys = this.#keys.splice(0, this.#atOnce);
     const found = new Map((await this.#source.readRows(keys)).map((row) => [this.#source.keyOf(row), row]));
-    this.#rows = keys.flatMap((key) => found.get(key) ?? []);
-    return this.#write();
+    return this.write(keys.flatMap((key) => found.get(key) ?? []));
   }
 
-  /** Rows that do not fit are read again later: they do not wait in memory for a slow client. */
-  #write(): string {
+  /** Items as JSON, a comma before each. Rows that do not fit are read again later: they do not wait in memory for a slow client. */
+  write(rows: Row[]): string {
     let text = '';
     let used = 0;
-    for (const row of this.#rows) {
+    for (const row of rows) {
       if (text.length >= CHUNK_BYTES) break;
       const item = viewRow(this.#ctx, this.#source, row);
       if (item !== undefined) text += `,${JSON.stringify(item)}`;
       used += 1;
     }
-    this.#keys.unshift(...this.#rows.slice(used).map(this.#source.keyOf));
-    this.#rows = [];
+    this.#keys.unshift(...rows.slice(used).map(this.#source.keyOf));
     const fitting = Math.floor((used * CHUNK_BYTES) / Math.max(1, text.length));
     this.#atOnce = Math.min(Math.max(1, fitting), CHUNK_ROWS.most);
     return text;
@@ -148,7 +142,7 @@ class Chunks<Row extends Listed, Item, Key> {
     try {
       // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
       yield Buffer.from(head.pop() ?? '');
-      while (!this.isOver) yield Buffer.from(await this.next());
+      while (!this.isOver) yield Buffer.from(await this.readInTurn());
       yield Buffer.from(tail);
     } catch (error) {
       this.#ctx.log.error({ list: this.#source.name, error: describeError(error) }, 'aborted a large answer');
@@ -168,9 +162,11 @@ export const answerPage = async <Row extends Listed, Item, Key>(
 ): Promise<PageAnswer<Item>> => {
   const { items: _, ...rest } = listEnvelope([], found.total, page);
   const tail = `],${JSON.stringify(rest).slice(1)}`;
-  const chunks = new Chunks(ctx, source, found);
-  let first = '';
-  while (!chunks.isOver && first.length < CHUNK_BYTES) first += await chunks.next(first === '');
+  const chunks = new Chunks(ctx, source, found.keys);
+  let first = found.rows.length > 0 ? chunks.write(found.rows) : '';
+  // The first rows wait for no turn: most pages have no more.
+  while (!chunks.isOver && first.length < CHUNK_BYTES)
+    first += await (first === '' ? chunks.read() : chunks.readInTurn());
   const head = `{"items":[${first.slice(1)}`;
   if (chunks.isOver) return { body: head + tail };
   const end = ctx.largeAnswers.begin(shopId);

@@ -6,7 +6,7 @@ import { OPERATOR, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
-import { LONGEST_CHANGE_MS, queueUnassignment } from '../returns/people.ts';
+import { LONGEST_CHANGE_MS } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { warning } from '../service/log.ts';
@@ -163,7 +163,8 @@ export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
 /** What the audit log has of them; and their account, which a backup from before they were removed has. No change of theirs is running. */
 const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void> => {
   const { numDeletedRows } = await trx.deleteFrom('users').where('id', '=', id).executeTakeFirstOrThrow();
-  if (numDeletedRows > 0n) await queueUnassignment(trx, { id, shop_id }, 0);
+  const departed = trx.insertInto('departed_people').values({ user_id: id, shop_id, left_at: 0 });
+  if (numDeletedRows > 0n) await departed.execute();
   await sql`
     update audit_log set
       actor_name = case when actor_id = ${id} then ${ERASED_TEXT} else actor_name end,

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { type RawBuilder, sql } from 'kysely';
-import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
+import type { RefusedReturn } from '../../contract/common.ts';
 import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { FindCustomer, FoundCustomer } from '../../contract/personal-data.ts';
-import { aboutShop, recordAudit } from '../audit/store.ts';
+import { recordShopAudit } from '../audit/store.ts';
 import type { Db } from '../db/database.ts';
 import { type RmaTableName, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { lowestId } from '../lib/ids.ts';
@@ -11,8 +11,9 @@ import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import { KINDS } from '../returns/changes/decide.ts';
-import { KIND_NAMES, type ReturnRow, readAhead } from '../returns/store.ts';
+import { briefOf, KIND_NAMES, type ReturnRow, RMA_TABLES, readAhead } from '../returns/store.ts';
 import { viewEntry } from '../returns/timeline.ts';
+import { viewWaitingForStaff } from '../returns/waiting.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { PENDING } from '../webhooks/queue.ts';
@@ -72,7 +73,7 @@ export const findReturns = async (
   // Not by the column itself where an e-mail leads to the rows: SQLite would read the whole shop in its order.
   const order = isEmail ? sql`number + 0` : sql`number`;
   const found = new Map<string, CustomerRow>();
-  for (const table of ['offline_repairs', 'trade_returns'] as const) {
+  for (const table of RMA_TABLES) {
     const rma = sql`${sql.table(table)} as rma`;
     const take = (rows: WithCorrection[]): void => {
       for (const { data, ...row } of rows) {
@@ -102,17 +103,19 @@ export const isWaiting = ({ oneOf }: Context, shopId: string, ids: string[]): Ra
   client_id in (select id from api_clients where shop_id = ${shopId})
   and rma_id ${oneOf('id', ids)} and status = ${PENDING}`;
 
-/** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. */
+/** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. `isForced`: neither counts. */
 export const holdsOf = async (
   ctx: Context,
   db: Db,
   shopId: string,
   rows: Pick<CustomerRow, 'id' | 'status' | 'kind'>[],
+  isForced = false,
 ): Promise<Map<string, RefusedReturn['reason']>> => {
+  const holds = new Map<string, RefusedReturn['reason']>();
+  if (isForced) return holds;
   const ids = rows.map(({ id }) => id);
   const deliveries = db.selectFrom('webhook_deliveries').select('rma_id');
   const waiting = await deliveries.where(isWaiting(ctx, shopId, ids)).execute();
-  const holds = new Map<string, RefusedReturn['reason']>();
   for (const { rma_id } of waiting) if (rma_id) holds.set(rma_id, 'DELIVERY_WAITING');
   for (const { id, status, kind } of rows)
     if (!(ERASABLE_STATUSES[kind] as readonly string[]).includes(status)) holds.set(id, 'OPEN');
@@ -130,11 +133,7 @@ export const findCustomer = async (
   const shown = found.slice(0, SHOWN);
   const holds = await holdsOf(ctx, ctx.scans, shop.id, shown);
   const returns = shown.map((row) => ({
-    kind: KIND_NAMES[row.kind],
-    id: row.id,
-    rmaNumber: rmaNumber(row.number),
-    status: row.status,
-    customerName: row.customer_name,
+    ...briefOf(row.kind, row),
     customerEmail: row.customer_email,
     createdAt: toIso(row.created_at),
     hold: holds.get(row.id) ?? null,
@@ -161,6 +160,7 @@ const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
   const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) =>
     viewRow(ctx, { name, view }, part) ?? part;
   const row = await readAhead(ctx, kind, id);
+  const whole = (each: ReturnRow) => ({ ...KINDS[kind].view(each), waitingFor: viewWaitingForStaff(each) });
   const timeline: unknown[] = [];
   const events: unknown[] = [];
   for (const entry of await entriesOf(ctx.scans, id)) {
@@ -168,7 +168,7 @@ const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
     for (const event of await eventsOf(ctx.scans, entry))
       events.push(shown('events', event, ({ body }) => parseJsonColumn('body', body, withExactNumbers)));
   }
-  return { kind: KIND_NAMES[kind], return: row && shown(kind, row, KINDS[kind].view), timeline, events };
+  return { kind: KIND_NAMES[kind], return: row && shown(kind, row, whole), timeline, events };
 };
 
 async function* exportAll(ctx: Context, found: CustomerRow[]): AsyncGenerator<string> {
@@ -181,12 +181,10 @@ async function* exportAll(ctx: Context, found: CustomerRow[]): AsyncGenerator<st
 /** One JSON document, read return by return. */
 export const exportCustomer = async (
   ctx: Context,
-  { shop, actor }: Caller,
+  caller: Caller,
   person: FindCustomer,
 ): Promise<Readable> => {
-  const found = await findReturns(ctx, shop.id, person);
-  const entry = { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'CUSTOMER_EXPORTED' } as const;
-  const data = { count: found.length };
-  await ctx.db.transaction().execute((trx) => recordAudit(trx, { ...entry, data }));
+  const found = await findReturns(ctx, caller.shop.id, person);
+  await recordShopAudit(ctx, ctx.db, caller, 'CUSTOMER_EXPORTED', { count: found.length });
   return Readable.from(exportAll(ctx, found), { objectMode: false });
 };

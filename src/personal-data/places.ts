@@ -35,7 +35,7 @@ const each = <Value extends string, Name extends string>(value: Value, ...names:
 const OF_BOTH = {
   ...each('text', 'customer_name'),
   ...each('email', 'customer_email'),
-  ...each('none', 'customer_phone'),
+  ...each('none', 'customer_phone', 'waiting_note'),
   ...each('rebuilt', 'search_text'),
   ...each('kept', 'id', 'shop_id', 'client_id', 'assignee_id', 'external_ref', 'external_source'),
 };
@@ -79,7 +79,10 @@ export const PLACES: Places = {
     ...each('short', 'body', 'attempt_log', 'reason'),
     ...each('kept', 'id', 'rma_id', 'client_id'),
   },
-  users: each('account', 'id', 'shop_id', 'email', 'password_hash', 'name', 'factor_secret'),
+  users: {
+    ...each('account', 'id', 'shop_id', 'email', 'password_hash', 'name', 'factor_secret'),
+    ...each('account', 'provider_issuer', 'provider_subject'),
+  },
   sessions: each('account', 'token_hash', 'id', 'user_id', 'browser', 'address'),
   sign_in_addresses: each('account', 'user_id', 'address'),
   access_links: each('account', 'token_hash', 'user_id'),
@@ -128,10 +131,8 @@ export const fieldOf = (column: string): string =>
 
 /** The same by the names that answers, events and timelines use; the parts of an address; and the note to a line that was received. */
 const fieldsOf = (table: RmaTableName): Map<string, string | null> => {
-  const columns = Object.entries(erasedColumns(table)).map(
-    ([name, value]) => [fieldOf(name), value] as const,
-  );
-  return new Map([...columns, ...Object.entries(ADDRESS), ['note', null]]);
+  const columns = Object.entries({ ...erasedColumns(table), ...ADDRESS, note: null });
+  return new Map(columns.map(([name, value]) => [fieldOf(name), value]));
 };
 const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
 

@@ -13,13 +13,29 @@ import {
 } from '../../contract/personal-data.ts';
 import { routesOf, sendJson } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { eraseCustomer } from './erase.ts';
+import { rateLimited } from '../service/errors.ts';
+import type { Caller } from '../shops/plans.ts';
+import { countForgettable, eraseCustomer, readForgetting, replaceForgetting } from './erase.ts';
 import { eraseFormerEmployee, listFormerEmployees } from './erasures.ts';
 import { exportCustomer, findCustomer } from './find.ts';
-import { countForgettable, readForgetting, replaceForgetting } from './forget.ts';
 
 /** Erasing 500 returns takes seconds. */
 const ERASE_DEADLINE_MS = 120_000;
+
+/** Shops in which a program erases. Also a dry run may read all returns of a shop: one at a time, or this process would read in a loop. */
+const erasing = new Set<string>();
+
+const eraseAlone = async (ctx: Context, caller: Caller, { customerEmail: email, dryRun }: CreateErasure) => {
+  const { id } = caller.shop;
+  if (erasing.has(id))
+    throw rateLimited(1_000, () => 'Another erasure of the shop is running: send this one after it.');
+  erasing.add(id);
+  try {
+    return await eraseCustomer(ctx, caller, { email, dryRun, includeOpen: false, reason: null });
+  } finally {
+    erasing.delete(id);
+  }
+};
 
 /** For programs with the right to. */
 export const erasureRoutes = (app: FastifyInstance, ctx: Context): void =>
@@ -29,12 +45,11 @@ export const erasureRoutes = (app: FastifyInstance, ctx: Context): void =>
     deadlineMs: ERASE_DEADLINE_MS,
     summary: "Erase a customer's data",
     description:
-      'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0.',
+      'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. One call of a shop at a time: another meanwhile is a 429.',
     body: CreateErasure,
     answer: ['What was erased.', Erasure],
     errors: [409],
-    handle: ({ caller, body: { customerEmail, dryRun } }) =>
-      eraseCustomer(ctx, caller, { email: customerEmail, dryRun, includeOpen: false, reason: null }),
+    handle: ({ caller, body }) => eraseAlone(ctx, caller, body),
   });
 
 export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => {
@@ -76,7 +91,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => 
     operationId: 'getForgetting',
     summary: 'Read when customers are forgotten',
     answer: ['The rules.', Forgetting],
-    handle: ({ caller }) => readForgetting(ctx, caller),
+    handle: ({ caller }) => readForgetting(ctx.db, caller.shop.id),
   });
   route({
     at: 'PUT /forgetting',
@@ -118,7 +133,6 @@ export const formerEmployeeRoutes = (app: FastifyInstance, ctx: Context): void =
       'Timelines and the audit log then show `[erased]` in its place. In a large shop it takes minutes; until then the list has them with `erasing`. It cannot be undone.',
     body: EraseFormerEmployee,
     answer: ['It is being erased, or was before.'],
-    notFound: 'The shop has no such former employee.',
     handle: ({ caller, params, body }) => eraseFormerEmployee(ctx, caller, params.id, body),
   });
 };

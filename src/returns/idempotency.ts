@@ -8,12 +8,8 @@ import { sha256 } from '../service/secrets.ts';
 
 export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
-export interface KeyUse {
-  clientId: string;
-  key: string;
-  /** Of the validated body and the collection's path. */
-  bodyHash: string;
-}
+/** `body_hash`: of the validated body and the collection's path. */
+export type KeyUse = Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'body_hash'>;
 
 /**
  * Only what the caller sent, in one order: an optional field that a later release adds to the schema is null in the bodies of callers
@@ -29,18 +25,18 @@ const sentFields = (_name: string, value: unknown): unknown =>
       );
 
 export const keyUse = (clientId: string, key: string, path: string, body: unknown): KeyUse => ({
-  clientId,
+  client_id: clientId,
   key,
-  bodyHash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
+  body_hash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
 });
 
-export const keyName = ({ clientId, key }: Pick<KeyUse, 'clientId' | 'key'>): string => `${clientId}:${key}`;
+export const keyName = ({ client_id, key }: KeyUse): string => `${client_id}:${key}`;
 
 export type KeptAnswers = ReadonlyMap<string, Row<'idempotency_keys'>>;
 
 /** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
 export const selectAnswers = statement(
-  ({ rows }, { asked }: { asked: { client_id: string; key: string }[] }) => sql<Row<'idempotency_keys'>>`
+  ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
     select kept.client_id, kept.key, kept.body_hash, kept.answer, kept.created_at
     from ${rows('asked', { client_id: 'id', key: 'text' }, asked)}
     join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`,
@@ -50,21 +46,9 @@ export const selectAnswers = statement(
 export const recall = (kept: KeptAnswers, use: KeyUse, nowMs: number): object | null => {
   const first = kept.get(keyName(use));
   if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
-  if (first.body_hash !== use.bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+  if (first.body_hash !== use.body_hash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
   return JSON.parse(first.answer, withExactNumbers);
 };
-
-export const keptAnswer = (
-  { clientId, key, bodyHash }: KeyUse,
-  answer: object,
-  nowMs: number,
-): Row<'idempotency_keys'> => ({
-  client_id: clientId,
-  key,
-  body_hash: bodyHash,
-  answer: JSON.stringify(answer),
-  created_at: nowMs,
-});
 
 const COLUMNS = {
   client_id: 'id',

@@ -1,59 +1,52 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { z } from 'zod';
+import type { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import type { Page } from '../../contract/common.ts';
+import { FEWEST_DIGITS } from '../../contract/personal-data.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { type Engine, rowCount, statement, statementsBy } from '../db/statements.ts';
+import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
-import { dueTimes, isEnded, isOpen, isOverdue, statusRank } from './open.ts';
 import { digitsOf } from './search.ts';
-import { columnsOf, from, isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
+import {
+  columnsOf,
+  from,
+  isApiClient,
+  isEnded,
+  isOpen,
+  type ReturnRow,
+  type RmaTableName,
+  statusRank,
+} from './store.ts';
 import { type Origin, totalOf } from './totals.ts';
+import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from './waiting.ts';
 
-// Lists of returns. To add a filter: its value in `RmaFilters`, its condition in `CONDITIONS`, and when it is asked for in `listQuery`.
+// Lists of returns. To add a filter: its schema, and under the same name its column in `EQUAL` or its condition in `CONDITIONS`.
 
-/** What a list may be narrowed by, of either kind. All but `updatedSince` is for staff only. */
-export interface RmaFilters extends Page {
-  updatedSince?: number | undefined;
-  /** Free text, every word of which must be found. */
-  q?: string | undefined;
-  /** Made by programs or by people. */
-  origin?: Origin | undefined;
-  open?: boolean | undefined;
-  /** `me`, `none` or an id. */
-  assignee?: string | undefined;
-  overdue?: 'true' | undefined;
-  createdFrom?: number | undefined;
-  createdTo?: number | undefined;
-  /** A part of the store's id, or of the company's id or name. */
-  store?: string | undefined;
-  company?: string | undefined;
-  sort?: ReturnSort | undefined;
-  order?: SortOrder | undefined;
-}
+type StaffQuery = z.output<typeof AdminOfflineRepairQuery> & z.output<typeof AdminTradeReturnQuery>;
 
-export type Equal = Partial<
-  Record<keyof Tables['offline_repairs'] | keyof Tables['trade_returns'], string | number | undefined>
-> & { status: string | undefined };
+/** What a list may be narrowed by, of either kind. */
+export type RmaFilters = Page &
+  Partial<Omit<StaffQuery, keyof Page | 'status'>> & { status?: string | undefined };
 
 /** What the text of a list's statements depends on. */
 interface ListShape {
   table: RmaTableName;
-  equal: string[];
   conditions: Condition[];
   /** How many words are searched for, and whether they may be a phone number. */
   words: number;
   phone: boolean;
-  /** The statuses that have target days, where only what is overdue is asked for. */
+  /** The statuses that have target days, where due times are asked for. */
   dueStatuses: string[];
   sort: ReturnSort;
   order: SortOrder;
 }
 
-/** By column, filter or word (`word0`, `word1` …). */
+/** By filter, condition or word (`word0`, `word1` …). */
 type ListValues = { shop: string; limit: number; offset: number } & Record<string, unknown>;
 
 type ToCondition = (params: ListValues, engine: Engine, shape: ListShape) => RawBuilder<SqlBool>;
@@ -87,7 +80,29 @@ const hasWords: ToCondition = (params, { contains }, { words, phone }) => {
   return phone ? sql<SqlBool>`((${all}) or ${has('phone')})` : all;
 };
 
+/** What a column must be, to the letter. */
+const EQUAL = {
+  rmaNumber: 'number',
+  status: 'status',
+  externalRef: 'external_ref',
+  externalSource: 'external_source',
+  orderNumber: 'order_number',
+  storeId: 'store_id',
+  serialNumber: 'serial_number',
+  disposition: 'offline_disposition',
+  isDangerous: 'is_dangerous',
+  tradeOrderNumber: 'trade_order_number',
+  companyId: 'company_id',
+  customerEmail: 'customer_email',
+  assigned: 'assignee_id',
+} as const;
+const equalTo = Object.entries(EQUAL).map(([name, column]): [string, ToCondition] => [
+  name,
+  (params) => sql`${sql.ref(column)} = ${params[name]}`,
+]);
+
 const CONDITIONS = {
+  ...(Object.fromEntries(equalTo) as Record<keyof typeof EQUAL, ToCondition>),
   fromApi: () => sql`client_id is not null`,
   fromStaff: () => sql`client_id is null`,
   open: (_params, _engine, { table }) => isOpen(table),
@@ -95,31 +110,33 @@ const CONDITIONS = {
   updatedSince: ({ updatedSince }) => sql`updated_at >= ${updatedSince}`,
   createdFrom: ({ createdFrom }) => sql`created_at >= ${createdFrom}`,
   createdTo: ({ createdTo }) => sql`created_at < ${createdTo}`,
-  assigned: ({ assignee }) => sql`assignee_id = ${assignee}`,
   unassigned: () => sql`assignee_id is null`,
-  overdue: (params, _engine, { dueStatuses }) => isOverdue(dueStatuses, params),
+  dueFrom: (params, _engine, { dueStatuses }) => sql`${dueAtBy(dueStatuses, params)} >= ${params['dueFrom']}`,
+  // By `enteredBefore`, which is earlier by the shortest target, the index by `status_since` leads.
+  dueTo: (params, _engine, { dueStatuses }) =>
+    sql`status_since < ${params['enteredBefore']} and ${dueAtBy(dueStatuses, params)} < ${params['dueTo']}`,
+  waiting: () => IS_WAITING,
+  notWaiting: () => IS_NOT_WAITING,
+  waitingFor: ({ waitingFor }) => sql`waiting_for = ${waitingFor}`,
   store: hasStoreLike,
   company: hasCompanyLike,
   words: hasWords,
 } satisfies Record<string, ToCondition>;
 type Condition = keyof typeof CONDITIONS;
 
-/** With these alone, and a status, the total is one that is kept with every change. */
-const KEPT: readonly Condition[] = ['fromApi', 'fromStaff', 'open', 'ended'];
+/** With these alone the total is one that is kept with every change. */
+const KEPT: readonly Condition[] = ['status', 'fromApi', 'fromStaff', 'open', 'ended'];
 
-const isTotalKept = ({ equal, conditions }: ListShape): boolean =>
-  equal.every((column) => column === 'status') && conditions.every((name) => KEPT.includes(name));
+const isTotalKept = ({ conditions }: ListShape): boolean => conditions.every((name) => KEPT.includes(name));
 
 /** With these alone an index leads to the rows in the order of their numbers. */
-const IN_ORDER: readonly Condition[] = [...KEPT, 'assigned', 'unassigned'];
+const IN_ORDER: readonly string[] = [...KEPT, ...Object.keys(EQUAL), 'unassigned'];
 
 const isInOrder = ({ sort, conditions }: ListShape): boolean =>
   sort === 'number' && conditions.every((name) => IN_ORDER.includes(name));
 
-/** Few rows have the same value, and an index leads to them: counting them takes less time than another statement. */
-const REFERENCES = ['number', 'serial_number', 'external_ref', 'order_number', 'trade_order_number'];
-
-const isByReference = ({ equal }: ListShape): boolean => equal.some((column) => REFERENCES.includes(column));
+/** Few may match, of many numbers. */
+const COUNTED_FIRST: readonly Condition[] = ['updatedSince', 'dueFrom', 'dueTo', 'waiting'];
 
 const originFor = (caller: Caller, { origin }: RmaFilters): Origin | undefined =>
   isApiClient(caller) ? 'API' : origin;
@@ -128,44 +145,55 @@ const listQuery = (
   caller: Caller,
   table: RmaTableName,
   filters: RmaFilters,
-  equal: Equal,
-  due: ReturnType<typeof dueTimes> | null,
+  targets: TargetsIn | null,
+  nowMs: number,
 ): { shape: ListShape; values: ListValues } => {
-  const { page, limit, q, assignee, store, company, updatedSince, createdFrom, createdTo } = filters;
+  const { page, limit, q, assignee, isDangerous } = filters;
   const words = q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
   const phone = phoneDigitsOf(q);
   const origin = originFor(caller, filters);
-  const open = due ? true : filters.open;
-  const asked: Record<Condition, unknown> = {
-    ...{ updatedSince, createdFrom, createdTo, store, company },
+  // What is overdue is due until now.
+  const dueTo = filters.overdue ? Math.min(nowMs + 1, filters.dueTo ?? nowMs + 1) : filters.dueTo;
+  const waits = filters.waitingFor !== undefined && filters.waitingFor !== 'none';
+  const open = waits || filters.dueFrom !== undefined || dueTo !== undefined ? true : filters.open;
+  /** With its value, or whether it is asked for where it has none. */
+  const asked: Record<string, unknown> = {
+    ...filters,
+    dueTo,
+    isDangerous: isDangerous === undefined ? undefined : Number(isDangerous),
+    store: filters.store?.toLowerCase(),
+    company: filters.company?.toLowerCase(),
     fromApi: origin === 'API',
     fromStaff: origin === 'STAFF',
     open: open === true,
     ended: open === false,
-    assigned: assignee !== undefined && assignee !== 'none',
+    assigned: assignee === 'me' ? caller.actor.id : assignee !== 'none' && assignee,
     unassigned: assignee === 'none',
-    overdue: due !== null,
+    waiting: waits,
+    notWaiting: filters.waitingFor === 'none',
+    waitingFor: waits && filters.waitingFor !== 'any' && filters.waitingFor,
     words: words.length > 0,
   };
   const isAsked = (name: Condition) => asked[name] !== undefined && asked[name] !== false;
   const shape: ListShape = {
     table,
-    equal: Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined),
     conditions: (Object.keys(CONDITIONS) as Condition[]).filter(isAsked),
     words: words.length,
     phone: phone !== undefined,
-    dueStatuses: due?.statuses ?? [],
-    sort: filters.sort ?? DEFAULT_ORDER.sort,
+    dueStatuses: targets?.statuses ?? [],
+    // Without a target nothing is due.
+    sort:
+      filters.sort === 'dueAt' && targets?.statuses.length === 0
+        ? 'number'
+        : (filters.sort ?? DEFAULT_ORDER.sort),
     order: filters.order ?? DEFAULT_ORDER.order,
   };
   const values: ListValues = {
-    ...equal,
-    ...due?.values,
+    ...asked,
+    ...targets?.values,
     ...Object.fromEntries(words.map((word, i) => [`word${i}`, word])),
-    ...{ phone, updatedSince, createdFrom, createdTo },
-    assignee: assignee === 'me' ? caller.actor.id : assignee,
-    store: store?.toLowerCase(),
-    company: company?.toLowerCase(),
+    phone,
+    enteredBefore: dueTo === undefined ? undefined : dueTo - (targets?.shortestMs ?? 0),
     shop: caller.shop.id,
     limit,
     offset: (page - 1) * limit,
@@ -177,7 +205,6 @@ type Matching = SelectQueryBuilder<Tables, 'offline_repairs', object>;
 
 const matching = (engine: Engine, shape: ListShape, params: ListValues): Matching => {
   let found: Matching = from(engine.db, shape.table).where('shop_id', '=', params.shop);
-  for (const column of shape.equal) found = found.where(sql.ref(column), '=', params[column]);
   for (const name of shape.conditions) found = found.where(CONDITIONS[name](params, engine, shape));
   return found;
 };
@@ -194,9 +221,14 @@ interface PageShape extends ListShape {
  * A shop's numbers rise with every creation, and so do the times, whose index has the order too: a deep page of half a million took
  * 51 ms instead of 1,046.
  */
-const ordered = (found: Matching, { table, sort, order, conditions, few }: PageShape): Matching => {
+const ordered = (found: Matching, shape: PageShape, params: ListValues): Matching => {
+  const { table, sort, order, conditions, few } = shape;
   if (sort === 'status') found = found.orderBy(statusRank(table), order);
-  else if (sort !== 'number') found = found.orderBy(SORT_COLUMNS[sort], order);
+  else if (sort === 'dueAt') {
+    const open = dueAtBy(shape.dueStatuses, params);
+    const dueAt = conditions.includes('open') ? open : sql`case when erased_at is null then ${open} end`;
+    found = found.orderBy(dueAt, (by) => by[order]().nullsLast());
+  } else if (sort !== 'number') found = found.orderBy(SORT_COLUMNS[sort], order);
   else if (conditions.includes('createdFrom') || conditions.includes('createdTo'))
     found = found.orderBy('created_at', order);
   // Of an expression no engine thinks that an index has its order.
@@ -204,7 +236,6 @@ const ordered = (found: Matching, { table, sort, order, conditions, few }: PageS
 };
 
 const PHONE = /^[+(]?[\d\s().+/-]+$/;
-const FEWEST_DIGITS = 5;
 
 /** The digits of a text that may be a phone number, without the zeros that stand for a country; undefined for any other text. */
 const phoneDigitsOf = (q: string | undefined): string | undefined => {
@@ -213,27 +244,25 @@ const phoneDigitsOf = (q: string | undefined): string | undefined => {
   return digits.length >= FEWEST_DIGITS ? digits : undefined;
 };
 
-const counting = (engine: Engine, shape: ListShape, params: ListValues) =>
-  matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
-
 const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: ListValues) =>
-    ordered(matching(engine, shape, params), shape)
+    ordered(matching(engine, shape, params), shape, params)
       .select(shape.whole ? columnsOf(shape.table) : ['number'])
-      .$if(isByReference(shape), (page) => page.select(counting(engine, shape, params).as('total')))
-      .limit(rowCount(params.limit))
-      .offset(rowCount(params.offset)),
+      .limit(params.limit)
+      .offset(params.offset),
   ),
 );
 
 const countOfList = statementsBy((shape: ListShape) =>
-  statement((engine, params: ListValues) => counting(engine, shape, params)),
+  statement((engine, params: ListValues) =>
+    matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total')),
+  ),
 );
 
 /** Up to this limit a page reads whole rows: 6 MB of repairs at the most, 12 MB of trade returns. */
 const WHOLE_RETURNS = { offline_repairs: 100, trade_returns: 50 };
 
-/** Up to so many that changed lately are sorted; beyond, the page is found sooner among all numbers. */
+/** Up to so many are sorted; beyond, the page is found sooner among all numbers. */
 const FEW = 10_000;
 
 /** What programs ask never shares connections with the admin app. */
@@ -245,27 +274,28 @@ export const listRmas = async <Item>(
   table: RmaTableName,
   caller: Caller,
   filters: RmaFilters,
-  equal: Equal,
   view: (row: ReturnRow) => Item,
 ): Promise<PageAnswer<Item>> => {
   const shopId = caller.shop.id;
-  const due = filters.overdue ? dueTimes(await readTargets(ctx, shopId), table, ctx.clock.now()) : null;
-  const { shape, values } = listQuery(caller, table, filters, equal, due);
+  const asksDue = filters.overdue || filters.dueFrom !== undefined || filters.dueTo !== undefined;
+  const targets =
+    asksDue || filters.sort === 'dueAt' ? targetsIn(await readTargets(ctx, shopId), table) : null;
+  const { shape, values } = listQuery(caller, table, filters, targets, ctx.clock.now());
   const isQuick = isTotalKept(shape) && isInOrder(shape);
   const db = isQuick || isApiClient(caller) ? listsFor(ctx, caller) : ctx.scans;
   const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
   // Kept plans know no values, so the count decides how the page is read.
-  const counted = filters.updatedSince === undefined ? null : await count();
+  const counted = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
   const few = counted !== null && counted <= FEW;
   // Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million.
   const whole = filters.limit <= WHOLE_RETURNS[table] && isInOrder(shape);
   const page = pageOfList({ ...shape, whole, few });
-  const wanted = { status: equal.status, open: filters.open, origin: originFor(caller, filters) };
+  const wanted = { status: filters.status, open: filters.open, origin: originFor(caller, filters) };
   const [{ rows }, kept] = await Promise.all([
-    counted === 0 ? { rows: [] } : db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values)),
+    counted === 0 ? { rows: [] } : db.executeQuery<ReturnRow>(ctx.fill(page, values)),
     isTotalKept(shape) ? totalOf(ctx, shopId, table, wanted) : counted,
   ]);
-  const total = kept ?? rows[0]?.total ?? totalOfLastPage(filters, rows.length) ?? (await count());
+  const total = kept ?? totalOfLastPage(filters, rows.length) ?? (await count());
   const source = {
     name: table,
     view,

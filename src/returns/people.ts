@@ -1,16 +1,15 @@
 import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
-import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import { toIso } from '../lib/time.ts';
+import { isoOrNull } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField } from '../service/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
-import { dueAtOf } from './open.ts';
-import { isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
+import { from, isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
+import { dueAtOf, viewWaitingForStaff } from './waiting.ts';
 
 // Who of the team works on a return, and how staff see it.
 
@@ -25,13 +24,11 @@ export const readTeam = async ({ reads }: Context, shopId: string): Promise<Team
   return team.sort((one, other) => displayName(one).localeCompare(displayName(other)));
 };
 
-type Assigned = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id' | 'erased_at'>;
-
 /**
  * How this caller sees a return. Staff also see who works on it, and until when; a person who was removed works on nothing. API
  * clients are never shown that.
  */
-export const viewFor = async <Row extends Assigned, Item>(
+export const viewFor = async <Row extends ReturnRow, Item>(
   ctx: Context,
   caller: Caller,
   view: (row: Row) => Item,
@@ -39,15 +36,13 @@ export const viewFor = async <Row extends Assigned, Item>(
   if (isApiClient(caller)) return view;
   const { shop } = caller;
   const [team, targets] = await Promise.all([readTeam(ctx, shop.id), readTargets(ctx, shop.id)]);
-  const names = new Map(team.map((person) => [person.id, displayName(person)]));
   return (row) => {
-    const { assignee_id: id } = row;
-    const name = id === null ? undefined : names.get(id);
-    const dueAt = row.erased_at === null ? dueAtOf(targets, row.status, row.status_since) : null;
+    const person = team.find(({ id }) => id === row.assignee_id);
     return {
       ...view(row),
-      assignee: id === null || name === undefined ? null : { id, name },
-      dueAt: dueAt === null ? null : toIso(dueAt),
+      assignee: person ? { id: person.id, name: displayName(person) } : null,
+      waitingFor: viewWaitingForStaff(row),
+      dueAt: isoOrNull(dueAtOf(targets, row)),
     };
   };
 };
@@ -56,15 +51,6 @@ export const findAssignee = async (ctx: Context, shopId: string, id: string): Pr
   const person = (await readTeam(ctx, shopId)).find((each) => each.id === id);
   if (!person) throw invalidField('assigneeId', 'person', 'must be a person of the shop');
   return { id, name: displayName(person) };
-};
-
-/** In the transaction that removes a person: what is assigned to them is to become unassigned. */
-export const queueUnassignment = async (
-  trx: Trx,
-  { id, shop_id }: { id: string; shop_id: string },
-  at: number,
-): Promise<void> => {
-  await trx.insertInto('departed_people').values({ user_id: id, shop_id, left_at: at }).execute();
 };
 
 /** By then every change that assigned something to them has ended. */
@@ -94,18 +80,13 @@ export const unassignRemovedUsers = async (ctx: Context, nowMs: number): Promise
 const unassign = (ctx: Context, table: RmaTableName, shopId: string, userId: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     await lockCounter(ctx, trx, shopId);
-    const some = trx
-      .selectFrom(table as 'offline_repairs')
+    const some = from(trx, table)
       .select('id')
       .where('shop_id', '=', shopId)
-      .where('assignee_id', '=', userId)
-      .limit(sql.lit(PRUNED_AT_ONCE));
-    const { numUpdatedRows } = await trx
-      .updateTable(table as 'offline_repairs')
-      .set({ assignee_id: null })
-      .where(sql<boolean>`id ${ctx.among(some)}`)
-      // Asked again: an operator's own transaction may just have assigned it to another person.
-      .where('assignee_id', '=', userId)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+      .where('assignee_id', '=', userId);
+    // Asked again: an operator's own transaction may just have assigned it to another person.
+    const { numAffectedRows = 0n } = await sql`
+      update ${sql.table(table)} set assignee_id = null
+      where id ${ctx.among(some.limit(sql.lit(PRUNED_AT_ONCE)))} and assignee_id = ${userId}`.execute(trx);
+    return numAffectedRows > 0n;
   });

@@ -9,14 +9,16 @@ import {
   Assign,
   CorrectOfflineRepair,
   CorrectTradeReturn,
+  FaultList,
+  FaultQuery,
   MoveQuery,
   RelatedReturns,
+  SetWaitingFor,
   StoreList,
 } from '../../contract/admin-returns.ts';
 import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
 import { IdempotencyKey, type Right, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
-  OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
   TRADE_RETURN_MOVES,
   TRADE_RETURN_RECEIPT,
@@ -39,11 +41,12 @@ import {
 import { DryRun } from '../../contract/usage.ts';
 import { idempotencyKeyOf, routesOf, sendCreated, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { offlineRepairs, type ReturnActions, type SeenCorrection, tradeReturns } from './actions.ts';
-import type { Action, CreateBody } from './kinds/kind.ts';
+import { offlineRepairs, type ReturnActions, tradeReturns } from './actions.ts';
+import type { Action, Correction, CreateBody } from './kinds/kind.ts';
 import type { RmaFilters } from './list.ts';
-import { searchReturns } from './search.ts';
-import { type Ahead, type RmaTableName, readAhead } from './store.ts';
+import { findRelated, frequentFaults, searchReturns } from './search.ts';
+import { type Ahead, readAhead } from './store.ts';
+import { readTimeline } from './timeline.ts';
 import { listStores } from './totals.ts';
 
 // The routes of both kinds of RMA, in both APIs, from one table per kind.
@@ -55,32 +58,25 @@ interface Audience {
   list: z.ZodType;
 }
 
-interface MoveRoute {
-  action: Action;
-  operationId: string;
-  summary: string;
-  description: string;
-  body: z.ZodType<object>;
-}
+type MoveTexts = Record<'operationId' | 'summary' | 'description', string>;
 
 interface KindApi {
-  path: 'offline-repairs' | 'trade-returns';
-  table: RmaTableName;
   tag: string;
   /** As operation ids and texts name it. */
   names: { id: string; one: string; many: string; short: string };
   create: z.ZodType<CreateBody>;
-  correct: z.ZodType<SeenCorrection>;
+  correct: z.ZodType<Correction & { seen?: number | undefined }>;
   programs: Audience;
   staff: Audience;
-  moves: MoveRoute[];
+  moves: { [Name in Action]?: MoveTexts };
+  moveBodies: { [Name in Action]?: z.ZodType<object> };
   /** What API clients need for its moves, and whether they may also say what they saw. */
   programMoves: { right: Right; query?: typeof MoveQuery };
   describe: { create: string; related: string };
   actions: ReturnActions;
 }
 
-const REPAIR_MOVES: Record<OfflineRepairAction, Omit<MoveRoute, 'action' | 'body'>> = {
+const REPAIR_MOVES: Record<OfflineRepairAction, MoveTexts> = {
   tracking: {
     operationId: 'uploadOfflineRepairTracking',
     summary: 'Lodge return tracking',
@@ -111,19 +107,14 @@ const REPAIR_MOVES: Record<OfflineRepairAction, Omit<MoveRoute, 'action' | 'body
 };
 
 const OFFLINE_REPAIRS: KindApi = {
-  path: 'offline-repairs',
   tag: 'Offline repairs',
-  table: 'offline_repairs',
   names: { id: 'OfflineRepair', one: 'an offline repair', many: 'offline repairs', short: 'repair' },
   create: CreateOfflineRepair,
   correct: CorrectOfflineRepair,
   programs: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
   staff: { query: AdminOfflineRepairQuery, item: AdminOfflineRepair, list: AdminOfflineRepairList },
-  moves: (Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]).map((action) => ({
-    action,
-    ...REPAIR_MOVES[action],
-    body: OfflineRepairActionBody[action],
-  })),
+  moves: REPAIR_MOVES,
+  moveBodies: OfflineRepairActionBody,
   programMoves: { right: 'write' },
   describe: {
     create:
@@ -133,37 +124,32 @@ const OFFLINE_REPAIRS: KindApi = {
   actions: offlineRepairs,
 };
 
-/** What each is called, and what is said of it beyond its row in the table of moves. */
-const TRADE_MOVES: Record<TradeReturnAction, { operationId: string; more?: string }> = {
-  approve: { operationId: 'approveTradeReturn' },
-  reject: { operationId: 'rejectTradeReturn' },
-  receive: {
-    operationId: 'receiveTradeReturn',
-    more: ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`,
-  },
-  'request-credit': {
-    operationId: 'requestTradeReturnCredit',
-    more: ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.',
-  },
-  resolve: { operationId: 'resolveTradeReturn' },
+const tradeMove = (action: TradeReturnAction, operationId: string, more = ''): MoveTexts => ({
+  operationId,
+  summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
+  description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${more}`,
+});
+
+const COUNTING = ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`;
+const CREDITING = ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.';
+
+const TRADE_MOVES: Record<TradeReturnAction, MoveTexts> = {
+  approve: tradeMove('approve', 'approveTradeReturn'),
+  reject: tradeMove('reject', 'rejectTradeReturn'),
+  receive: tradeMove('receive', 'receiveTradeReturn', COUNTING),
+  'request-credit': tradeMove('request-credit', 'requestTradeReturnCredit', CREDITING),
+  resolve: tradeMove('resolve', 'resolveTradeReturn'),
 };
 
 const TRADE_RETURNS: KindApi = {
-  path: 'trade-returns',
   tag: 'Trade returns',
-  table: 'trade_returns',
   names: { id: 'TradeReturn', one: 'a trade return', many: 'trade returns', short: 'trade return' },
   create: CreateTradeReturn,
   correct: CorrectTradeReturn,
   programs: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
   staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
-  moves: (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).map((action) => ({
-    action,
-    operationId: TRADE_MOVES[action].operationId,
-    summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
-    description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${TRADE_MOVES[action].more ?? ''}`,
-    body: TradeReturnMoveBody[action],
-  })),
+  moves: TRADE_MOVES,
+  moveBodies: TradeReturnMoveBody,
   programMoves: { right: 'move-trade-returns', query: MoveQuery },
   describe: {
     create:
@@ -177,13 +163,13 @@ const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 
 type Register = ReturnType<typeof routesOf>;
 
-const dryRunRoute = (route: Register, ctx: Context, { path, names, create, actions }: KindApi): void =>
+const dryRunRoute = (route: Register, ctx: Context, { names, create, actions }: KindApi): void =>
   route({
-    at: `POST /${path}/dry-run`,
+    at: `POST /${actions.path}/dry-run`,
     operationId: `dryRun${names.id}`,
     limit: 'create',
     summary: `Try out ${names.one}`,
-    description: `Checks the body as if it were sent to \`POST /${path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
+    description: `Checks the body as if it were sent to \`POST /${actions.path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
     headers,
     body: create,
     answer: [`The ${names.short} would have been created.`, DryRun],
@@ -191,13 +177,9 @@ const dryRunRoute = (route: Register, ctx: Context, { path, names, create, actio
     handle: (request) => actions.dryRun(ctx, request.caller, request.body, idempotencyKeyOf(request)),
   });
 
-const createAndListRoutes = (
-  route: Register,
-  ctx: Context,
-  kind: KindApi,
-  { query, list }: Audience,
-): void => {
-  const { path, names, create, programs, describe, actions } = kind;
+const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, item, list }: Audience) => {
+  const { names, create, programs, describe, actions } = kind;
+  const { path, table } = actions;
   route({
     at: `POST /${path}`,
     operationId: `create${names.id}`,
@@ -225,10 +207,6 @@ const createAndListRoutes = (
     answer: [`A page of ${names.short}s.`, list],
     handle: (request, reply) => sendPage(reply, actions.list(ctx, request.caller, request.query)),
   });
-};
-
-const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
-  const { path, table, names, actions } = kind;
   route({
     at: `GET /${path}/:id`,
     operationId: `get${names.id}`,
@@ -246,7 +224,7 @@ const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audi
     query: TimelineQuery,
     answer: ['A page of the timeline.', Timeline],
     handle: ({ caller, params, query }, reply) =>
-      sendPage(reply, actions.timeline(ctx, caller, params.id, query)),
+      sendPage(reply, readTimeline(ctx, table, caller, params.id, query)),
   });
 };
 
@@ -257,13 +235,14 @@ const moveRoutes = (
   { item }: Audience,
   { query, ...config }: { right?: Right; query?: typeof MoveQuery },
 ): void => {
-  const { path, names, moves, actions } = kind;
-  for (const { action, ...move } of moves)
+  const { names, moves, moveBodies, actions } = kind;
+  for (const [action, texts] of Object.entries(moves) as [Action, MoveTexts][])
     route({
-      ...move,
+      ...texts,
       ...config,
-      at: `POST /${path}/:id/${action}`,
+      at: `POST /${actions.path}/:id/${action}`,
       query,
+      body: moveBodies[action] as z.ZodType<object>,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
       errors: [409],
       handle: ({ caller, params, body, query: { seen } }) =>
@@ -272,44 +251,68 @@ const moveRoutes = (
 };
 
 const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
-  const { path, names, correct, describe, actions } = kind;
+  const { names, correct, describe, actions } = kind;
+  const { path, table } = actions;
+  const answer = [`The whole ${names.short}, as it stands after this.`, item] as const;
+  const changed = { answer, errors: [409 as const] };
   route({
+    ...changed,
     at: `POST /${path}/:id/notes`,
     operationId: `note${names.id}`,
     summary: 'Add a note',
     description: 'Kept in the timeline. Sends no webhook.',
     body: AddNote,
-    answer: [`The whole ${names.short}.`, item],
-    errors: [409],
-    handle: ({ caller, params, body }) => actions.note(ctx, caller, params.id, body.note),
+    handle: ({ caller, params, body }) => actions.change(ctx, caller, { ...params, type: 'note', ...body }),
   });
   route({
+    ...changed,
     at: `POST /${path}/:id/assign`,
     operationId: `assign${names.id}`,
     summary: 'Assign to a person of the team',
     description: 'The status stays as it is. Programs that follow changes get an `updated` event.',
     body: Assign,
-    answer: [`The whole ${names.short}.`, item],
-    errors: [409],
     handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
   });
   route({
+    ...changed,
+    at: `PUT /${path}/:id/waiting-for`,
+    operationId: `setWaitingOf${names.id}`,
+    summary: 'Say what the work waits for',
+    description:
+      'Until it is removed or the status changes; meanwhile the target days stand still. Programs that follow changes get an `updated` event.',
+    query: MoveQuery,
+    body: SetWaitingFor,
+    handle: ({ caller, params, body, query: { seen } }) =>
+      actions.change(ctx, caller, { ...params, type: 'wait', waiting: body, seen }),
+  });
+  route({
+    ...changed,
+    at: `DELETE /${path}/:id/waiting-for`,
+    operationId: `clearWaitingOf${names.id}`,
+    summary: 'Say that the work goes on',
+    description:
+      'The target days count on from where they stood. Programs that follow changes get an `updated` event.',
+    query: MoveQuery,
+    handle: ({ caller, params, query: { seen } }) =>
+      actions.change(ctx, caller, { ...params, type: 'wait', waiting: null, seen }),
+  });
+  route({
+    ...changed,
     at: `POST /${path}/:id/correct`,
     operationId: `correct${names.id}`,
     summary: 'Correct a typing error',
     description:
       'Kept in the timeline with the old and the new value. Programs that follow changes get an `updated` event.',
     body: correct,
-    answer: [`The whole ${names.short}, as it stands after this.`, item],
-    errors: [409],
-    handle: ({ caller, params, body }) => actions.correct(ctx, caller, params.id, body),
+    handle: ({ caller, params, body: { seen, ...fields } }) =>
+      actions.change(ctx, caller, { ...params, type: 'correct', fields, seen }),
   });
   route({
     at: `GET /${path}/:id/related`,
     operationId: `getRelatedTo${names.id}`,
     summary: describe.related,
     answer: ['The earlier returns.', RelatedReturns],
-    handle: ({ caller, params }) => actions.related(ctx, caller, params.id),
+    handle: ({ caller, params }) => findRelated(ctx, table, caller, params.id),
   });
 };
 
@@ -317,8 +320,7 @@ export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
     const route = routesOf(app, { tag: kind.tag, right: 'write' });
     dryRunRoute(route, ctx, kind);
-    createAndListRoutes(route, ctx, kind, kind.programs);
-    readRoutes(route, ctx, kind, kind.programs);
+    commonRoutes(route, ctx, kind, kind.programs);
     moveRoutes(route, ctx, kind, kind.programs, kind.programMoves);
   }
 };
@@ -326,21 +328,26 @@ export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
 export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
     const route = routesOf(app, { tag: kind.tag });
-    createAndListRoutes(route, ctx, kind, kind.staff);
-    readRoutes(route, ctx, kind, kind.staff);
+    commonRoutes(route, ctx, kind, kind.staff);
     moveRoutes(route, ctx, kind, kind.staff, { query: MoveQuery });
     staffRoutes(route, ctx, kind, kind.staff);
   }
-  routesOf(app, { tag: OFFLINE_REPAIRS.tag })({
+  const route = routesOf(app, { tag: OFFLINE_REPAIRS.tag });
+  route({
     at: 'GET /stores',
     operationId: 'listStores',
     summary: 'List the stores of repairs',
     answer: ['The stores.', StoreList],
     handle: ({ caller }) => listStores(ctx, caller.shop.id),
   });
-};
-
-export const searchRoutes = (app: FastifyInstance, ctx: Context): void =>
+  route({
+    at: 'GET /faults',
+    operationId: 'listFaults',
+    summary: 'List the frequent faults of a sku',
+    query: FaultQuery,
+    answer: ['The faults.', FaultList],
+    handle: ({ caller, query }) => frequentFaults(ctx, caller, query.sku),
+  });
   routesOf(app, { tag: 'Overview' })({
     at: 'GET /search',
     operationId: 'searchReturns',
@@ -349,3 +356,4 @@ export const searchRoutes = (app: FastifyInstance, ctx: Context): void =>
     answer: ['What was found.', SearchResult],
     handle: ({ caller, query }) => searchReturns(ctx, caller, query.q),
   });
+};

@@ -1,11 +1,14 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import type { FaultList, RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
 import { rmaNumber, rmaNumberFilter } from '../../contract/common.ts';
 import type { Db } from '../db/database.ts';
+import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
+import { viewRow } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
-import { from, type ReturnRow, type RmaTableName } from './store.ts';
+import { briefOf, findRma, from, type ReturnRow, RMA_TABLES, type RmaTableName } from './store.ts';
 
 // What staff search in: one text for each return, in lower case.
 
@@ -58,43 +61,42 @@ const MOST_FOUND = 10;
 /** A statement has no more words than this, whatever was typed. */
 const MOST_WORDS = 8;
 
-const SHARED = ['id', 'number', 'status', 'customer_name', 'updated_at'] as const;
+const OF_BOTH = { number: 'number', reference: 'external_ref' };
+/** The columns that are looked up to the letter. Tracking numbers are found by the free text. */
+const EXACT = {
+  offline_repairs: { ...OF_BOTH, serial: 'serial_number', order: 'order_number' },
+  trade_returns: { ...OF_BOTH, order: 'trade_order_number' },
+};
+const TRACKING: Record<RmaTableName, RawBuilder<string | null>> = {
+  offline_repairs: sql`tracking_number`,
+  trade_returns: sql`null`,
+};
 
-interface FoundRow extends Pick<ReturnRow, (typeof SHARED)[number]> {
-  order_number: string;
-  about: string;
-  tracking_number?: string | null;
-}
+/** What a return is about: a product, which the item names, or a company. */
+const ABOUT = { offline_repairs: 'faulty_item', trade_returns: 'company_name' };
 
-/** What a search reads of each kind, and the columns that are looked up to the letter. Tracking numbers are found by the free text. */
-const KINDS = {
-  offline_repairs: {
-    name: 'OFFLINE_REPAIR',
-    columns: [...SHARED, 'order_number', 'faulty_item as about', 'tracking_number'],
-    exact: { number: 'number', serial: 'serial_number', reference: 'external_ref', order: 'order_number' },
-  },
-  trade_returns: {
-    name: 'TRADE_RETURN',
-    columns: [...SHARED, 'trade_order_number as order_number', 'company_name as about'],
-    exact: { number: 'number', reference: 'external_ref', order: 'trade_order_number' },
-  },
-} as const;
-const TABLES = ['offline_repairs', 'trade_returns'] as const;
+const newestOf = (db: Db, table: RmaTableName, shop: string, most = MOST_FOUND) =>
+  from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(most));
 
-const newestOf = (db: Db, table: RmaTableName, shop: string) =>
-  from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(MOST_FOUND));
-
-/** Both kinds, typed as if they were one. */
-const readFound = (table: RmaTableName, found: ReturnType<typeof newestOf>): Promise<FoundRow[]> =>
+/** Both kinds, as if they were one. */
+const readFound = (table: RmaTableName, found: ReturnType<typeof newestOf>) =>
   found
-    .select(KINDS[table].columns as unknown as typeof SHARED)
-    .$castTo<FoundRow>()
+    .select(['id', 'number', 'status', 'customer_name', 'updated_at'])
+    .select([
+      sql<string>`${sql.ref(ABOUT[table])}`.as('about'),
+      sql<string>`${sql.ref(EXACT[table].order)}`.as('order_number'),
+      TRACKING[table].as('tracking'),
+    ])
     .execute();
+type FoundRow = Awaited<ReturnType<typeof readFound>>[number];
 
 /** Returns of both kinds: exact matches first, then what holds every word; the newest first. */
 export const searchReturns = async (ctx: Context, caller: Caller, q: string): Promise<SearchResult> => {
   const matches = await Promise.all(
-    TABLES.flatMap((table) => [...exactMatches(ctx, caller, table, q), textMatches(ctx, caller, table, q)]),
+    RMA_TABLES.flatMap((table) => [
+      ...exactMatches(ctx, caller, table, q),
+      textMatches(ctx, caller, table, q),
+    ]),
   );
   const byId = new Map<string, FoundReturn>();
   for (const each of matches.flat().toSorted(exactThenNewest))
@@ -109,7 +111,7 @@ const exactThenNewest = (one: FoundReturn, other: FoundReturn): number =>
   (one.rmaNumber < other.rmaNumber ? 1 : -1);
 
 const exactMatches = ({ db }: Context, { shop }: Caller, table: RmaTableName, q: string) =>
-  Object.entries(KINDS[table].exact).map(async ([match, column]) => {
+  Object.entries(EXACT[table]).map(async ([match, column]) => {
     const value = match === 'number' ? rmaNumberFilter.safeParse(q).data : q;
     if (value === undefined) return [];
     const rows = await readFound(table, newestOf(db, table, shop.id).where(sql.ref(column), '=', value));
@@ -127,27 +129,113 @@ const textMatches = async (
   for (const word of q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS))
     matching = matching.where(contains('search_text', word));
   const rows = await readFound(table, newestOf(scans, table, shop.id).where('number', 'in', matching));
-  const isTracking = (row: FoundRow) => row.tracking_number?.toLowerCase() === q.toLowerCase();
+  const isTracking = (row: FoundRow) => row.tracking?.toLowerCase() === q.toLowerCase();
   return rows.map((row) => viewFound(table, row, isTracking(row) ? 'tracking' : null));
 };
 
 const viewFound = (table: RmaTableName, row: FoundRow, match: ExactMatch | null): FoundReturn => ({
-  kind: KINDS[table].name,
-  id: row.id,
-  rmaNumber: rmaNumber(row.number),
-  status: row.status,
-  customerName: row.customer_name,
-  about: table === 'trade_returns' ? row.about : productOf(row.about),
+  ...briefOf(table, row),
+  about: table === 'trade_returns' ? row.about : (itemTexts(row.about).at(-1) ?? ''),
   orderNumber: row.order_number,
   match,
   updatedAt: toIso(row.updated_at),
 });
 
-/** A row that cannot be read is found all the same. */
-const productOf = (faultyItem: string): string => {
-  try {
-    return String(JSON.parse(faultyItem).productName ?? '');
-  } catch {
-    return '';
-  }
+// --- related returns ---
+
+const MOST_RELATED = 5;
+
+type Related = RelatedReturns['sameSerial'];
+
+/** Those that came before, which have a lower number. `by` is answered from an index that ends with the number. */
+const relatedOf = async (
+  ctx: Context,
+  { shop_id, number }: ReturnRow,
+  table: RmaTableName,
+  by: RawBuilder<boolean>,
+): Promise<Related> => {
+  const matching = from(ctx.db, table).where('shop_id', '=', shop_id).where(by).where('number', '<', number);
+  const rows = await matching
+    .select(['id', 'number', 'status', 'customer_name', 'created_at'])
+    .select(sql<string>`${sql.ref(ABOUT[table])}`.as('about'))
+    .select(matching.select((eb) => eb.fn.countAll<number>().as('total')).as('total'))
+    .orderBy('number', 'desc')
+    .limit(sql.lit(MOST_RELATED))
+    .execute();
+  const view = (row: (typeof rows)[number]): RelatedReturn => ({
+    ...briefOf(table, row),
+    title: table === 'trade_returns' ? row.about : parseJsonColumn('faulty_item', row.about).productName,
+    createdAt: toIso(row.created_at),
+  });
+  const items = rows.flatMap((row) => viewRow(ctx, { name: 'related returns', view }, row) ?? []);
+  return { items, total: rows[0]?.total ?? 0 };
+};
+
+const together = (found: Related[]): Related => ({
+  items: found
+    .flatMap(({ items }) => items)
+    .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.rmaNumber.localeCompare(a.rmaNumber))
+    .slice(0, MOST_RELATED),
+  total: found.reduce((sum, { total }) => sum + total, 0),
+});
+
+/** Each kind lacks a column of the other. */
+type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: string };
+
+/** Earlier repairs of the same serial number, and earlier returns of the same customer or company. */
+export const findRelated = async (
+  ctx: Context,
+  table: RmaTableName,
+  caller: Caller,
+  id: string,
+): Promise<RelatedReturns> => {
+  const row: EitherRow = await findRma(ctx, table, caller, id);
+  const { serial_number: serial = null, company_id: company = null } = row;
+  // All erased returns have one e-mail address.
+  const email = row.erased_at === null ? row.customer_email : '';
+  const byEmail = sql<boolean>`lower(customer_email) = lower(${email})`;
+  const repairs = (by: RawBuilder<boolean>) => relatedOf(ctx, row, 'offline_repairs', by);
+  const ofTrade = (by: RawBuilder<boolean>) => relatedOf(ctx, row, 'trade_returns', by);
+  const [sameSerial, ...sameCustomer] = await Promise.all([
+    serial === null ? { items: [], total: 0 } : repairs(sql`serial_number = ${serial}`),
+    repairs(byEmail),
+    ofTrade(company === null ? byEmail : sql`${byEmail} and company_id <> ${company}`),
+    ...(company === null ? [] : [ofTrade(sql`company_id = ${company}`)]),
+  ]);
+  return { sameSerial, sameCustomer: together(sameCustomer) };
+};
+
+// --- frequent faults ---
+
+const FAULTS_SHOWN = 6;
+/** Longer ones tell a story, which is not repeated. */
+const LONGEST_FAULT = 60;
+const REPAIRS_READ = 2_000;
+
+/** The most frequent short fault descriptions of a sku among the shop's newest repairs, in any case; the newest spelling of each. */
+export const frequentFaults = async (
+  { scans, contains }: Context,
+  { shop }: Caller,
+  sku: string,
+): Promise<FaultList> => {
+  const newest = newestOf(scans, 'offline_repairs', shop.id, REPAIRS_READ).select([
+    'number',
+    'faulty_item',
+    'fault_description',
+    'erased_at',
+  ]);
+  const rows = await scans
+    .selectFrom(newest.as('newest'))
+    .select(['faulty_item', 'fault_description'])
+    .where('erased_at', 'is', null)
+    .where(sql<boolean>`length(trim(fault_description)) <= ${sql.lit(LONGEST_FAULT)}`)
+    .where(contains('faulty_item', JSON.stringify(sku)))
+    .orderBy('number', 'desc')
+    .execute();
+  const texts = rows
+    .filter(({ faulty_item }) => itemTexts(faulty_item)[0] === sku)
+    .map(({ fault_description }) => fault_description.trim());
+  const faults = [...Map.groupBy(texts, (text) => text.toLowerCase()).values()];
+  const items = faults.map((same) => ({ text: same[0] ?? '', count: same.length }));
+  return { items: items.sort((one, other) => other.count - one.count).slice(0, FAULTS_SHOWN) };
 };

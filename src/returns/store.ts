@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
-import { isId, isRmaNumber } from '../../contract/common.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { isId, isRmaNumber, rmaNumber } from '../../contract/common.ts';
+import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { RMA_COLUMNS, type RmaTableName, type Row } from '../db/schema.ts';
+import { columnsOf as allColumnsOf, type RmaTableName, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Context } from '../service/context.ts';
@@ -17,8 +18,16 @@ export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends
   ? Omit<Row<Table>, 'search_text'>
   : never;
 
+export const RMA_TABLES = ['offline_repairs', 'trade_returns'] as const satisfies RmaTableName[];
+
 /** As the admin API names the kinds. */
 export const KIND_NAMES = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
+
+/** What every short list of returns shows. */
+export const briefOf = (
+  table: RmaTableName,
+  { id, number, status, customer_name }: Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name'>,
+) => ({ kind: KIND_NAMES[table], id, rmaNumber: rmaNumber(number), status, customerName: customer_name });
 
 export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
@@ -29,9 +38,7 @@ export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: s
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
 /** null: there is none by this id. */
-export type RmaById = Record<RmaTableName, (id: string) => Promise<ReturnRow | null>>;
-
-export const readRmaById = ({ reads, fill }: Context): RmaById => {
+export const readRmaById = ({ reads, fill }: Context) => {
   const of = (table: RmaTableName) =>
     batched(
       async (ids: string[]) => {
@@ -47,7 +54,7 @@ export const readRmaById = ({ reads, fill }: Context): RmaById => {
 
 /** All columns of an RMA but `search_text`, which is never shown. */
 export const columnsOf = (table: RmaTableName) =>
-  RMA_COLUMNS[table].filter((column) => column !== 'search_text');
+  allColumnsOf(table as 'offline_repairs').filter((column) => column !== 'search_text');
 
 export const rowsById = statementsBy((table: RmaTableName) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
@@ -83,3 +90,38 @@ export const findRma = async (
   if (!row || !isVisibleTo(caller, row)) throw notFound(id);
   return row;
 };
+
+// --- what is open, which is everything that has not come to an end ---
+
+export const STATUSES: Record<RmaTableName, readonly string[]> = {
+  offline_repairs: OFFLINE_REPAIR_STATUSES,
+  trade_returns: TRADE_RETURN_STATUSES,
+};
+
+const endedOf = (table: RmaTableName): readonly string[] => ENDED_STATUSES[table];
+
+export const openStatuses = (table: RmaTableName): string[] =>
+  STATUSES[table].filter((status) => !endedOf(table).includes(status));
+
+export const hasOpenStatus = (table: RmaTableName): RawBuilder<SqlBool> =>
+  sql<SqlBool>`${sql.join(
+    endedOf(table).map((status) => sql`status <> ${sql.lit(status)}`),
+    sql` and `,
+  )}`;
+
+/**
+ * Spelt as in the indexes of open returns, with the statuses in the text: otherwise they would not be used. What is erased takes no
+ * change any more, so it is open no longer, whatever its status.
+ */
+export const isOpen = (table: RmaTableName): RawBuilder<SqlBool> =>
+  sql<SqlBool>`${hasOpenStatus(table)} and erased_at is null`;
+
+export const isEnded = (table: RmaTableName): RawBuilder<SqlBool> =>
+  sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;
+
+/** To order by: the place of a status in its life. */
+export const statusRank = (table: RmaTableName): RawBuilder<number> =>
+  sql<number>`case status ${sql.join(
+    STATUSES[table].map((status, rank) => sql`when ${sql.lit(status)} then ${sql.lit(rank)}`),
+    sql` `,
+  )} else ${sql.lit(STATUSES[table].length)} end`;

@@ -1,17 +1,16 @@
 import { sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { TOTAL_COLUMNS } from '../db/schema.ts';
+import { type Row, TOTAL_COLUMNS } from '../db/schema.ts';
 import { type Change, change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Context } from '../service/context.ts';
-import { hasOpenStatus, openStatuses } from './open.ts';
-import type { RmaTableName } from './store.ts';
+import { hasOpenStatus, openStatuses, type RmaTableName } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
 // there are.
 
-export type Origin = 'API' | 'STAFF';
+export type Origin = Total['origin'];
 
 export const originOf = ({ client_id }: { client_id: string | null }): Origin =>
   client_id === null ? 'STAFF' : 'API';
@@ -23,36 +22,21 @@ export const countedAs = (
 ): string => (erased_at !== null && openStatuses(table).includes(status) ? `${status} ${ERASED}` : status);
 const ERASED = 'erased';
 
-export const hasStatus = (counted: { status: string }, status: string): boolean =>
-  counted.status === status || counted.status === `${status} ${ERASED}`;
-
-export interface TotalChange {
-  shop_id: string;
-  kind: RmaTableName;
-  origin: Origin;
-  status: string;
-  /** How many more, or fewer if negative. */
-  count: number;
-}
+/** Of a change the count is how many more there are, or fewer if negative. */
+export type Total = Row<'rma_totals'>;
 
 const COLUMNS = { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' } as const;
 
 const addingTotals = statement(
-  ({ rows }, { sums }: { sums: TotalChange[] }) => sql`
+  ({ rows }, { changes }: { changes: Total[] }) => sql`
     insert into rma_totals (shop_id, kind, origin, status, count)
-    select shop_id, kind, origin, status, count from ${rows('more', COLUMNS, sums)} where true
+    select shop_id, kind, origin, status, cast(sum(count) as bigint) from ${rows('more', COLUMNS, changes)}
+    group by shop_id, kind, origin, status having sum(count) <> 0
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
 );
 
-export const saveTotals = (changes: TotalChange[]): Change[] => {
-  const sums = new Map<string, TotalChange>();
-  for (const each of changes) {
-    const name = [each.shop_id, each.kind, each.origin, each.status].join(' ');
-    sums.set(name, { ...each, count: each.count + (sums.get(name)?.count ?? 0) });
-  }
-  const kept = [...sums.values()].filter(({ count }) => count !== 0);
-  return kept.length === 0 ? [] : [change(addingTotals, { sums: kept })];
-};
+export const saveTotals = (changes: Total[]): Change[] =>
+  changes.length === 0 ? [] : [change(addingTotals, { changes })];
 
 const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
   db
@@ -61,9 +45,7 @@ const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[]
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
 );
 
-export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<TotalChange[]>;
-
-export const readTotals = ({ reads, fill }: Context): TotalsOf =>
+export const readTotals = ({ reads, fill }: Context) =>
   batched(
     async (batch: { shopId: string; kind: RmaTableName }[]) => {
       const shopIds = [...new Set(batch.map(({ shopId }) => shopId))];
@@ -82,7 +64,7 @@ export const totalOf = async (
   wanted: { status?: string | undefined; open?: boolean | undefined; origin?: Origin | undefined },
 ): Promise<number> =>
   (await totalsOf({ shopId, kind }))
-    .filter((counted) => wanted.status === undefined || hasStatus(counted, wanted.status))
+    .filter(({ status }) => wanted.status === undefined || status.replace(` ${ERASED}`, '') === wanted.status)
     .filter(({ status }) => wanted.open === undefined || wanted.open === openStatuses(kind).includes(status))
     .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
     .reduce((sum, { count }) => sum + count, 0);

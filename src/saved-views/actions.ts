@@ -7,7 +7,7 @@ import {
   searchErrors,
 } from '../../contract/admin-work.ts';
 import { isId } from '../../contract/common.ts';
-import type { Trx } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import { type Row, SAVED_VIEW_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
@@ -19,9 +19,8 @@ import { lockShop } from '../shops/store.ts';
 // Lists under a name: a person's own, which only they see, and the shop's, which Admins share.
 
 export interface Viewer {
-  id: string;
-  shopId: string;
-  role: UserRole;
+  user: { id: string; role: UserRole };
+  caller: { shop: { id: string } };
 }
 
 const viewSaved = ({ id, kind, name, search, user_id }: Row<'saved_views'>): SavedView => ({
@@ -32,19 +31,20 @@ const viewSaved = ({ id, kind, name, search, user_id }: Row<'saved_views'>): Sav
   shared: user_id === null,
 });
 
-export const listViews = async (ctx: Context, { id, shopId }: Viewer): Promise<SavedView[]> => {
-  const rows = await ctx.db
+const viewsOf = (db: Db, { user, caller }: Viewer) =>
+  db
     .selectFrom('saved_views')
     .select(SAVED_VIEW_COLUMNS)
-    .where('shop_id', '=', shopId)
-    .where((eb) => eb.or([eb('user_id', 'is', null), eb('user_id', '=', id)]))
-    .orderBy('id')
-    .execute();
+    .where('shop_id', '=', caller.shop.id)
+    .where((eb) => eb.or([eb('user_id', 'is', null), eb('user_id', '=', user.id)]));
+
+export const listViews = async (ctx: Context, viewer: Viewer): Promise<SavedView[]> => {
+  const rows = await viewsOf(ctx.db, viewer).orderBy('id').execute();
   return rows.flatMap((row) => viewRow(ctx, { name: 'saved_views', view: viewSaved }, row) ?? []);
 };
 
-const mustBeAdmin = ({ role }: Viewer): void => {
-  if (role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
+const mustBeAdmin = ({ user }: Viewer): void => {
+  if (user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
 };
 
 const mustBeKnown = (kind: SavedView['kind'], search: Record<string, string>): void => {
@@ -53,15 +53,11 @@ const mustBeKnown = (kind: SavedView['kind'], search: Record<string, string>): v
 };
 
 /** Refuses one more, shared or of this person, than there may be. The shop is locked: two at once cannot both be the last. */
-const mustHaveRoom = async (trx: Trx, { id, shopId }: Viewer, shared: boolean): Promise<void> => {
-  await lockShop(trx, shopId);
-  const { count } = await trx
-    .selectFrom('saved_views')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('shop_id', '=', shopId)
-    .where('user_id', shared ? 'is' : '=', shared ? null : id)
-    .executeTakeFirstOrThrow();
-  if (count >= MOST_VIEWS) throw new ServiceError('TOO_MANY_VIEWS');
+const mustHaveRoom = async (trx: Trx, viewer: Viewer, shared: boolean): Promise<void> => {
+  await lockShop(trx, viewer.caller.shop.id);
+  const views = await viewsOf(trx, viewer).execute();
+  const others = views.filter(({ user_id }) => (user_id === null) === shared);
+  if (others.length >= MOST_VIEWS) throw new ServiceError('TOO_MANY_VIEWS');
 };
 
 export const createView = async (ctx: Context, viewer: Viewer, given: CreateSavedView) => {
@@ -71,8 +67,8 @@ export const createView = async (ctx: Context, viewer: Viewer, given: CreateSave
   const at = ctx.clock.now();
   const row: Row<'saved_views'> = {
     id: newId(at),
-    shop_id: viewer.shopId,
-    user_id: shared ? null : viewer.id,
+    shop_id: viewer.caller.shop.id,
+    user_id: shared ? null : viewer.user.id,
     kind,
     name,
     search: JSON.stringify(search),
@@ -87,16 +83,9 @@ export const createView = async (ctx: Context, viewer: Viewer, given: CreateSave
 
 /** Another person's own view is a 404. */
 const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'saved_views'>> => {
-  const row = isId(id)
-    ? await trx
-        .selectFrom('saved_views')
-        .select(SAVED_VIEW_COLUMNS)
-        .where('id', '=', id)
-        .where('shop_id', '=', viewer.shopId)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined;
-  if (!row || (row.user_id !== null && row.user_id !== viewer.id)) throw new ServiceError('VIEW_NOT_FOUND');
+  const view = viewsOf(trx, viewer).where('id', '=', id).forUpdate();
+  const row = isId(id) ? await view.executeTakeFirst() : undefined;
+  if (!row) throw new ServiceError('VIEW_NOT_FOUND');
   if (row.user_id === null) mustBeAdmin(viewer);
   return row;
 };
@@ -113,7 +102,7 @@ export const changeView = (ctx: Context, viewer: Viewer, id: string, given: Chan
     const change = {
       name: name ?? before.name,
       search: search ? JSON.stringify(search) : before.search,
-      user_id: isShared ? null : viewer.id,
+      user_id: isShared ? null : viewer.user.id,
     };
     await trx.updateTable('saved_views').set(change).where('id', '=', id).execute();
     return viewSaved({ ...before, ...change });

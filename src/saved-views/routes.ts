@@ -1,14 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ChangeSavedView, CreateSavedView, SavedView, SavedViewList } from '../../contract/admin-work.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { changeView, createView, deleteView, listViews, type Viewer } from './actions.ts';
-
-const viewerOf = ({ user, caller }: Pick<FastifyRequest, 'user' | 'caller'>): Viewer => ({
-  id: user.id,
-  role: user.role,
-  shopId: caller.shop.id,
-});
+import { changeView, createView, deleteView, listViews } from './actions.ts';
 
 export const savedViewRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Saved views' });
@@ -18,7 +12,7 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Context): void => {
     summary: 'List saved views',
     description: "The person's own, and those that are shared, oldest first.",
     answer: ['The views.', SavedViewList],
-    handle: async (request) => ({ items: await listViews(ctx, viewerOf(request)) }),
+    handle: async (request) => ({ items: await listViews(ctx, request) }),
   });
   route({
     at: 'POST /views',
@@ -29,7 +23,7 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The view.', SavedView],
     status: 201,
     errors: [409],
-    handle: (request) => createView(ctx, viewerOf(request), request.body),
+    handle: (request) => createView(ctx, request, request.body),
   });
   route({
     at: 'PATCH /views/:id',
@@ -38,13 +32,13 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: ChangeSavedView,
     answer: ['The view as it is now.', SavedView],
     errors: [409],
-    handle: (request) => changeView(ctx, viewerOf(request), request.params.id, request.body),
+    handle: (request) => changeView(ctx, request, request.params.id, request.body),
   });
   route({
     at: 'DELETE /views/:id',
     operationId: 'deleteSavedView',
     summary: 'Delete a view',
     answer: ['Deleted.'],
-    handle: (request) => deleteView(ctx, viewerOf(request), request.params.id),
+    handle: (request) => deleteView(ctx, request, request.params.id),
   });
 };

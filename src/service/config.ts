@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import { isId } from '../../contract/common.ts';
 import about from '../../package.json' with { type: 'json' };
 
 // Environment → one frozen Config. Nothing else reads process.env.
@@ -14,50 +15,69 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Connections to PostgreSQL for each kind of work (ADR 0011). */
 const POOL_SIZES = { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 } as const;
 export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
-
-export interface MailSettings {
-  readonly smtpUrl: string;
-  readonly from: string;
-  /** Without TLS nothing is sent, neither a mail nor the server's password. */
-  readonly requireTls: boolean;
-}
+const DEFAULT_POOLS = Object.entries(POOL_SIZES)
+  .map(([kind, size]) => `${kind}=${size}`)
+  .join();
 
 export type Config = ReturnType<typeof readConfig>;
+export type MailSettings = NonNullable<Config['mail']>;
+export type BackupSchedule = NonNullable<Config['backups']>;
+export type ProviderSettings = NonNullable<Config['provider']>;
 
 /** The message is the one line that the operator sees. */
 export class ConfigError extends Error {}
 
 const invalid = (name: string, must: string): ConfigError => new ConfigError(`${name} must ${must}`);
 
-const oneOf =
-  <Value extends string>(values: readonly Value[]) =>
-  (name: string, value: string): Value => {
-    const found = values.find((each) => each === value);
-    if (!found) throw invalid(name, `be one of ${values.join(', ')}`);
+type Read<Value> = (name: string, value: string) => Value;
+
+/** `read` returns null for a value that is not valid. The message never repeats it: it may hold a password. */
+const reading =
+  <Value>(must: string, read: (value: string) => Value | null): Read<Value> =>
+  (name, value) => {
+    const found = read(value);
+    if (found === null) throw invalid(name, must);
     return found;
   };
 
-const wholeNumberUpTo =
-  (most: number, least = 0) =>
-  (name: string, value: string): number => {
-    const number = Number(value);
-    if (!/^\d{1,9}$/.test(value) || number > most || number < least)
-      throw invalid(name, `be a whole number from ${least} to ${most}`);
-    return number;
-  };
+const textThat = (isValid: (value: string) => boolean, must: string): Read<string> =>
+  reading(must, (value) => (isValid(value) ? value : null));
 
-const flag = (name: string, value: string): boolean => oneOf(['true', 'false'])(name, value) === 'true';
+/** Separated by commas. */
+const listOf = (isValid: (each: string) => boolean, must: string): Read<string[]> =>
+  reading(must, (value) => {
+    const all = value.split(',').map((each) => each.trim());
+    return all.every(isValid) ? all : null;
+  });
+
+const oneOf = <Value extends string>(values: readonly Value[]): Read<Value> =>
+  reading(`be one of ${values.join(', ')}`, (value) => values.find((each) => each === value) ?? null);
+
+const wholeNumberUpTo = (most: number, least = 0): Read<number> =>
+  reading(`be a whole number from ${least} to ${most}`, (value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= least && number <= most ? number : null;
+  });
+
+const flag: Read<boolean> = (name, value) => oneOf(['true', 'false'])(name, value) === 'true';
+
+/** Before a path that begins so, a request whose proxy removed the path could not be told from one whose proxy passed it on. */
+const OWN_PATH = /^\/(admin|api|docs|healthz|llms\.txt|metrics|readyz)(?=\/|$)/i;
+/** A path of plain characters: it is part of cookies, of pages and of every address that callers see. */
+const PLAIN_URL = /^[a-z]+:\/\/[^/?#\\]+((\/[\w~-][\w.~-]*)*)\/*$/i;
 
 const webUrl = (name: string, value: string): string => {
   const url = URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw invalid(name, 'be an http or https address, https://returns.example.com for example');
-  if (!/^\/*$/.test(url.pathname + url.search + url.hash))
+  if (!PLAIN_URL.test(value))
     throw invalid(
       name,
-      'not have a path: the service cannot be served below one, give it a host name of its own',
+      'have a path of letters, digits, - . _ and ~ only, or none: https://example.com/returns for example',
     );
-  return value.replace(/\/+$/, '');
+  const [own] = OWN_PATH.exec(url.pathname) ?? [];
+  if (own) throw invalid(name, `have another path: the service has a ${own} of its own`);
+  return url.href.replace(/\/+$/, '');
 };
 
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
@@ -80,12 +100,25 @@ export const parseAddress = (text: string, name = 'DATABASE_URL') => {
   const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
   if (wanted !== 'read-write' && wanted !== 'any')
     throw new ConfigError(`${name} can have target_session_attrs=read-write or any only: Handback writes`);
-  const urls: readonly [string, ...string[]] = [first, ...others];
+  const urls: readonly [string, ...string[]] = [verified(first), ...others.map(verified)];
   return { urls, mustTakeWrites: wanted === 'read-write' };
 };
 
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Modes that may accept any certificate, as the driver will have them one day, check it: `no-verify` says what it does. */
+const verified = (url: string): string =>
+  url.includes('uselibpqcompat=true')
+    ? url
+    : url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
+
 const postgresUrl = (name: string, value: string): string => {
-  parseAddress(value, name);
+  const { searchParams } = new URL(parseAddress(value, name).urls[0]);
+  const mode = searchParams.get('sslmode') ?? 'disable';
+  if (!SSL_MODES.includes(mode))
+    throw new ConfigError(`${name} can have an sslmode of ${SSL_MODES.join(', ')} only`);
+  for (const option of ['sslrootcert', 'sslcert', 'sslkey'])
+    if (searchParams.has(option)) fileText(`${option} in ${name}`, searchParams.get(option) ?? '');
   return value;
 };
 
@@ -105,12 +138,6 @@ const poolSizes = (name: string, value: string): PoolSizes => {
   return { ...POOL_SIZES, ...given };
 };
 
-/** The message never repeats the value: it may hold a password. */
-const textThat = (isValid: (value: string) => boolean, must: string) => (name: string, value: string) => {
-  if (!isValid(value)) throw invalid(name, must);
-  return value;
-};
-
 const smtpUrl = textThat(
   (value) => /^smtps?:\/\//.test(value) && URL.canParse(value) && new URL(value).hostname !== '',
   'be the address of a mail server, smtps://user:password@mail.example.com for example',
@@ -121,17 +148,70 @@ const sender = textThat((value) => {
   return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
 }, 'be an e-mail address, Returns <returns@example.com> for example');
 
+const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
+
 /** Mails hold links that are as good as a password, and the server's own password goes before them. */
 export const needsStartTls = (smtpUrl: string): boolean => {
   const { protocol, hostname } = new URL(smtpUrl);
-  return protocol === 'smtp:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+  return protocol === 'smtp:' && !LOOPBACK_HOST.test(hostname);
 };
 
-const mailFrom = (url: string | null, from: string | null, allowPlain: boolean): MailSettings | null => {
-  if (url && from)
-    return Object.freeze({ smtpUrl: url, from, requireTls: needsStartTls(url) && !allowPlain });
-  if (url) throw new ConfigError('MAIL_FROM is required with SMTP_URL: it is who mails come from');
+/** With `requireTls` nothing is sent without TLS, neither a mail nor the server's password. */
+const mailFrom = (smtpUrl: string | null, from: string | null, allowPlain: boolean) => {
+  if (smtpUrl && from)
+    return Object.freeze({ smtpUrl, from, requireTls: needsStartTls(smtpUrl) && !allowPlain });
+  if (smtpUrl) throw new ConfigError('MAIL_FROM is required with SMTP_URL: it is who mails come from');
   if (from) throw new ConfigError('SMTP_URL is required with MAIL_FROM: it is the server that sends mails');
+  return null;
+};
+
+const issuerUrl = textThat((value) => {
+  const url = URL.parse(value);
+  if (!url || url.search || url.hash || url.username) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
+}, 'be the https address of an identity provider, as its own discovery document has it');
+
+const shopId = textThat(isId, 'be the id of a shop (handback shop list)');
+
+const domains = listOf(
+  (domain) => /^[\p{L}\d-]+(\.[\p{L}\d-]+)+$/u.test(domain),
+  'be domains separated by commas, example.com for example',
+);
+
+/** The identity provider (OIDC); null: there is none. */
+const providerFrom = (setting: ReadSetting, secret: ReadSetting) => {
+  const issuer = setting('OIDC_ISSUER', issuerUrl, null);
+  const clientId = setting('OIDC_CLIENT_ID', text, null);
+  const clientSecret = secret('OIDC_CLIENT_SECRET', text, null);
+  const name = setting('OIDC_NAME', text, 'single sign-on');
+  const newUsersIn = setting('OIDC_NEW_USERS', shopId, null);
+  const allowedDomains = setting('OIDC_ALLOWED_DOMAINS', domains, null)?.map((each) => each.toLowerCase());
+  if (!issuer && !clientId && !clientSecret && !newUsersIn && !allowedDomains) return null;
+  if (!issuer || !clientId || !clientSecret)
+    throw new ConfigError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET are required together');
+  if (!newUsersIn !== !allowedDomains)
+    throw new ConfigError('OIDC_NEW_USERS and OIDC_ALLOWED_DOMAINS are required together');
+  const newUsers = newUsersIn && allowedDomains ? { shopId: newUsersIn, allowedDomains } : null;
+  return Object.freeze({ issuer, clientId, clientSecret, name, newUsers });
+};
+
+/** In milliseconds since midnight. */
+const timeOfDay = reading('be a time of day in UTC, 02:30 for example', (value) => {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) ?? [];
+  return hours ? (Number(hours) * 60 + Number(minutes)) * 60_000 : null;
+});
+
+/** The start of a service checks them whole. */
+export const recipients = listOf(
+  (each) => /^age1[0-9a-z]+$/.test(each),
+  'be an age recipient (age1…; age-keygen prints one), or several separated by commas',
+);
+
+const backupsFrom = (dailyAtMs: number | null, folder: string | null, keep: number) => {
+  if (dailyAtMs !== null && folder) return Object.freeze({ dailyAtMs, folder: resolve(folder), keep });
+  if (folder) throw new ConfigError('BACKUP_DAILY_AT is required with BACKUP_DIR: 02:30 for example, in UTC');
+  if (dailyAtMs !== null)
+    throw new ConfigError('BACKUP_DIR is required with BACKUP_DAILY_AT: it is the folder for the backups');
   return null;
 };
 
@@ -141,35 +221,27 @@ export const secretKeysIn = (text: string): string[] | null => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
   return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : null;
 };
-const secretKeys = (name: string, value: string): string[] => {
-  const keys = secretKeysIn(value);
-  if (keys) return keys;
-  throw invalid(
-    name,
-    `be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
-  );
-};
+const secretKeys = reading(
+  `be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
+  secretKeysIn,
+);
 
 /** In full only: the short forms some parsers take (`1.5`) would turn a slip of the finger into an address. */
 const isAddressOrNetwork = (value: string): boolean =>
   isIP(value) !== 0 || (isIP(value.replace(/\/.*/, '')) !== 0 && ipaddr.isValidCIDR(value));
 
-const proxies = (name: string, value: string): false | number | string[] => {
+const proxyAddresses = listOf(
+  isAddressOrNetwork,
+  'be off, the number of proxies, or their addresses separated by commas',
+);
+const proxies: Read<false | number | string[]> = (name, value) => {
   if (['off', 'false', '0'].includes(value)) return false;
-  if (/^\d{1,2}$/.test(value)) return Number(value);
-  const addresses = value.split(',').map((each) => each.trim());
-  if (!addresses.every(isAddressOrNetwork))
-    throw invalid(name, 'be off, the number of proxies, or their addresses separated by commas');
-  return addresses;
+  return /^\d{1,2}$/.test(value) ? Number(value) : proxyAddresses(name, value);
 };
 
-const text = (_name: string, value: string): string => value;
+const text: Read<string> = (_name, value) => value;
 
-type ReadSetting = <Value, Fallback>(
-  name: string,
-  read: (name: string, value: string) => Value,
-  fallback: Fallback,
-) => Value | Fallback;
+type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
 
 /** What a file holds, without the line end that editors add. */
 const fileText = (name: string, path: string): string => {
@@ -183,20 +255,33 @@ const fileText = (name: string, path: string): string => {
   return held;
 };
 
-export const readConfig = (env: NodeJS.ProcessEnv) => {
-  const setting: ReadSetting = (name, read, fallback) => {
-    const value = env[name]?.trim();
-    return value ? read(name, value) : fallback;
-  };
-  /** A setting that holds a secret may also be in a file, which `NAME_FILE` names. */
-  const secret: ReadSetting = (name, read, fallback) => {
-    const inFile = `${name}_FILE`;
-    const path = setting(inFile, text, null);
-    if (path === null) return setting(name, read, fallback);
-    if (env[name]?.trim()) throw new ConfigError(`${inFile} and ${name} are both set: keep one of them`);
-    return read(name, fileText(inFile, path));
-  };
+/** A setting in force, for `status`; secrets without their value. */
+export type SettingInForce = { name: string; value: unknown; from: 'environment' | 'file' | 'default' };
+type Note = (setting: SettingInForce) => void;
 
+/** A setting that holds a secret may also be in a file, which `NAME_FILE` names. */
+const settingsIn = (env: NodeJS.ProcessEnv, note: Note) => {
+  const given = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const reader =
+    (isSecret: boolean): ReadSetting =>
+    (name, read, fallback) => {
+      const inFile = `${name}_FILE`;
+      const [path, value] = [isSecret ? given(inFile) : undefined, given(name)];
+      if (path && value) throw new ConfigError(`${inFile} and ${name} are both set: keep one of them`);
+      const held = path ? fileText(inFile, path) : value;
+      if (!held) {
+        note({ name, value: fallback, from: 'default' });
+        return fallback;
+      }
+      note({ name, value: isSecret ? '(hidden)' : held, from: path ? 'file' : 'environment' });
+      return read(name, held);
+    };
+  const isSet = (name: string): boolean => given(name) !== undefined;
+  return { setting: reader(false), secret: reader(true), isSet };
+};
+
+export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
+  const { setting, secret, isSet } = settingsIn(env, note);
   const host = setting('HOST', text, '127.0.0.1');
   const port = setting('PORT', wholeNumberUpTo(65_535), 3000);
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -206,10 +291,11 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
     host,
     port,
     databaseUrl,
-    poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
+    poolSizes: poolSizes('DATABASE_POOLS', setting('DATABASE_POOLS', text, DEFAULT_POOLS)),
     /** How long a start waits for a database that cannot be reached yet. */
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
+    dataDirIsSet: isSet('DATA_DIR'),
     /** The first one seals, all of them open; null: those in the data folder. */
     secretKeys: secret('SECRET_KEY', secretKeys, null),
     /** Where no proxy is trusted. */
@@ -221,7 +307,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     /** Otherwise it is where we listen, which may not be how callers reach us. */
-    publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
+    publicUrlIsSet: isSet('PUBLIC_URL'),
     /** How long entries of the audit log are kept. */
     auditMonths: setting('AUDIT_MONTHS', wholeNumberUpTo(120, 1), 24),
     metricsToken: secret('METRICS_TOKEN', text, null),
@@ -230,6 +316,16 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
       setting('MAIL_FROM', sender, null),
       setting('SMTP_ALLOW_PLAIN', flag, false),
     ),
+    provider: providerFrom(setting, secret),
+    /** Without it people sign in through the identity provider only, or once with a link of the command line. */
+    passwordSignIn: setting('PASSWORD_SIGN_IN', flag, true),
+    backups: backupsFrom(
+      setting('BACKUP_DAILY_AT', timeOfDay, null),
+      setting('BACKUP_DIR', text, null),
+      setting('BACKUP_KEEP', wholeNumberUpTo(10_000, 1), 14),
+    ),
+    /** age keys that backups are encrypted to, of the schedule and of the command; none: they are not. */
+    backupRecipients: setting('BACKUP_RECIPIENT', recipients, []),
     /** By `npm start` or `npx`, whose shell passes no signal on. */
     startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
     /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
@@ -241,5 +337,9 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
     );
   if (!databaseUrl && config.role !== 'all')
     throw new ConfigError(`ROLE must be all without DATABASE_URL: SQLite is for one process`);
-  return Object.freeze(config);
+  if (!config.passwordSignIn && !config.provider)
+    throw new ConfigError('PASSWORD_SIGN_IN can be false only with OIDC_ISSUER: no one could sign in');
+  /** As `/returns`, or empty. Never from a request: a caller could choose where links and cookies lead. */
+  const publicPath = new URL(config.publicUrl).pathname.replace(/\/$/, '');
+  return Object.freeze({ ...config, publicPath });
 };

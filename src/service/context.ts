@@ -9,14 +9,10 @@ import type { Clock } from '../lib/time.ts';
 import { type Mailer, openMailer } from '../mail/mailer.ts';
 import { LargeAnswers } from '../paging/page-answer.ts';
 import { ChangeQueue } from '../returns/changes/change-queue.ts';
-import { type RmaById, readRmaById } from '../returns/store.ts';
-import { readTotals, type TotalsOf } from '../returns/totals.ts';
-import {
-  type MailAccountChanges,
-  type MailReceiverState,
-  openAccountMails,
-  openReceiverMails,
-} from '../staff/account-mails.ts';
+import { readRmaById } from '../returns/store.ts';
+import { readTotals } from '../returns/totals.ts';
+import { openMailLimits, openReceiverMails } from '../staff/account-mails.ts';
+import { IdentityProvider } from '../staff/oidc.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 import type { Config } from './config.ts';
 import { createLog, describeError, warning } from './log.ts';
@@ -32,14 +28,16 @@ export interface Context extends Database {
   addressGuard: AddressGuard;
   authenticate: Authenticate;
   /** Reads an RMA by its id; calls share queries. */
-  rmaById: RmaById;
-  totalsOf: TotalsOf;
+  rmaById: ReturnType<typeof readRmaById>;
+  totalsOf: ReturnType<typeof readTotals>;
   changes: ChangeQueue;
   feedWatches: FeedWatches;
-  mail: Mailer;
-  mailAccountChanges: MailAccountChanges;
-  mailReceiverState: MailReceiverState;
+  /** null: the operator set up no mail server. */
+  mail: Mailer | null;
+  mailLimits: ReturnType<typeof openMailLimits>;
+  mailReceiverState: ReturnType<typeof openReceiverMails>;
   largeAnswers: LargeAnswers;
+  provider: IdentityProvider | null;
 }
 
 export interface Overrides {
@@ -68,14 +66,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   };
   const database = openDatabase(config, observer, overrides.ownClock);
   const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
-  const opening = retryWhileAway(config.databaseWaitMs, onWait, async () => {
-    await database.migrate((message) => log.warn(message));
-    return openSecrets(config, database.db);
-  });
-  const secrets = await opening.catch(async (error) => {
-    await database.close();
-    throw error;
-  });
+  const secrets = await migrateAndOpenSecrets(database, config, log, onWait);
   // Services that are built below may read what is here already.
   const ctx = {
     ...database,
@@ -84,39 +75,42 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     log,
     metrics,
     secrets,
-    addressGuard: addressGuard({
-      allowPrivate: config.allowPrivateWebhooks,
-      ...(overrides.resolve && { resolve: overrides.resolve }),
-    }),
+    addressGuard: addressGuard({ allowPrivate: config.allowPrivateWebhooks, resolve: overrides.resolve }),
+    mail: config.mail && openMailer(config.mail, log),
   } as Context;
-  ctx.mail = openMailer(ctx);
   return Object.assign(ctx, {
     authenticate: createAuthenticate(ctx),
     rmaById: readRmaById(ctx),
     totalsOf: readTotals(ctx),
     changes: new ChangeQueue(ctx),
     feedWatches: new FeedWatches(ctx),
-    mailAccountChanges: openAccountMails(ctx),
+    mailLimits: openMailLimits(ctx),
     mailReceiverState: openReceiverMails(ctx),
     largeAnswers: new LargeAnswers(),
+    provider: config.provider && new IdentityProvider(config.provider),
   });
 };
 
 const TRY_AGAIN_MS = 500;
 
-const retryWhileAway = async <Opened>(
-  waitMs: number,
+/** Tries again for a while if the database is away. */
+const migrateAndOpenSecrets = async (
+  database: Database,
+  config: Config,
+  log: Logger,
   onWait: (error: unknown) => void,
-  open: () => Promise<Opened>,
-): Promise<Opened> => {
-  const giveUpAt = performance.now() + waitMs;
-  for (let tries = 1; ; tries++) {
+): Promise<SecretBox> => {
+  const giveUpAt = performance.now() + config.databaseWaitMs;
+  for (let tries = 1; ; tries++)
     try {
-      return await open();
+      await database.migrate((message) => log.warn(message));
+      return await openSecrets(config, database.db);
     } catch (error) {
-      if (!isAway(error) || performance.now() >= giveUpAt) throw error;
+      if (!isAway(error) || performance.now() >= giveUpAt) {
+        await database.close();
+        throw error;
+      }
       if (tries === 1) onWait(error);
+      await pause(TRY_AGAIN_MS);
     }
-    await pause(Math.max(0, Math.min(TRY_AGAIN_MS, giveUpAt - performance.now())));
-  }
 };

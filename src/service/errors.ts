@@ -25,7 +25,7 @@ const EXTERNAL = {
   404: {
     NOT_FOUND: 'There is no such RMA.',
     DELIVERY_NOT_FOUND: 'There is no such delivery.',
-    ROUTE_NOT_FOUND: `There is nothing at this address. The External API is below ${BASE_PATH}; /docs lists its addresses.`,
+    ROUTE_NOT_FOUND: `There is nothing at this address. The External API is below ${BASE_PATH}; its documentation lists all addresses.`,
   },
   405: { METHOD_NOT_ALLOWED: 'This address does not take that method.' },
   408: { REQUEST_TIMEOUT: 'The request took too long to arrive.' },
@@ -55,10 +55,11 @@ const ADMIN = {
   401: {
     SIGNED_OUT: 'You are not signed in, or the session has ended.',
     SIGN_IN_FAILED: 'The e-mail or the password is wrong.',
-    SECOND_FACTOR_REQUIRED: 'The password is right. A code is needed as well.',
+    SECOND_FACTOR_REQUIRED: 'A code of your second factor is needed as well.',
     SECOND_FACTOR_WRONG: 'The code is wrong, or it was used before.',
   },
   403: {
+    PASSWORD_SIGN_IN_OFF: 'People sign in through the identity provider here, not with a password.',
     CROSS_SITE: 'Changes are taken from our own pages only.',
     ADMIN_REQUIRED: 'Only an Admin of the shop can do this.',
     SET_UP_SECOND_FACTOR: 'The shop requires a second factor: set yours up first.',
@@ -68,6 +69,7 @@ const ADMIN = {
       'This set-up link is not valid. It is good for one hour: the next start of the service prints a new one.',
   },
   404: {
+    NO_PROVIDER: 'No identity provider is set up here.',
     USER_NOT_FOUND: 'There is no such user.',
     SESSION_NOT_FOUND: 'There is no such session.',
     RULE_NOT_FOUND: 'The shop has no such rule.',
@@ -92,6 +94,7 @@ const ADMIN = {
   },
   410: { LINK_EXPIRED: 'This link was used, has expired, or a newer one took its place.' },
   429: { LOCKED_OUT: 'Too many wrong passwords: wait as long as Retry-After says.' },
+  503: { PROVIDER_AWAY: 'The identity provider does not answer as it should: try again in a moment.' },
 };
 
 type Code<Table> = { [Status in keyof Table]: keyof Table[Status] }[keyof Table] & string;
@@ -122,20 +125,12 @@ interface Details {
 /** The one way to refuse: an error is a code; `http/` turns it into an answer. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
-  readonly errors: FieldError[] | undefined;
-  readonly right: Right | undefined;
-  readonly refused: RefusedReturn[] | undefined;
-  readonly headers: Record<string, string>;
-  readonly quiet: boolean;
+  readonly details: Details;
 
   constructor(code: ErrorCode, details: Details = {}) {
     super(details.message ?? ERRORS[code].message, { cause: details.cause });
     this.code = code;
-    this.errors = details.errors;
-    this.right = details.right;
-    this.refused = details.refused;
-    this.headers = details.headers ?? {};
-    this.quiet = details.quiet ?? false;
+    this.details = details;
   }
 }
 
@@ -143,13 +138,19 @@ export class ServiceError extends Error {
 export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => string): ServiceError => {
   const waitS = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return new ServiceError('RATE_LIMITED', {
-    ...(message ? { message: message(waitS) } : {}),
+    message: message?.(waitS),
     headers: { 'retry-after': String(waitS) },
   });
 };
 
-/** One field is wrong, and only an action could see it; `says` follows the field's name. */
-export const invalidField = (field: string, rule: string, says: string): ServiceError => {
-  const message = `${field} ${says}`;
-  return new ServiceError('VALIDATION_FAILED', { message, errors: [{ field, rule, message }] });
+/** What is wrong with a field that only an action could see; `says` follows the field's name. */
+export const fieldError = (field: string, rule: string, says: string): FieldError => ({
+  field,
+  rule,
+  message: `${field} ${says}`,
+});
+
+export const invalidField = (...what: Parameters<typeof fieldError>): ServiceError => {
+  const error = fieldError(...what);
+  return new ServiceError('VALIDATION_FAILED', { message: error.message, errors: [error] });
 };

@@ -6,14 +6,14 @@ import type { Tables } from '../db/schema.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { DELETED_AFTER_MS } from '../events/feed.ts';
 import { monthsBefore } from '../lib/time.ts';
+import { forgetEndedReturns } from '../personal-data/erase.ts';
 import { finishErasures } from '../personal-data/erasures.ts';
-import { forgetEndedReturns } from '../personal-data/forget.ts';
 import { REMEMBERED_MS } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
 import { ADDRESS_KEPT_MS } from '../staff/sessions.ts';
 import { PENDING } from '../webhooks/queue.ts';
 import type { Context } from './context.ts';
-import { describeError } from './log.ts';
+import { warning } from './log.ts';
 
 const EVERY_MS = 10 * 60_000;
 /** Soon after a start, for processes that restart often; not all at once where many start together. */
@@ -21,7 +21,6 @@ const FIRST_WITHIN_MS = 30_000;
 
 type CleanupStep = (ctx: Context, nowMs: number) => Promise<boolean>;
 
-/** After how long rows are deleted. */
 const RETENTION = {
   idempotency_keys: { by: 'created_at', keptMs: REMEMBERED_MS },
   sessions: { by: 'expires_at', keptMs: 0 },
@@ -49,17 +48,16 @@ const STEPS: CleanupStep[] = [
   finishErasures,
   forgetEndedReturns,
   (ctx) => ctx.analyze().then(() => false),
+  (ctx) => ctx.scrub().then(() => false),
 ];
 
 /** Requests go in between the steps. A step that fails, at a lock for example, does not keep the others from their work. */
 export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
+  const runAll = async (step: CleanupStep): Promise<void> => {
+    while (!signal?.aborted && (await step(ctx, ctx.clock.now()))) await nextTurn();
+  };
   for (const step of STEPS)
-    try {
-      while (!signal?.aborted && (await step(ctx, ctx.clock.now()))) await nextTurn();
-    } catch (error) {
-      ctx.log.warn({ error: describeError(error) }, 'cleanup step failed; it will be tried again');
-    }
-  await ctx.scrub();
+    await runAll(step).catch(warning(ctx.log, 'cleanup step failed; it will be tried again'));
 };
 
 export const startJanitor = (ctx: Context): (() => void) => {

@@ -17,15 +17,12 @@ const STDOUT = 1;
 type WriteBytes = (bytes: Buffer, done: (written: number) => void) => void;
 
 /** Files and devices: another thread waits no longer than a disk takes. */
-const writeToFile: WriteBytes = (bytes, done) => {
-  const from = (start: number): void =>
-    write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
-      if (error || count === 0) done(start);
-      else if (start + count < bytes.length) from(start + count);
-      else done(bytes.length);
-    });
-  from(0);
-};
+const writeToFile = (bytes: Buffer, done: (written: number) => void, start = 0): void =>
+  write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
+    if (error || count === 0) done(start);
+    else if (start + count < bytes.length) writeToFile(bytes, done, start + count);
+    else done(bytes.length);
+  });
 
 /** Pipes and terminals: a thread could wait for their reader for ever; Node's stream waits for an event. */
 const writeToStream: WriteBytes = (bytes, done) => {
@@ -64,10 +61,7 @@ export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: nu
 
   return {
     write(line: string): void {
-      if (waiting.length + line.length > MOST_WAITING) {
-        onDropped(1);
-        return;
-      }
+      if (waiting.length + line.length > MOST_WAITING) return void onDropped(1);
       waiting += line;
       if (writing) return;
       writing = true;
@@ -83,17 +77,14 @@ export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: nu
 export const createLog = (level: string, onDropped: (lines: number) => void): Logger =>
   pino({ level }, boundedDestination(standardOutput(), onDropped));
 
-const isSystemError = (error: Error): boolean => 'syscall' in error && 'errno' in error;
-
 /** Messages that never quote data. Others may: a parser quotes the text, a database the row, V8 the value it could not use. */
 const isSafeMessage = (error: Error): boolean =>
-  error instanceof ServiceError || isSystemError(error) || isUnavailable(error);
+  error instanceof ServiceError || ('syscall' in error && 'errno' in error) || isUnavailable(error);
 
 /** Where it happened, without the message, which may have lines that look like frames. */
 const framesOf = ({ stack = '', message }: Error): string => {
-  const end = stack.indexOf(message) + message.length;
-  const frames = stack.slice(stack.includes(message) ? end : 0).split('\n');
-  return frames.filter((line) => line.startsWith('    at ')).join('\n');
+  const lines = stack.replace(message, '').split('\n');
+  return lines.filter((line) => line.startsWith('    at ')).join('\n');
 };
 
 /** An error as it may be logged: what kind, where, and a message only where it cannot hold a customer's data (ADR 0024). */
@@ -101,15 +92,11 @@ export const describeError = (error: unknown): object => {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code } = error as { code?: unknown };
   const problem = describeDatabaseError(error) ?? {
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(isSafeMessage(error) ? { message: error.message } : {}),
+    code: typeof code === 'string' ? code : undefined,
+    message: isSafeMessage(error) ? error.message : undefined,
   };
-  return {
-    type: error.name,
-    ...problem,
-    stack: framesOf(error),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-  };
+  const cause = error.cause === undefined ? undefined : describeError(error.cause);
+  return { type: error.name, ...problem, stack: framesOf(error), cause };
 };
 
 /** For a promise that may fail: `.catch(warning(log, 'the mail was not sent'))`. */

@@ -2,7 +2,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 
 const LATENCY_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-const createInstruments = (registers: Registry[]) => {
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** One registry a context, so that two apps in one process never share a counter. */
+export const createMetrics = () => {
+  const registry = new Registry();
+  const registers = [registry];
+  // In milliseconds. With 10, the default, its timer is most of what an idle process does.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name, help, labelNames, registers });
   const histogram = <Label extends string>(
@@ -11,6 +18,7 @@ const createInstruments = (registers: Registry[]) => {
     { labelNames = [] as Label[], buckets = LATENCY_BUCKETS_S } = {},
   ) => new Histogram({ name, help, labelNames, buckets, registers });
   return {
+    registry,
     requests: histogram(
       'handback_http_request_duration_seconds',
       'Time to answer a request, by method, route and status.',
@@ -41,20 +49,8 @@ const createInstruments = (registers: Registry[]) => {
       'handback_webhook_results_refused_total',
       'Results of webhook attempts that the database refused; these deliveries are sent again after a restart.',
     ),
+    failedBackups: counter('handback_backup_failures_total', 'Backups of the schedule that failed.'),
     droppedLines: counter('handback_log_lines_dropped_total', 'Log lines that standard output did not take.'),
-  };
-};
-
-export type Metrics = ReturnType<typeof createMetrics>;
-
-/** One registry a context, so that two apps in one process never share a counter. */
-export const createMetrics = () => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  return {
-    registry,
-    ...createInstruments(registers),
     /** Requests that this process is working on: not those that wait for an event. */
     openRequests: 0,
     /** `read` is called at each scrape. */

@@ -10,7 +10,7 @@ import {
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
-import { findFact } from '../db/installation-facts.ts';
+import { findFact, replaceFact } from '../db/installation-facts.ts';
 import { restrictPermissions } from '../lib/private-files.ts';
 import { type Config, ConfigError, secretKeysIn } from './config.ts';
 
@@ -22,6 +22,9 @@ const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9+/]+=*)$/;
 
 export const sha256 = (value: string): string => hash('sha256', value);
 
+/** Of sessions and links. 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
+export const newToken = (): string => randomBytes(32).toString('hex');
+
 /** Which row a value is sealed for (associated data). It opens nowhere else: copied to another row it is worth nothing. */
 export interface SealedFor {
   table: string;
@@ -31,21 +34,17 @@ export interface SealedFor {
 
 export type SecretBox = ReturnType<typeof secretBox>;
 
-interface Key {
-  id: string;
-  sealing: Buffer;
-  signing: Buffer;
-}
-
 const derive = (secretKey: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
 
 /** The id identifies a key and reveals nothing of it: it is a hash of something that is used for nothing else. */
-const keyFrom = (secretKey: string): Key => ({
+const keyFrom = (secretKey: string) => ({
   id: hash('sha256', derive(secretKey, 'handback key id')).slice(0, 8),
   sealing: derive(secretKey, 'handback secrets'),
   signing: derive(secretKey, 'handback signatures'),
 });
+
+type Key = ReturnType<typeof keyFrom>;
 
 /** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (ADR 0018). */
 export const secretBox = (secretKeys: readonly string[]) => {
@@ -110,31 +109,25 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
   // First: where the check exists, the key file does too, since it is written before.
   const isSetUp = (await findCheck(db)) !== null;
   const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
-  await db
-    .insertInto('installation')
-    .values({ name: CHECK, value: box.seal(CHECK_TEXT, SEALED_CHECK) })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute();
-  if (opensCheck(box, (await findCheck(db)) ?? '')) return box;
+  await replaceFact(db, CHECK, null, box.seal(CHECK_TEXT, SEALED_CHECK));
+  if (opened(box, (await findCheck(db)) ?? '', SEALED_CHECK) !== null) return box;
   const where = config.secretKeys ? 'SECRET_KEY' : keyFileIn(config.dataDir);
   throw new ConfigError(`${where} does not hold the key that this database was set up with`);
 };
 
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
-const opensCheck = (box: SecretBox, check: string): boolean => {
+/** null: no key of the box opens it. */
+export const opened = (box: SecretBox, sealed: string, place: SealedFor): string | null => {
   try {
-    return box.open(check, SEALED_CHECK) === CHECK_TEXT;
+    return box.open(sealed, place);
   } catch {
-    return false;
+    return null;
   }
 };
 
 /** The checks say which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
-export const backupKeys = async (
-  config: KeySettings,
-  db: Db,
-): Promise<{ checks: string[]; box: SecretBox | null }> => {
+export const backupKeys = async (config: KeySettings, db: Db) => {
   const check = await findCheck(db);
   const checks = check === null ? [] : [check];
   try {
@@ -148,7 +141,7 @@ export const backupKeys = async (
 };
 
 export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]): void => {
-  if (checks.length > 0 && !checks.every((check) => opensCheck(keysOf(config), check)))
+  if (checks.some((check) => opened(keysOf(config), check, SEALED_CHECK) === null))
     throw new ConfigError(
       'SECRET_KEY does not hold the key that the secrets of this backup are sealed with: bring that one back (the setting, or secret.key in DATA_DIR)',
     );

@@ -1,6 +1,9 @@
 import { statSync } from 'node:fs';
 import { reasonOf } from '../db/database-errors.ts';
 
+/** What was asked for is understood but cannot be done: a command says it in one line on standard error, with exit status 1. */
+export class CliFailure extends Error {}
+
 const LISTEN_ERRORS: Record<string, string> = {
   EADDRINUSE: 'another program listens there already (HOST, PORT)',
   EADDRNOTAVAIL: 'this machine does not have that address (HOST)',
@@ -31,6 +34,11 @@ const FILE_ERRORS: Record<string, string> = {
 export const fileError = (error: unknown, ifMissing: string): string | null => {
   const { code = '' } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' ? ifMissing : (FILE_ERRORS[code] ?? null);
+};
+
+export const cannot = (what: 'read' | 'write', path: string, error: unknown): never => {
+  const reason = fileError(error, `there is no such ${what === 'read' ? 'file' : 'folder'}`);
+  throw reason ? new CliFailure(`cannot ${what} ${path}: ${reason}`) : error;
 };
 
 /** Whose it is, where that is another user: a command that root ran before the first start leaves files of root's. */

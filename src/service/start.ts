@@ -1,5 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '../api/app.ts';
+import { PAGES } from '../api/pages.ts';
+import { checkBackups, startBackups } from '../backup/schedule.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
 import { offerSetUp } from '../staff/links.ts';
@@ -11,8 +13,9 @@ import { warning } from './log.ts';
 import { explainListenFailure } from './start-failure.ts';
 import { stopWhenAsked } from './stop.ts';
 
-export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
+export const serve = async (ctx: Context): Promise<void> => {
   const app = await buildApp(ctx);
+  await checkBackups(ctx.config);
   const { host, port, role, publicUrl } = ctx.config;
   // The reader of standard error may be gone; that must not end the process.
   process.stderr.on('error', () => {});
@@ -27,31 +30,25 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
       warning(ctx.log, 'the address of the service could not be saved for commands'),
     );
   const stopJanitor = startJanitor(ctx);
+  const stopBackups = startBackups(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
   // Without the app the link would lead nowhere, and a new token would end the one that another process printed.
   const token = role === 'worker' || !isBuilt('admin') ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
-  stopWhenAsked({ app, ctx, stopJanitor, stopWebhooks });
-  for (const line of greeting(url, token)) say(line);
+  stopWhenAsked({ app, ctx, stopJanitor, stopWebhooks, stopBackups });
+  greet(url, token);
 };
 
 /** What a start says on standard error. It points only to pages that are there. */
-const greeting = (url: string, setUpToken: string | null): string[] => [
-  `Handback ${VERSION} is ready at ${url}${isBuilt('docs') ? ` (documentation: ${url}/docs)` : ''}`,
-  ...missingPages(),
-  ...(setUpToken ? [firstSteps(`${url}/admin/set-up#${setUpToken}`)] : []),
-];
-
-const PAGES = { admin: 'the admin app', docs: 'the documentation' };
-
-const missingPages = (): string[] => {
-  const missing = Object.entries(PAGES).filter(([name]) => !isBuilt(name));
-  const titles = missing.map(([, title]) => title).join(' and ');
-  return titles
-    ? [
-        `Not built here: ${titles}. To have what is missing, ${HOW_TO_BUILD}. npx handback --help lists what works without.`,
-      ]
-    : [];
+const greet = (url: string, setUpToken: string | null): void => {
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  say(`Handback ${VERSION} is ready at ${url}${isBuilt('docs') ? ` (documentation: ${url}/docs)` : ''}`);
+  const missing = PAGES.filter(({ name }) => !isBuilt(name)).map(({ title }) => `the ${title}`);
+  if (missing.length > 0)
+    say(
+      `Not built here: ${missing.join(' and ')}. To have what is missing, ${HOW_TO_BUILD}. npx handback --help lists what works without.`,
+    );
+  if (setUpToken) say(firstSteps(`${url}/admin/set-up#${setUpToken}`));
 };
 
 const firstSteps = (link: string): string => `

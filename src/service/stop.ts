@@ -18,18 +18,16 @@ interface Running {
   ctx: Context;
   stopJanitor(): void;
   stopWebhooks(): Promise<void>;
+  stopBackups(): Promise<void>;
 }
 
 const answersEndMs = (drainMs: number): number => Math.max(ANSWER_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
 
-/** More than a stop ever takes, whatever hangs: beyond it something is broken, and the process ends with status 1. */
-const longestStopMs = (drainMs: number): number =>
-  answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS + GRACE_MS;
-
 const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
 
 /** Not ready any more → go on answering for a while → close connections → webhooks → database. */
-const stop = async ({ app, ctx, stopJanitor, stopWebhooks }: Running, drainMs: number): Promise<void> => {
+const stop = async (running: Running, drainMs: number): Promise<void> => {
+  const { app, ctx, stopJanitor, stopWebhooks, stopBackups } = running;
   const startedAt = performance.now();
   const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
   const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {
@@ -42,12 +40,14 @@ const stop = async ({ app, ctx, stopJanitor, stopWebhooks }: Running, drainMs: n
   const webhooksStopped = stopWebhooks();
   // A rejection before it is awaited must not count as unhandled.
   webhooksStopped.catch(() => {});
+  const backupStopped = stopBackups();
   if (drainMs > 0) await pause(drainMs);
   const answersEnd = answersEndMs(drainMs);
   await app.connections.finish(leftUntil(answersEnd));
-  const mailed = ctx.mail.finish();
+  const mailed = ctx.mail?.finish() ?? Promise.resolve();
   await atMost(webhooksStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
   await atMost(mailed, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'sending the last mails');
+  await atMost(backupStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping a backup');
   await atMost(ctx.close(), DATABASE_MS, 'closing the database');
   ctx.log.info('stopped');
   await atMost(new Promise((resolve) => ctx.log.flush(resolve)), LOG_MS, 'writing the log');
@@ -61,15 +61,6 @@ const LOOK_FOR_PARENT_MS = 500;
 /** As this file is loaded, long before the service says that it is up: later the parent may be gone already. */
 const PARENT = process.ppid;
 
-/** npm starts a shell, and a shell that gets a signal passes nothing on: without this the service would go on for ever. */
-const onParentGone = (begin: () => void): void => {
-  const look = setInterval(() => {
-    if (process.ppid === PARENT) return;
-    clearInterval(look);
-    begin();
-  }, LOOK_FOR_PARENT_MS).unref();
-};
-
 /** At the first signal or unhandled error. A supervisor and npm send a signal each: the second does not cut the stop short. */
 export const stopWhenAsked = (running: Running): void => {
   const { log, config } = running.ctx;
@@ -82,7 +73,9 @@ export const stopWhenAsked = (running: Running): void => {
     else log.info(cause, 'stopping');
     // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
     const drainMs = !isFailure && cause.signal === 'SIGTERM' ? config.drainMs : 0;
-    const stopped = withTimeout(stop(running, drainMs), longestStopMs(drainMs), tookTooLong);
+    // Whatever hangs: beyond this something is broken, and the process ends with status 1.
+    const longestMs = answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS + GRACE_MS;
+    const stopped = withTimeout(stop(running, drainMs), longestMs, tookTooLong);
     process.exit(await stopped.then(() => (isFailure ? 1 : 0)).catch(() => 1));
   };
 
@@ -100,5 +93,9 @@ export const stopWhenAsked = (running: Running): void => {
   process.on('SIGHUP', () =>
     log.info('SIGHUP is ignored: there is no log file to reopen, use SIGTERM to stop'),
   );
-  if (config.startedByNpm) onParentGone(() => begin({ signal: 'SIGTERM' }));
+  // npm starts a shell, and a shell that gets a signal passes nothing on: without this the service would go on for ever.
+  const look = (): void => {
+    if (process.ppid !== PARENT) void begin({ signal: 'SIGTERM' });
+  };
+  if (config.startedByNpm) setInterval(look, LOOK_FOR_PARENT_MS).unref();
 };

@@ -57,15 +57,8 @@ export const addShop = async (trx: Trx, actor: Actor, at: number, { name, plan, 
   return shop;
 };
 
-const AUDITED = ['plan', 'subscription', 'billing', 'limit', 'secondFactorRequired'] as const;
-
 /** Applies from the next request on. Null if there is no such shop. */
-export const changeShop = (
-  ctx: Context,
-  actor: Actor,
-  id: string,
-  change: ShopChange,
-): Promise<Shop | null> =>
+export const changeShop = (ctx: Context, actor: Actor, id: string, change: ShopChange) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockShop(trx, id);
     if (!before) return null;
@@ -79,7 +72,7 @@ export const changeShop = (
       .returning(SHOP_COLUMNS)
       .executeTakeFirstOrThrow();
     const after = shopFrom(row);
-    const data = changesBetween(auditFields(before), auditFields(after), AUDITED);
+    const data = changesBetween(auditFields(before), auditFields(after));
     if (data) await recordAudit(trx, { ...aboutShop(after), at, actor, action: 'SHOP_CHANGED', data });
     return after;
   });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Usage } from '../../contract/usage.ts';
 import type { Trx, Write } from '../db/database.ts';
-import { COUNTER_COLUMNS, type Row } from '../db/schema.ts';
+import { columnsOf, type Row } from '../db/schema.ts';
 import { change, statement, statementsBy } from '../db/statements.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
@@ -20,7 +20,7 @@ export const selectCounters = statementsBy((locking: Locking) =>
   statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
     db
       .selectFrom('shop_counters')
-      .select(COUNTER_COLUMNS)
+      .select(columnsOf('shop_counters'))
       .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
       .$if(locking !== 'none', (query) => query.forUpdate())
       .$if(locking === 'skip', (query) => query.skipLocked()),
@@ -28,16 +28,8 @@ export const selectCounters = statementsBy((locking: Locking) =>
 );
 
 /** Until the transaction ends no RMA of the shop changes. */
-export const lockCounter = async (
-  { fill }: Pick<Context, 'fill'>,
-  trx: Trx,
-  shopId: string,
-): Promise<Counter> => {
-  const { rows } = await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
-  const [counter] = rows;
-  if (!counter) throw new Error(`shop ${shopId} has no counter`);
-  return counter;
-};
+export const lockCounter = ({ fill }: Context, trx: Trx, shopId: string): Promise<unknown> =>
+  trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
 export const nextTimestamp = (counter: Counter, nowMs: number): number => {

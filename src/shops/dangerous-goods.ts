@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
-import { aboutShop, recordAudit } from '../audit/store.ts';
+import { recordShopAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
 import type { Context } from '../service/context.ts';
@@ -27,11 +27,6 @@ export const selectDangerous = statement(
         )
       )`,
 );
-
-export const isGoodIn = (goods: Good[]): ((shopId: string, sku: string) => boolean) => {
-  const names = new Set(goods.map(({ shop_id, sku }) => `${shop_id} ${sku}`));
-  return (shopId, sku) => names.has(`${shopId} ${sku}`);
-};
 
 export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
   const rows = await db
@@ -74,7 +69,6 @@ export const changeDangerousGoods = (ctx: Context, actor: Actor, shopId: string,
     if (added.length + removed.length === 0) return [...present];
     await trx.deleteFrom('dangerous_goods').where('shop_id', '=', shopId).execute();
     await addRules(ctx, trx, shopId, [...wanted]);
-    const entry = { at: ctx.clock.now(), actor, data: { added, removed } };
-    await recordAudit(trx, { ...aboutShop(shop), ...entry, action: 'DANGEROUS_GOODS_CHANGED' });
+    await recordShopAudit(ctx, trx, { shop, actor }, 'DANGEROUS_GOODS_CHANGED', { added, removed });
     return listRules(trx, shopId);
   });

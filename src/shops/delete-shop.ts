@@ -84,7 +84,6 @@ const deleteSome = (ctx: Context, table: keyof Tables, shopId: string): Promise<
 
 // --- its export, before that ---
 
-const isSecret = (column: string): boolean => /_(hash|secret)$/.test(column);
 const EXPORTED_AT_ONCE = 200;
 
 /** All rows of a shop as one JSON document, without secrets, and without the clients' queues and stored answers. */
@@ -106,7 +105,7 @@ export async function* exportShop(ctx: Context, id: string): AsyncGenerator<stri
 /** Of returns with their timelines. */
 async function* rowsOf({ scans }: Context, table: keyof Tables, shopId: string) {
   const key = SHOP_TABLES[table] ?? '';
-  const columns = columnsOf(table).filter((column) => !isSecret(column));
+  const columns = columnsOf(table).filter((column) => !/_(hash|secret)$/.test(column));
   const timelines = scans.selectFrom('timeline').select(TIMELINE_COLUMNS).orderBy('at');
   let after = sql`true`;
   for (let count = EXPORTED_AT_ONCE; count === EXPORTED_AT_ONCE; ) {

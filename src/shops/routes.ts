@@ -38,7 +38,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'getShopSettings',
     summary: "Read the shop's settings",
     answer: ['The settings.', ShopSettings],
-    handle: ({ caller }) => readShopSettings(ctx, caller.shop),
+    handle: ({ caller }) => readShopSettings(ctx.db, caller.shop),
   });
   route({
     at: 'PUT /shop-settings',

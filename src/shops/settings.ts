@@ -1,36 +1,30 @@
 import type { TargetDays } from '../../contract/admin-work.ts';
 import type { Actor } from '../../contract/common.ts';
-import type { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
-import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
+import { ReplaceShopSettings, type ShopSettings } from '../../contract/shop-settings.ts';
+import { changesBetween, recordShopAudit } from '../audit/store.ts';
 import type { Db } from '../db/database.ts';
-import { type Row, SETTINGS_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller, Shop } from './plans.ts';
 import { lockShop, requireShop } from './store.ts';
 
-const find = (db: Db, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
-  db.selectFrom('shop_settings').select(SETTINGS_COLUMNS).where('shop_id', '=', shopId).executeTakeFirst();
-
 /** A shop that never set anything has no row. */
-const viewSettings = ({ name }: Shop, row: Row<'shop_settings'> | undefined): ShopSettings => ({
-  shopName: name,
-  name: row?.name ?? null,
-  address: row ? parseJsonColumn('address', row.address) : [],
-  phone: row?.phone ?? null,
-  email: row?.email ?? null,
-  currency: row?.currency ?? null,
-  timeZone: row?.time_zone ?? null,
-  slipText: row?.slip_text ?? null,
-  logo: row?.logo ?? null,
-});
+const NOTHING_SET = ReplaceShopSettings.parse({});
 
-export const readShopSettings = async (ctx: Context, shop: Shop): Promise<ShopSettings> =>
-  viewSettings(shop, await find(ctx.db, shop.id));
+export const readShopSettings = async (db: Db, { id, name: shopName }: Shop): Promise<ShopSettings> => {
+  const row = await db
+    .selectFrom('shop_settings')
+    .select(['name', 'address', 'phone', 'email', 'currency', 'logo'])
+    .select(['time_zone as timeZone', 'slip_text as slipText'])
+    .where('shop_id', '=', id)
+    .executeTakeFirst();
+  const set = row && { ...row, address: parseJsonColumn('address', row.address) };
+  return { shopName, ...(set ?? NOTHING_SET) };
+};
 
-const AUDITED = ['name', 'address', 'phone', 'email', 'currency', 'timeZone', 'slipText'] as const;
-const auditFields = ({ address, ...settings }: ReplaceShopSettings) => ({
+/** Of the logo only that it changed. */
+const auditFields = ({ address, logo: _, ...settings }: ReplaceShopSettings) => ({
   ...settings,
   address: address.join(', ') || null,
 });
@@ -38,28 +32,26 @@ const auditFields = ({ address, ...settings }: ReplaceShopSettings) => ({
 export const replaceShopSettings = (ctx: Context, { shop, actor }: Caller, wanted: ReplaceShopSettings) =>
   ctx.db.transaction().execute(async (trx) => {
     await lockShop(trx, shop.id);
-    const before = viewSettings(shop, await find(trx, shop.id));
+    const before = await readShopSettings(trx, shop);
     const data = {
-      ...changesBetween(auditFields(before), auditFields(wanted), AUDITED),
-      // Of the logo only that it changed.
+      ...changesBetween(auditFields(before), auditFields(wanted)),
       ...(before.logo === wanted.logo ? {} : { logo: wanted.logo === null ? 'removed' : 'replaced' }),
     };
     if (Object.keys(data).length === 0) return before;
-    const at = ctx.clock.now();
     const { address, timeZone, slipText, ...same } = wanted;
     const columns = {
       ...same,
       address: JSON.stringify(address),
       time_zone: timeZone,
       slip_text: slipText,
-      updated_at: at,
+      updated_at: ctx.clock.now(),
     };
     await trx
       .insertInto('shop_settings')
       .values({ shop_id: shop.id, ...columns })
       .onConflict((conflict) => conflict.column('shop_id').doUpdateSet(columns))
       .execute();
-    await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_SETTINGS_CHANGED', data });
+    await recordShopAudit(ctx, trx, { shop, actor }, 'SHOP_SETTINGS_CHANGED', data);
     return { shopName: shop.name, ...wanted };
   });
 
@@ -91,13 +83,12 @@ export const replaceTargets = (ctx: Context, actor: Actor, shopId: string, { tar
     const statuses = [...new Set([...before.keys(), ...after.keys()])];
     const daysIn = (some: Targets) =>
       Object.fromEntries(statuses.map((status) => [status, some.get(status) ?? null]));
-    const changes = changesBetween<Record<string, number | null>>(daysIn(before), daysIn(after), statuses);
+    const changes = changesBetween(daysIn(before), daysIn(after));
     if (changes) {
       await trx.deleteFrom('target_days').where('shop_id', '=', shopId).execute();
       const rows = targets.map(({ status, days }) => ({ shop_id: shopId, status, days }));
       if (rows.length > 0) await trx.insertInto('target_days').values(rows).execute();
-      const at = ctx.clock.now();
-      await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'TARGET_DAYS_CHANGED', data: changes });
+      await recordShopAudit(ctx, trx, { shop, actor }, 'TARGET_DAYS_CHANGED', changes);
     }
     return viewTargets(after);
   });

@@ -6,17 +6,16 @@ import { type Shop, shopFrom } from './plans.ts';
 /** The `subscription` of a shop that is being deleted: it is there no longer. */
 export const DELETING = 'deleting';
 
-const one = (db: Db, id: string) =>
-  db.selectFrom('shops').select(SHOP_COLUMNS).where('id', '=', id).where('subscription', '<>', DELETING);
+const shopsIn = (db: Db) => db.selectFrom('shops').select(SHOP_COLUMNS).where('subscription', '<>', DELETING);
 
 export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
-  const row = await one(db, id).executeTakeFirst();
+  const row = await shopsIn(db).where('id', '=', id).executeTakeFirst();
   return row ? shopFrom(row) : null;
 };
 
 /** Reads and locks a shop until the transaction ends, so that changes of its settings happen one after another. */
 export const lockShop = async (trx: Trx, id: string): Promise<Shop | null> => {
-  const row = await one(trx, id).forUpdate().executeTakeFirst();
+  const row = await shopsIn(trx).where('id', '=', id).forUpdate().executeTakeFirst();
   return row ? shopFrom(row) : null;
 };
 
@@ -27,13 +26,7 @@ export const requireShop = async (trx: Trx, id: string): Promise<Shop> => {
 };
 
 export const listShops = async (db: Db): Promise<Shop[]> => {
-  const rows = await db
-    .selectFrom('shops')
-    .select(SHOP_COLUMNS)
-    .where('subscription', '<>', DELETING)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+  const rows = await shopsIn(db).orderBy('created_at').orderBy('id').execute();
   return rows.map(shopFrom);
 };
 

@@ -1,6 +1,7 @@
 import type { Mail } from '../mail/mailer.ts';
 import type { Context } from '../service/context.ts';
-import { describeError } from '../service/log.ts';
+import { findShop } from '../shops/store.ts';
+import type { Link } from './links.ts';
 import type { UserRow } from './users.ts';
 
 // What people are mailed: links, changes of their account, so that a change that was not theirs is seen, and, to Admins, webhook
@@ -20,9 +21,8 @@ const BUTTON =
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
 interface Letter {
-  subject: string | ((client: string) => string);
-  /** `about`: the API client, and the last error of its receiver. */
-  opening: (shop: string, ...about: string[]) => string;
+  subject: string;
+  opening: (shop: string) => string;
   closing: string;
   /** What the link is for, as text and on its button. */
   request?: string;
@@ -34,12 +34,10 @@ export const accountMail = (
   user: Pick<UserRow, 'name' | 'email'>,
   shopName: string,
   link?: string,
-  about: string[] = [],
 ): Mail => {
   const { subject, closing, request, button } = letter;
   const shop = oneLine(shopName);
-  const details = about.map(oneLine);
-  const opening = letter.opening(shop, ...details);
+  const opening = letter.opening(shop);
   const greeting = user.name ? `Hello ${oneLine(user.name)},` : 'Hello,';
   const text = [greeting, opening, closing];
   const html = text.map(escaped);
@@ -52,13 +50,13 @@ export const accountMail = (
   const paragraphs = html.map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`);
   return {
     to: user.email,
-    subject: `${shop}: ${typeof subject === 'string' ? subject : subject(details[0] ?? '')}`,
+    subject: `${shop}: ${subject}`,
     text: `${text.join('\n\n')}\n`,
     html: `<!doctype html><html lang="en"><body style="${PAGE}">${paragraphs.join('')}</body></html>`,
   };
 };
 
-export const LETTERS = {
+const LINK_LETTERS = {
   invitation: {
     subject: 'your account for returns',
     opening: (shop) => `${shop} has created an account for you in Handback, where its returns are handled.`,
@@ -73,31 +71,49 @@ export const LETTERS = {
     button: 'Choose a new password',
     closing: 'The link works once, for one hour. If it was not you, your password stays as it is.',
   },
-  exposed: {
-    subject: 'someone knows your password',
-    opening: (shop) =>
-      `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
-    request: 'If it was not you, sign in and choose another password here:',
-    button: 'Change your password',
-    closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
-  },
-  failing: {
-    subject: (client) => `webhooks of ${client} fail`,
-    opening: (shop, client, error) =>
-      `The webhook URL of the API client ${client} of ${shop} has acknowledged nothing for ten minutes. The last error: ${error}.`,
-    request: 'See its deliveries here:',
-    button: 'See its deliveries',
+  withoutPasswords: {
+    subject: 'sign in to your account for returns',
+    opening: (shop) => `${shop} has an account for you in Handback, where its returns are handled.`,
+    request: 'Sign in here:',
+    button: 'Sign in',
     closing:
-      'Each event is tried four times and then dropped; the event feed keeps it for 30 days. You will get one more mail when the URL works again.',
-  },
-  recovered: {
-    subject: (client) => `webhooks of ${client} work again`,
-    opening: (shop, client) => `The webhook URL of the API client ${client} of ${shop} works again.`,
-    request: 'See its deliveries here:',
-    button: 'See its deliveries',
-    closing: 'Events that were dropped in the meantime are not sent again: they are in the event feed.',
+      'The link works once, for one hour, or for 72 hours if you never signed in. If you did not expect this, tell an Admin of your shop.',
   },
 } satisfies Record<string, Letter>;
+
+/** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
+export const mailLink = ({ mail, config }: Context, shopName: string, { user, path }: Link): void => {
+  const kind = user.last_sign_in_at === null ? 'invitation' : 'forgotten';
+  const letter = LINK_LETTERS[config.passwordSignIn ? kind : 'withoutPasswords'];
+  mail?.send(accountMail(letter, user, shopName, config.publicUrl + path));
+};
+
+export const EXPOSED: Letter = {
+  subject: 'someone knows your password',
+  opening: (shop) =>
+    `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
+  request: 'If it was not you, sign in and choose another password here:',
+  button: 'Change your password',
+  closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
+};
+
+const SEE_DELIVERIES = { request: 'See its deliveries here:', button: 'See its deliveries' };
+
+const failing = (client: string, error: string): Letter => ({
+  ...SEE_DELIVERIES,
+  subject: `webhooks of ${client} fail`,
+  opening: (shop) =>
+    `The webhook URL of the API client ${client} of ${shop} has acknowledged nothing for ten minutes. The last error: ${error}.`,
+  closing:
+    'Each event is tried four times and then dropped; the event feed keeps it for 30 days. You will get one more mail when the URL works again.',
+});
+
+const recovered = (client: string): Letter => ({
+  ...SEE_DELIVERIES,
+  subject: `webhooks of ${client} work again`,
+  opening: (shop) => `The webhook URL of the API client ${client} of ${shop} works again.`,
+  closing: 'Events that were dropped in the meantime are not sent again: they are in the event feed.',
+});
 
 /** To the Admins of the client's shop: its receiver keeps failing, with this error; null: it works again. */
 export const openReceiverMails =
@@ -106,34 +122,37 @@ export const openReceiverMails =
     { id, name, shopId, shopName }: { id: string; name: string; shopId: string; shopName: string },
     error: string | null,
   ): Promise<void> => {
-    if (!mail.isOn) return;
+    if (!mail) return;
     const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
     const link = `${config.publicUrl}/admin/settings/external-api/${id}`;
-    const letter = error === null ? LETTERS.recovered : LETTERS.failing;
+    const client = oneLine(name);
+    const letter = error === null ? recovered(client) : failing(client, oneLine(error));
     for (const admin of await own.where('role', '=', 'ADMIN').execute())
-      mail.send(accountMail(letter, admin, shopName, link, [name, error ?? '']));
+      mail.send(accountMail(letter, admin, shopName, link));
   };
-
-export type MailReceiverState = ReturnType<typeof openReceiverMails>;
 
 const SENTENCES = {
   password: 'Your password was changed.',
-  oldEmail: 'Your e-mail was changed: you no longer sign in with this address.',
-  newEmail: 'Your e-mail was changed: you now sign in with this address.',
+  oldEmail: 'Your e-mail was changed: this is no longer the address of your account.',
+  newEmail: 'Your e-mail was changed: this is now the address of your account.',
   admin: 'Your role was changed to Admin.',
   staff: 'Your role was changed to Staff: you no longer see the settings.',
   factorOn: 'A second factor was turned on: signing in now takes a code from an authenticator app.',
-  factorOff: 'Your second factor was turned off: signing in now takes the password alone.',
+  factorOff: 'Your second factor was turned off: no code is asked for any more.',
   recoveryCodes: 'New recovery codes were created. The earlier ones no longer work.',
+  provider: 'It was linked to your account at the identity provider: you can now sign in there.',
   removed: 'It was removed: you can no longer sign in.',
 } as const;
 type Sentence = keyof typeof SENTENCES;
 
-const letterAbout = (sentence: Sentence): Letter => ({
-  subject: 'your account was changed',
-  opening: (shop) => `This is about your account with ${shop} in Handback. ${SENTENCES[sentence]}`,
-  closing: `If you did not expect this, ${sentence === 'removed' ? '' : 'choose a new password now, and '}tell an Admin of your shop.`,
-});
+const letterAbout = (sentence: Sentence, hasPasswords: boolean): Letter => {
+  const advice = hasPasswords && sentence !== 'removed' ? 'choose a new password now, and ' : '';
+  return {
+    subject: 'your account was changed',
+    opening: (shop) => `This is about your account with ${shop} in Handback. ${SENTENCES[sentence]}`,
+    closing: `If you did not expect this, ${advice}tell an Admin of your shop.`,
+  };
+};
 
 export interface AccountChange {
   before: UserRow;
@@ -150,29 +169,39 @@ const mailsAbout = ({ before, after, hasNewRecoveryCodes }: AccountChange): [Use
   if (before.role !== after.role) mails.push([after, after.role === 'ADMIN' ? 'admin' : 'staff']);
   if (before.factor_since !== after.factor_since)
     mails.push([after, after.factor_since === null ? 'factorOff' : 'factorOn']);
+  if (after.provider_subject !== null && before.provider_subject !== after.provider_subject)
+    mails.push([after, 'provider']);
   if (hasNewRecoveryCodes) mails.push([after, 'recoveryCodes']);
   return mails;
 };
 
-/** By shop, whose name must not become a way to send advertisements. Without a proof a stranger cannot use it up to stay unseen. */
-const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] as const;
-
-/** Call it after the commit. A mail that cannot be sent is logged; the change stands. */
-export const openAccountMails = ({ rateGate, clock, log, mail }: Context) => {
-  const gate = rateGate(WINDOWS, clock);
-  return async (shop: { id: string; name: string }, change: AccountChange): Promise<void> => {
-    // A person who never signed in has nothing yet that a stranger could take over.
-    if (!mail.isOn || change.before.last_sign_in_at === null) return;
-    try {
-      for (const [person, sentence] of mailsAbout(change)) {
-        if ((await gate(shop.id)).refused)
-          return log.warn({ shopId: shop.id }, 'too many account mails; one was not sent');
-        mail.send(accountMail(letterAbout(sentence), person, shop.name));
-      }
-    } catch (error) {
-      log.warn({ shopId: shop.id, error: describeError(error) }, 'a mail about an account could not be sent');
-    }
+/** Whether one more may be mailed in this hour. Ask only where it is about to be sent: that counts. */
+export const openMailLimits = ({ rateGate, clock }: Context) => {
+  const anHour = (name: string, points: number) => {
+    const gate = rateGate([{ name, points, seconds: 60 * 60 }], clock);
+    return async (key: string): Promise<boolean> => !(await gate(key)).refused;
+  };
+  return {
+    /** By the hash of an e-mail, so that the counters hold no personal data. */
+    link: anHour('links-mailed-hour', 3),
+    /** Of a shop, whose name must not become a way to send advertisements. Beyond it links are shown, not mailed. */
+    shopLink: anHour('links-shop-hour', 100),
+    /** Of a shop. Without a proof a stranger cannot use it up to stay unseen. */
+    accountChange: anHour('account-mails-hour', 100),
   };
 };
 
-export type MailAccountChanges = ReturnType<typeof openAccountMails>;
+/** Call it after the commit. */
+export const mailChanges = async (ctx: Context, change: AccountChange): Promise<void> => {
+  const { db, mailLimits, log, mail, config } = ctx;
+  const { shop_id: shopId, last_sign_in_at } = change.before;
+  // A person who never signed in has nothing yet that a stranger could take over.
+  if (!mail || last_sign_in_at === null) return;
+  const shop = await findShop(db, shopId);
+  if (!shop) return;
+  for (const [person, sentence] of mailsAbout(change)) {
+    if (!(await mailLimits.accountChange(shopId)))
+      return log.warn({ shopId }, 'too many account mails; one was not sent');
+    mail.send(accountMail(letterAbout(sentence, config.passwordSignIn), person, shop.name));
+  }
+};

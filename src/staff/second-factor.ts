@@ -42,14 +42,10 @@ export const codeAt = (secret: Buffer, step: number): string => {
 };
 
 export const stepOf = (secret: Buffer, code: string, nowMs: number): number | null => {
-  const given = Buffer.from(code);
   const steps = STEPS_APART.map((apart) => stepAt(nowMs) + apart);
-  return (
-    steps.find((step) => {
-      const right = Buffer.from(codeAt(secret, step));
-      return right.length === given.length && timingSafeEqual(right, given);
-    }) ?? null
-  );
+  const hashed = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
+  const given = hashed(code);
+  return steps.find((step) => timingSafeEqual(hashed(codeAt(secret, step)), given)) ?? null;
 };
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -59,13 +55,12 @@ export const base32 = (bytes: Uint8Array): string => {
   return bits.replaceAll(/.{1,5}/g, (five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)] ?? '');
 };
 
-export const otpauthUri = (secret: Buffer, issuer: string, account: string): string =>
-  `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;
+export const otpauthUri = (secret: Buffer, account: string): string =>
+  `otpauth://totp/Handback:${encodeURIComponent(account)}?secret=${base32(secret)}&issuer=Handback`;
 
 // --- secrets and recovery codes ---
 
 const SECRET_BYTES = 20;
-const ISSUER = 'Handback';
 
 export const factorPlace = (id: string): SealedFor => ({ table: 'users', column: 'factor_secret', id });
 
@@ -84,21 +79,16 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
 
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
-/** Whether the app's code is valid; no code up to it is valid again. The database decides: of two processes with one code, one accepts it. */
+/** Whether the app's code is valid; no code up to it is valid again. The person's row must be locked: of two processes with one code, one accepts it. */
 const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
   const step = secret && stepOf(secret, typed(given), nowMs);
-  if (step === null) return false;
-  const { numUpdatedRows } = await trx
-    .updateTable('users')
-    .set({ factor_step: step })
-    .where('id', '=', user.id)
-    .where('factor_secret', '=', user.factor_secret)
-    // A step further ahead than any code can be was written by a clock that was wrong.
-    .where((eb) => eb.or([eb('factor_step', '<', step), eb('factor_step', '>', stepAt(nowMs) + 1)]))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  // A step further ahead than any code can be was written by a clock that was wrong.
+  const spent = user.factor_step > stepAt(nowMs) + 1 ? 0 : user.factor_step;
+  if (step === null || step <= spent) return false;
+  await updateUser(trx, user.id, { factor_step: step });
+  return true;
 };
 
 const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
@@ -118,10 +108,10 @@ export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string):
     ? spendAppCode(ctx, trx, user, given)
     : spendRecoveryCode(ctx, trx, user, given);
 
-/** Throws unless the person has no second factor, or this code is good. Their row must be locked: it is read again here. */
+/** Throws unless the person has no second factor, or this code is good. */
 export const passFactor = async (ctx: Context, trx: Trx, id: string, code: string | null): Promise<void> => {
-  const user = await findUser(trx, id);
-  if (!user || user.factor_since === null) return;
+  const user = await lockSelf(trx, id);
+  if (user.factor_since === null) return;
   if (code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
   if (!(await spendCode(ctx, trx, user, code))) throw new ServiceError('SECOND_FACTOR_WRONG');
 };
@@ -151,12 +141,8 @@ const forgetRecoveryCodes = async (trx: Trx, userId: string): Promise<void> => {
 };
 
 const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
-  const { count } = await db
-    .selectFrom('recovery_codes')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow();
-  return count;
+  const codes = db.selectFrom('recovery_codes').select('code_hash').where('user_id', '=', userId);
+  return (await codes.execute()).length;
 };
 
 /** The person's row must be locked. */
@@ -166,17 +152,13 @@ const removeFactor = async (trx: Trx, { id, factor_removals }: UserRow): Promise
   return updateUser(trx, id, { ...removed, factor_removals: factor_removals + 1 });
 };
 
-export const wrong = (field: string, says: string): ServiceError => invalidField(field, 'wrong', says);
-export const WRONG_CODE = 'is wrong, or it was used before';
+export const wrongCode = () => invalidField('code', 'wrong', 'is wrong, or it was used before');
 
 export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFactor> => {
   const user = await findUser(ctx.db, userId);
   const since = user?.factor_since ?? null;
-  return {
-    isOn: since !== null,
-    since: since === null ? null : toIso(since),
-    recoveryCodesLeft: since === null ? 0 : await countRecoveryCodes(ctx.db, userId),
-  };
+  if (since === null) return { isOn: false, since, recoveryCodesLeft: 0 };
+  return { isOn: true, since: toIso(since), recoveryCodesLeft: await countRecoveryCodes(ctx.db, userId) };
 };
 
 /** Gives the person a secret for their app. Nothing is asked for at sign-in until they confirm it with a code. */
@@ -187,16 +169,16 @@ export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> 
     const secret = randomBytes(SECRET_BYTES);
     const factor_secret = sealFactor(ctx.secrets, user.id, secret);
     await updateUser(trx, user.id, { factor_secret, factor_step: 0 });
-    return { secret: base32(secret), uri: otpauthUri(secret, ISSUER, user.email) };
+    return { secret: base32(secret), uri: otpauthUri(secret, user.email) };
   });
 
 /** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */
 export const confirmFactor = async (ctx: Context, self: Self, code: string): Promise<RecoveryCodes> => {
-  const { recoveryCodes } = await changeAccount(ctx, self.caller.shop, async (trx) => {
+  const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
     if (before.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
     if (before.factor_secret === null) throw new ServiceError('SECOND_FACTOR_OFF');
-    if (!(await spendAppCode(ctx, trx, before, code))) throw wrong('code', WRONG_CODE);
+    if (!(await spendAppCode(ctx, trx, before, code))) throw wrongCode();
     const after = await updateUser(trx, before.id, { factor_since: ctx.clock.now() });
     await endSessionsOf(trx, before.id, self.sessionToken);
     await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
@@ -212,7 +194,7 @@ const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
 };
 
 export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<RecoveryCodes> => {
-  const { recoveryCodes } = await changeAccount(ctx, self.caller.shop, async (trx) => {
+  const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
     const user = await lockFactor(trx, self);
     await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
     const recoveryCodes = await replaceRecoveryCodes(trx, user.id);
@@ -222,7 +204,7 @@ export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<Recov
 };
 
 export const turnFactorOff = (ctx: Context, self: Self) =>
-  changeAccount(ctx, self.caller.shop, async (trx) => {
+  changeAccount(ctx, async (trx) => {
     const before = await lockFactor(trx, self);
     await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
     return { before, after: await removeFactor(trx, before) };
@@ -230,7 +212,7 @@ export const turnFactorOff = (ctx: Context, self: Self) =>
 
 /** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
 export const resetFactor = (ctx: Context, { shop, actor }: Caller, userId: string) =>
-  changeAccount(ctx, shop, async (trx) => {
+  changeAccount(ctx, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, userId);
     if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
     if (before.factor_secret === null) return { before, after: before };

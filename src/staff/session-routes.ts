@@ -1,51 +1,45 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import {
   AskForLink,
   ChangeEmail,
   ConfirmSecondFactor,
   GivenLink,
+  GoToProvider,
   LinkAsked,
   LinkTarget,
   NewSecondFactor,
   OwnSessions,
   Proof,
+  ProviderAddress,
   RecoveryCodes,
   SecondFactor,
   SignInOptions,
   UseLink,
 } from '../../contract/admin-access.ts';
-import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
+import { ADMIN_BASE_PATH, ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
+import { baseUrlFor } from '../http/error-answers.ts';
 import { callerAddress } from '../http/requests.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { choosePassword, findOffer, linkLimits, mailLinkLater, setUp, viewLinkTarget } from './links.ts';
-import {
-  browserOf,
-  changeOwnEmail,
-  changeOwnPassword,
-  endOwnSession,
-  listOwnSessions,
-  prove,
-} from './own-account.ts';
+import { sha256 } from '../service/secrets.ts';
+import { choosePassword, findOffer, mailLinkLater, setUp, viewLinkTarget } from './links.ts';
+import { changeOwnEmail, changeOwnPassword, endOwnSession, listOwnSessions, prove } from './own-account.ts';
+import { beginAtProvider, returnFromProvider } from './provider-sign-in.ts';
 import { beginFactor, confirmFactor, makeRecoveryCodes, turnFactorOff, viewFactor } from './second-factor.ts';
-import {
-  clearSessionCookie,
-  deviceOf,
-  endSession,
-  type SignInOrigin,
-  sendSession,
-  sessionTokenOf,
-  trustDevice,
-} from './sessions.ts';
-import { signIn, viewSignedIn } from './sign-in.ts';
+import { cookieIn, endSession, sendCookie, sendSession, trustDevice, viewSignedIn } from './sessions.ts';
+import { signIn } from './sign-in.ts';
 import { endSessionsOf, normalizeEmail } from './users.ts';
 
-const originOf = ({ config }: Context, request: FastifyRequest): SignInOrigin => ({
+const originOf = (ctx: Context, request: FastifyRequest) => ({
   address: callerAddress(request),
-  browser: browserOf(request.headers['user-agent']),
-  deviceCookie: deviceOf(config, request),
+  userAgent: request.headers['user-agent'],
+  deviceCookie: cookieIn(ctx, request, 'device'),
 });
+
+/** The provider is asked up to three times, each with a time limit of its own. */
+const RETURN_DEADLINE_MS = 12_000;
 
 const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session' });
@@ -68,7 +62,7 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
     withoutFactor: true,
     summary: 'Read who is signed in',
     answer: ['The person and their shop.', SignedIn],
-    handle: async ({ caller, user }) => viewSignedIn(caller, user),
+    handle: async (request) => viewSignedIn(request),
   });
   route({
     at: 'DELETE /session',
@@ -78,8 +72,8 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
     description: 'Ends the session, if there is one.',
     answer: ['Signed out.'],
     async handle(request, reply) {
-      await endSession(ctx.db, sessionTokenOf(ctx.config, request));
-      clearSessionCookie(ctx.config, reply);
+      await endSession(ctx.db, cookieIn(ctx, request, 'session'));
+      sendCookie(ctx, reply, 'session', null);
     },
   });
 };
@@ -111,17 +105,21 @@ const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
 
 const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session', isPublic: true });
-  const limits = linkLimits(ctx);
   route({
     at: 'GET /sign-in-options',
     operationId: 'getSignInOptions',
     summary: 'Read what the sign-in page can offer',
     answer: ['The options.', SignInOptions],
-    handle: async () => ({ passwordLinks: ctx.mail.isOn }),
+    handle: async () => ({
+      passwordLinks: ctx.mail !== null && ctx.config.passwordSignIn,
+      passwords: ctx.config.passwordSignIn,
+      provider: ctx.config.provider?.name ?? null,
+    }),
   });
   route({
     at: 'POST /password-links',
     operationId: 'askForPasswordLink',
+    linkLimit: 'asked',
     summary: 'Ask for a link to choose a new password',
     description:
       'The link is mailed, at most three times an hour, if the address is known and the service sends mails. The answer is always the same.',
@@ -129,38 +127,33 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['Accepted.', LinkAsked],
     status: 202,
     async handle(request) {
-      const address = callerAddress(request);
-      await limits.beforeAsking(address);
-      mailLinkLater(ctx, normalizeEmail(request.body.email), address, limits);
+      mailLinkLater(ctx, normalizeEmail(request.body.email), callerAddress(request));
       return { accepted: true as const };
     },
   });
   route({
     at: 'POST /links/check',
     operationId: 'checkLink',
+    linkLimit: 'used',
     summary: 'Read whose link it is',
     description: 'Changes nothing. The token is in the body, so that it is not logged.',
     body: GivenLink,
     answer: ['The link is valid.', LinkTarget],
     errors: [410],
-    async handle(request) {
-      await limits.beforeLink(callerAddress(request));
-      return viewLinkTarget(ctx, request.body.token);
-    },
+    handle: ({ body }) => viewLinkTarget(ctx, body.token),
   });
   route({
     at: 'POST /links/use',
     operationId: 'useLink',
+    linkLimit: 'used',
     summary: 'Choose a password with a link',
     description:
       'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays valid.',
     body: UseLink,
     answer: ['Signed in.', SignedIn],
     errors: [401, 410],
-    async handle(request, reply) {
-      await limits.beforeLink(callerAddress(request));
-      return sendSession(ctx, reply, await choosePassword(ctx, originOf(ctx, request), request.body));
-    },
+    handle: async (request, reply) =>
+      sendSession(ctx, reply, await choosePassword(ctx, originOf(ctx, request), request.body)),
   });
 };
 
@@ -193,7 +186,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'changeOwnEmail',
     summary: 'Change your own e-mail',
     description:
-      'Takes your current password, or a code of your second factor. The tenth wrong guess ends the session.',
+      'Takes your current password, or a code of your second factor. People who signed in through the identity provider may give neither: then a proof in the last ten minutes is needed (`PROOF_REQUIRED`). The tenth wrong guess ends the session.',
     body: ChangeEmail,
     answer: ['The e-mail is changed.', SignedIn],
     errors: [409],
@@ -219,6 +212,63 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     summary: 'Sign out one of your sessions',
     answer: ['It has ended.'],
     handle: (request) => endOwnSession(ctx, request, request.params.id),
+  });
+};
+
+const providerRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Session' });
+  const callbackOf = (request: FastifyRequest): string =>
+    `${baseUrlFor(ctx.config, request)}${ADMIN_BASE_PATH}/session/oidc/callback`;
+  const visit = {
+    body: GoToProvider,
+    answer: ['Send the browser there.', ProviderAddress] as const,
+    errors: [404 as const],
+  };
+  const sendAway = async (request: FastifyRequest, reply: FastifyReply, session: string | null) => {
+    const given = request.body as GoToProvider;
+    const { url, cookie } = await beginAtProvider(ctx, callbackOf(request), given, session);
+    sendCookie(ctx, reply, 'provider', cookie);
+    return { url };
+  };
+  route({
+    at: 'POST /session/oidc',
+    operationId: 'goToProvider',
+    isPublic: true,
+    summary: 'Begin to sign in through the identity provider',
+    description: 'Also sets a cookie, which is valid for ten minutes.',
+    ...visit,
+    handle: (request, reply) => sendAway(request, reply, null),
+  });
+  route({
+    at: 'POST /session/oidc/proof',
+    operationId: 'proveAtProvider',
+    withoutFactor: true,
+    summary: 'Begin to confirm your identity at the identity provider',
+    description: 'It asks for your password again, which then counts as `POST /session/proof` does.',
+    ...visit,
+    handle: (request, reply) => sendAway(request, reply, sha256(request.sessionToken)),
+  });
+  route({
+    at: 'GET /session/oidc/callback',
+    operationId: 'returnFromProvider',
+    isPublic: true,
+    deadlineMs: RETURN_DEADLINE_MS,
+    summary: 'Come back from the identity provider',
+    description: 'The provider sends the browser here. Sets the session cookie.',
+    query: z.looseObject({}),
+    answer: ['To the sign-in page, which goes on, or says what is wrong.'],
+    status: 303,
+    errors: [404],
+    async handle(request, reply) {
+      const address = new URL(callbackOf(request));
+      address.search = request.url.slice(request.url.indexOf('?'));
+      const cookie = cookieIn(ctx, request, 'provider');
+      const { token, search } = await returnFromProvider(ctx, originOf(ctx, request), address, cookie);
+      sendCookie(ctx, reply, 'provider', null);
+      if (token) sendCookie(ctx, reply, 'session', token);
+      // Relative, so that it also holds below the path of a proxy.
+      return reply.redirect(`../../../sign-in?${new URLSearchParams(search)}`, 303);
+    },
   });
 };
 
@@ -286,6 +336,10 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
 };
 
 export const sessionRoutes = (app: FastifyInstance, ctx: Context): void => {
-  for (const routes of [signInRoutes, setUpRoutes, linkRoutes, accountRoutes, secondFactorRoutes])
-    routes(app, ctx);
+  signInRoutes(app, ctx);
+  setUpRoutes(app, ctx);
+  linkRoutes(app, ctx);
+  accountRoutes(app, ctx);
+  providerRoutes(app, ctx);
+  secondFactorRoutes(app, ctx);
 };

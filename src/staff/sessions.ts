@@ -1,53 +1,77 @@
 import { randomBytes } from 'node:crypto';
-import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../contract/admin-people.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
-import { toIso } from '../lib/time.ts';
+import { DAY_MS, toIso } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { describeError } from '../service/log.ts';
-import { type SecretBox, sha256 } from '../service/secrets.ts';
+import { warning } from '../service/log.ts';
+import { newToken, type SecretBox, sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
 import { actorOf, findUser, lockOne, type UserRow } from './users.ts';
 
 const SESSION_S = 12 * 60 * 60;
-/** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
-const TOKEN_BYTES = 32;
 /** Exact to the minute is enough for people who look for a session that is not theirs, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
-const TOKEN = /^[0-9a-f]{64}$/;
-
-export type SignedInUser = SignedIn['user'];
 
 export interface Self {
   caller: Caller;
-  user: SignedInUser;
+  user: SignedIn['user'];
   sessionToken: string;
+  /** When they last gave their password or a code in this session. */
+  provedAt: number;
 }
 
-/** The token goes into the cookie and nowhere else. */
-interface NewSession {
-  token: string;
-  signedIn: SignedIn;
-}
-
-/** Where a request comes from. */
 export interface SignInOrigin {
   address: string;
-  browser: string | null;
-  /** The browser's cookie from earlier sign-ins. */
-  deviceCookie: string | undefined;
+  userAgent: string | undefined;
+  /** The browser's cookie from earlier sign-ins; empty where it has none. */
+  deviceCookie: string;
 }
 
+/** The first that matches: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */
+const BROWSERS: [RegExp, string][] = [
+  [/\bEdg(e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'],
+  [/(Chrome|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+const SYSTEMS: [RegExp, string][] = [
+  [/\bAndroid\b/, 'Android'],
+  [/\b(iPhone|iPod)\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+/** Printable, up to the first space. */
+const PROGRAM = /^[!-~]{1,60}/;
+
+/** "Firefox on Windows"; of other programs what they call themselves, null where they do not. */
+const browserOf = (userAgent = ''): string | null => {
+  const nameIn = (table: [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  if (browser) return system ? `${browser} on ${system}` : browser;
+  return PROGRAM.exec(userAgent)?.[0] ?? null;
+};
+
 /** Throws if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
-export const openSession = async (trx: Trx, user: UserRow, from: SignInOrigin, nowMs: number) => {
+export const openSession = async (
+  trx: Trx,
+  user: UserRow,
+  from: SignInOrigin,
+  nowMs: number,
+  more: { proved_at?: number; through_provider?: 1 } = {},
+) => {
   const current = await lockOne(trx, user.id);
   if (current?.password_hash !== user.password_hash) throw new ServiceError('SIGN_IN_FAILED');
-  const token = randomBytes(TOKEN_BYTES).toString('hex');
+  const token = newToken();
   await trx
     .insertInto('sessions')
     .values({
@@ -58,8 +82,9 @@ export const openSession = async (trx: Trx, user: UserRow, from: SignInOrigin, n
       expires_at: nowMs + SESSION_S * 1000,
       proved_at: nowMs,
       address: from.address,
-      browser: from.browser,
+      browser: browserOf(from.userAgent),
       last_used_at: nowMs,
+      ...more,
     })
     .execute();
   return token;
@@ -67,14 +92,15 @@ export const openSession = async (trx: Trx, user: UserRow, from: SignInOrigin, n
 
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
 export const findSession = async (ctx: Context, token: string) => {
-  if (!TOKEN.test(token)) return null;
+  if (token === '') return null;
   const row = await ctx.db
     .selectFrom('sessions as session')
     .innerJoin('users as user', 'user.id', 'session.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role', 'user.factor_since'])
-    .select(['session.proved_at', 'session.last_used_at', 'user.password_exposed_at'])
+    .select(['session.proved_at', 'session.last_used_at', 'session.through_provider'])
+    .select('user.password_exposed_at')
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
@@ -83,7 +109,8 @@ export const findSession = async (ctx: Context, token: string) => {
   const secondFactor = row.factor_since !== null;
   const passwordExposedAt = exposedAt === null ? null : toIso(exposedAt);
   const caller: Caller = { shop: shopFrom(row), actor: actorOf({ id, name, email }) };
-  const user: SignedInUser = { id, email, name, role, secondFactor, passwordExposedAt };
+  const throughProvider = row.through_provider === 1;
+  const user: SignedIn['user'] = { id, email, name, role, secondFactor, throughProvider, passwordExposedAt };
   return { caller, user, provedAt: row.proved_at, lastUsedAt: row.last_used_at };
 };
 
@@ -97,69 +124,72 @@ export const recordUse = (ctx: Context, token: string, address: string, lastUsed
     .where('token_hash', '=', sha256(token))
     .where('last_used_at', '=', lastUsedAt)
     .execute()
-    .catch((error) =>
-      ctx.log.warn({ error: describeError(error) }, 'could not record the last use of a session'),
-    );
+    .catch(warning(ctx.log, 'could not record the last use of a session'));
 };
 
 export const endSession = async (db: Db, token: string): Promise<void> => {
-  if (TOKEN.test(token)) await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
+  await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
 };
 
-export const SESSION_COOKIE = 'handback_session';
-const DEVICE_COOKIE = 'handback_device';
-const DEVICE_KEPT_S = 365 * 24 * 60 * 60;
+export const PROVIDER_COOKIE_S = 10 * 60;
+
+const COOKIES = {
+  session: { maxAge: SESSION_S },
+  /** Names the people who signed in with this browser before. It outlives sessions, and gives access to nothing. */
+  device: { maxAge: 365 * 24 * 60 * 60 },
+  /** Lax: a browser must send it when it comes back from the provider, which is another site. */
+  provider: { maxAge: PROVIDER_COOKIE_S, sameSite: 'lax' },
+} as const;
+type CookieKind = keyof typeof COOKIES;
 
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:');
 
 /** Browsers take a cookie with this prefix over https alone: a page of a sibling host without TLS cannot plant one. */
-const nameOf = (config: Config, name: string): string => (isHttps(config) ? `__Secure-${name}` : name);
+const nameOf = (config: Config, kind: CookieKind): string =>
+  `${isHttps(config) ? '__Secure-' : ''}handback_${kind}`;
 
-/** Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
-const attributes = (config: Config): CookieSerializeOptions => ({
-  path: '/admin',
-  httpOnly: true,
-  sameSite: 'strict',
-  secure: isHttps(config),
-});
+export const cookieIn = ({ config }: Context, { cookies }: FastifyRequest, kind: CookieKind): string =>
+  cookies[nameOf(config, kind)] ?? '';
 
-export const sessionTokenOf = (config: Config, { cookies }: FastifyRequest): string =>
-  cookies[nameOf(config, SESSION_COOKIE)] ?? '';
-
-/** Names the people who signed in with this browser before. It outlives sessions, and gives access to nothing. */
-export const deviceOf = (config: Config, { cookies }: FastifyRequest): string | undefined =>
-  cookies[nameOf(config, DEVICE_COOKIE)];
-
-export const clearSessionCookie = (config: Config, reply: FastifyReply): void => {
-  reply.clearCookie(nameOf(config, SESSION_COOKIE), attributes(config));
+/** null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
+export const sendCookie = (ctx: Context, reply: FastifyReply, kind: CookieKind, value: string | null) => {
+  const { config } = ctx;
+  const end = value === null ? { maxAge: 0, expires: new Date(0) } : {};
+  reply.setCookie(nameOf(config, kind), value ?? '', {
+    path: `${config.publicPath}/admin`,
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: isHttps(config),
+    ...COOKIES[kind],
+    ...end,
+  });
 };
 
 // --- where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for 90 days ---
 
 const DEVICE = 'device';
 const DEVICE_ID = 'device id';
-const ADDRESS = 'address';
 /** So many people can share a browser, at a till for example. */
 const PEOPLE_PER_DEVICE = 8;
 const DEVICE_ID_BYTES = 16;
-export const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+export const ADDRESS_KEPT_MS = 90 * DAY_MS;
 
 /** The browser's random id with our signature, and a signature for each person who signed in with it. */
-const readCookie = (secrets: SecretBox, cookie = '') => {
+const readCookie = (secrets: SecretBox, cookie: string) => {
   const [id = '', signature = '', ...signatures] = cookie.split('.');
   if (!secrets.isSigned(DEVICE_ID, id, signature)) return null;
   return { id, signatures: signatures.slice(0, PEOPLE_PER_DEVICE) };
 };
 
 /** The id of a browser in which a person signed in before, whichever person that was. */
-export const deviceId = (secrets: SecretBox, cookie?: string): string | null =>
+export const deviceId = (secrets: SecretBox, cookie: string): string | null =>
   readCookie(secrets, cookie)?.id ?? null;
 
 /** With what the person proved there: a new password or another second factor ends the trust in every browser (docs/contract.md). */
 const signedText = (deviceId: string, user: UserRow): string =>
   JSON.stringify([deviceId, user.id, user.password_hash, user.factor_since, user.factor_removals]);
 
-export const trustedDevice = (secrets: SecretBox, user: UserRow, cookie?: string): string | null => {
+export const trustedDevice = (secrets: SecretBox, user: UserRow, cookie: string): string | null => {
   const device = readCookie(secrets, cookie);
   if (!device) return null;
   const text = signedText(device.id, user);
@@ -168,10 +198,10 @@ export const trustedDevice = (secrets: SecretBox, user: UserRow, cookie?: string
 
 /** From now on this browser is known as one of the person's. Its cookie gives access to nothing. */
 export const trustDevice = async (ctx: Context, reply: FastifyReply, userId: string): Promise<void> => {
-  const { db, config, secrets } = ctx;
+  const { db, secrets } = ctx;
   const user = await findUser(db, userId);
   if (!user) return;
-  const { id, signatures } = readCookie(secrets, deviceOf(config, reply.request)) ?? {
+  const { id, signatures } = readCookie(secrets, cookieIn(ctx, reply.request, 'device')) ?? {
     id: randomBytes(DEVICE_ID_BYTES).toString('base64url'),
     signatures: [],
   };
@@ -180,21 +210,32 @@ export const trustDevice = async (ctx: Context, reply: FastifyReply, userId: str
   const [own = ''] = secrets.signatures(DEVICE, text);
   const others = signatures.filter((each) => !secrets.isSigned(DEVICE, text, each));
   const people = [own, ...others].slice(0, PEOPLE_PER_DEVICE);
-  const cookie = [id, ownId, ...people].join('.');
-  reply.setCookie(nameOf(config, DEVICE_COOKIE), cookie, { ...attributes(config), maxAge: DEVICE_KEPT_S });
+  sendCookie(ctx, reply, 'device', [id, ownId, ...people].join('.'));
 };
 
+export const viewSignedIn = ({ caller: { shop }, user }: Pick<Self, 'caller' | 'user'>): SignedIn => ({
+  user,
+  shop: {
+    id: shop.id,
+    name: shop.name,
+    plan: shop.plan,
+    subscription: shop.active ? 'active' : 'inactive',
+    secondFactorRequired: shop.secondFactorRequired,
+  },
+});
+
 /** Sets the cookie of the new session, and the one that identifies this browser at later sign-ins. */
-export const sendSession = async (ctx: Context, reply: FastifyReply, { token, signedIn }: NewSession) => {
-  const { config } = ctx;
-  reply.setCookie(nameOf(config, SESSION_COOKIE), token, { ...attributes(config), maxAge: SESSION_S });
-  await trustDevice(ctx, reply, signedIn.user.id);
-  return signedIn;
+export const sendSession = async (ctx: Context, reply: FastifyReply, token: string): Promise<SignedIn> => {
+  const session = await findSession(ctx, token);
+  if (!session) throw new ServiceError('SIGN_IN_FAILED');
+  sendCookie(ctx, reply, 'session', token);
+  await trustDevice(ctx, reply, session.user.id);
+  return viewSignedIn(session);
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */
 const addressSignatures = ({ secrets }: Context, userId: string, address: string): string[] =>
-  secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
+  secrets.signatures('address', JSON.stringify([userId, address]));
 
 export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
   const found = await ctx.db

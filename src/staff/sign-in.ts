@@ -1,34 +1,17 @@
 import { sql } from 'kysely';
-import type { AuditAction, SignedIn, SignIn } from '../../contract/admin-people.ts';
-import { type AuditRecord, recordAudit, UNKNOWN_PERSON, updateAuditData } from '../audit/store.ts';
+import type { AuditAction, SignIn } from '../../contract/admin-people.ts';
+import { UNKNOWN_PERSON } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
 import { type ErrorCode, ServiceError } from '../service/errors.ts';
-import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
-import { accountMail, LETTERS } from './account-mails.ts';
+import { accountMail, EXPOSED } from './account-mails.ts';
 import { isPassword, passwordTurns, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import {
-  findSession,
-  isAddressOf,
-  openSession,
-  rememberAddress,
-  type SignedInUser,
-  type SignInOrigin,
-  trustedDevice,
-} from './sessions.ts';
-import {
-  aboutUser,
-  actorOf,
-  auditUser,
-  findByEmail,
-  normalizeEmail,
-  type UserRow,
-  updateUser,
-} from './users.ts';
+import { isAddressOf, openSession, rememberAddress, type SignInOrigin, trustedDevice } from './sessions.ts';
+import { actorOf, auditUser, findByEmail, normalizeEmail, type UserRow, updateUser } from './users.ts';
 
 // Signing in: its turn in the queue, lock-out, password and code, session, and its entry in the audit log (docs/contract.md).
 
@@ -40,8 +23,6 @@ export interface SignInAttempt {
   user: UserRow | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
-  /** This browser or this address signed in to this e-mail before. */
-  isKnown: boolean;
   /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
   codesToday: number;
 }
@@ -99,7 +80,10 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
 
 const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
-  const limits = passwordLimits(ctx, attempt).slice(0, attempt.isKnown ? 1 : undefined);
+  const { from, user, device } = attempt;
+  // This browser or this address signed in to this e-mail before.
+  const isKnown = (await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address)) || device !== null;
+  const limits = passwordLimits(ctx, attempt).slice(0, isKnown ? 1 : undefined);
   const { until } = await ctx.db
     .selectFrom('sign_in_failures')
     .select((eb) => eb.fn.max<number | null>('expires_at').as('until'))
@@ -131,7 +115,7 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, audit
     .executeTakeFirstOrThrow();
 };
 
-/** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; `finishSignIn` takes back a right one. */
+/** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; `openNewSession` takes back a right one. */
 export const countCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || attempt.code === null) return;
   const nowMs = ctx.clock.now();
@@ -142,10 +126,10 @@ export const countCode = async (ctx: Context, attempt: SignInAttempt): Promise<v
   }
 };
 
-const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+const uncountCode = async (ctx: Context, trx: Trx, attempt: SignInAttempt): Promise<void> => {
   if (attempt.codesToday === 0) return;
   const keys = codeLimits(ctx, attempt).map(({ key }) => key);
-  await ctx.db
+  await trx
     .updateTable('sign_in_failures')
     .set((eb) => ({ failures: eb('failures', '-', 1) }))
     .where('key', 'in', keys)
@@ -158,8 +142,7 @@ const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> =
   const exposed = { password_exposed_at: ctx.clock.now() };
   await ctx.db.updateTable('users').set(exposed).where('id', '=', user.id).execute();
   const shop = await findShop(ctx.db, user.shop_id);
-  if (shop)
-    ctx.mail.send(accountMail(LETTERS.exposed, user, shop.name, `${ctx.config.publicUrl}/admin/account`));
+  if (shop) ctx.mail?.send(accountMail(EXPOSED, user, shop.name, `${ctx.config.publicUrl}/admin/account`));
 };
 
 /** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */
@@ -172,11 +155,9 @@ export const recordCounted = async (
   const at = ctx.clock.now();
   const id = newId(at);
   const key = keyFrom(ctx, ['trace', action, user.id, address]);
-  const { failures, audit_id } = await count(trx, at, { key, failures: 0, ms: TRACE_MS }, id);
-  const data = { count: failures };
-  const record: AuditRecord = { ...aboutUser(user), at, actor: { ...UNKNOWN_PERSON, address }, action, data };
-  if (audit_id === id || audit_id === null) await recordAudit(trx, record, id);
-  else await updateAuditData(trx, audit_id, data);
+  const entry = await count(trx, at, { key, failures: 0, ms: TRACE_MS }, id);
+  const actor = { ...UNKNOWN_PERSON, address };
+  await auditUser(ctx, trx, user, actor, action, { count: entry.failures }, entry.audit_id ?? id);
 };
 
 /** Refusals that are recorded. A right password without its code is no failure. */
@@ -213,18 +194,17 @@ const queueOf = (ctx: Context, email: string, address: string): BoundedQueue => 
   return QUEUES[first] as BoundedQueue;
 };
 
-/** Runs the steps of a sign-in in its turn, and records a refusal. */
-export const attemptSignIn = <Result>(
+/** Runs the steps of a sign-in in its turn, to the token of a session, and records a refusal. */
+export const attemptSignIn = (
   ctx: Context,
   from: SignInOrigin,
   { email, code }: Pick<SignInAttempt, 'email' | 'code'>,
-  steps: (attempt: SignInAttempt) => Promise<Result>,
-): Promise<Result> =>
+  steps: (attempt: SignInAttempt) => Promise<string>,
+): Promise<string> =>
   queueOf(ctx, email, from.address).run(async () => {
     const user = (await findByEmail(ctx.db, email)) ?? null;
     const device = user && trustedDevice(ctx.secrets, user, from.deviceCookie);
-    const isKnown = (await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address)) || device !== null;
-    const attempt: SignInAttempt = { from, email, code, user, device, isKnown, codesToday: 0 };
+    const attempt: SignInAttempt = { from, email, code, user, device, codesToday: 0 };
     try {
       return await steps(attempt);
     } catch (error) {
@@ -236,14 +216,18 @@ export const attemptSignIn = <Result>(
 /** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. */
 export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   const { from, code } = attempt;
-  const nowMs = ctx.clock.now();
-  const token = await openSession(trx, user, from, nowMs);
+  const token = await openSession(trx, user, from, ctx.clock.now());
   await passFactor(ctx, trx, user.id, code);
-  await updateUser(trx, user.id, { last_sign_in_at: nowMs });
-  await rememberAddress(ctx, trx, user.id, from.address);
+  await recordSignIn(ctx, trx, user, from);
   await clearFailures(ctx, trx, attempt);
-  await auditUser(ctx, trx, user, { ...actorOf(user), address: from.address }, 'SIGNED_IN');
+  await uncountCode(ctx, trx, attempt);
   return token;
+};
+
+export const recordSignIn = async (ctx: Context, trx: Trx, user: UserRow, { address }: SignInOrigin) => {
+  await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
+  await rememberAddress(ctx, trx, user.id, address);
+  await auditUser(ctx, trx, user, { ...actorOf(user), address }, 'SIGNED_IN');
 };
 
 /** Of the pair: after a right password. */
@@ -252,38 +236,20 @@ export const clearFailures = async (ctx: Context, trx: Trx, { email, from, devic
   await trx.deleteFrom('sign_in_failures').where('key', '=', key).execute();
 };
 
-export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => ({
-  user,
-  shop: {
-    id: shop.id,
-    name: shop.name,
-    plan: shop.plan,
-    subscription: shop.active ? 'active' : 'inactive',
-    secondFactorRequired: shop.secondFactorRequired,
-  },
-});
-
-export const signIn = (ctx: Context, from: SignInOrigin, { email, password, code }: SignIn) =>
-  attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
+export const signIn = async (ctx: Context, from: SignInOrigin, { email, password, code }: SignIn) => {
+  if (!ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
+  return attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
     // Two at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted, and
     // codes, which count as wrong until they were checked, cannot lock each other out.
     passwordTurns.run(() => signInWith(ctx, attempt, password)),
   );
+};
 
-/** Check the lock, verify the password, count the code, open a session and record it. */
 const signInWith = async (ctx: Context, attempt: SignInAttempt, password: string) => {
   const { user } = attempt;
   await refuseLocked(ctx, attempt);
   const isRight = await isPassword(user?.password_hash ?? null, password);
   if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
   await countCode(ctx, attempt);
-  const token = await ctx.db.transaction().execute((trx) => openNewSession(ctx, trx, user, attempt));
-  return finishSignIn(ctx, attempt, token);
-};
-
-export const finishSignIn = async (ctx: Context, attempt: SignInAttempt, token: string) => {
-  await uncountCode(ctx, attempt);
-  const session = await findSession(ctx, token);
-  if (!session) throw new ServiceError('SIGN_IN_FAILED');
-  return { token, signedIn: viewSignedIn(session.caller, session.user) };
+  return ctx.db.transaction().execute((trx) => openNewSession(ctx, trx, user, attempt));
 };

@@ -4,19 +4,16 @@ import { ChangeUser, CreateUser, User, UserList, UserQuery } from '../../contrac
 import { PeopleList } from '../../contract/admin-returns.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { addPerson, createLink, linkLimits } from './links.ts';
+import { addPerson, createLink } from './links.ts';
 import { resetFactor } from './second-factor.ts';
 import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 
 const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
-  const limits = linkLimits(ctx);
   const { publicUrl, publicUrlIsSet } = ctx.config;
-  const linkOptions = ({ headers: { origin }, caller }: FastifyRequest) => ({
-    // PUBLIC_URL, else where the Admin's own browser is, which the gate has checked.
-    baseUrl: publicUrlIsSet || !origin ? publicUrl : new URL(origin).origin,
-    mayMail: () => limits.mayMailForShop(caller.shop.id),
-  });
+  /** PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
+  const baseUrlFor = ({ headers: { origin } }: FastifyRequest): string =>
+    publicUrlIsSet || !origin ? publicUrl : new URL(origin).origin;
   route({
     at: 'GET /users',
     operationId: 'listUsers',
@@ -36,7 +33,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The person.', CreatedUser],
     status: 201,
     errors: [409],
-    handle: (request) => addPerson(ctx, request.caller, request.body, linkOptions(request)),
+    handle: (request) => addPerson(ctx, request.caller, request.body, baseUrlFor(request)),
   });
   route({
     at: 'PATCH /users/:id',
@@ -70,7 +67,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The link.', NewLink],
     status: 201,
     errors: [409],
-    handle: (request) => createLink(ctx, request.caller, request.params.id, linkOptions(request)),
+    handle: (request) => createLink(ctx, request.caller, request.params.id, baseUrlFor(request)),
   });
 };
 

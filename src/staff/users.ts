@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { AuditAction, ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
+import type { AuditAction, ChangeUser, CreateUser, User, UserQuery } from '../../contract/admin-people.ts';
 import { type Actor, isId, listEnvelope } from '../../contract/common.ts';
 import { type AuditActor, type AuditRecord, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
@@ -7,13 +7,13 @@ import { isDuplicate } from '../db/database-errors.ts';
 import { type Row, USER_COLUMNS, type UserTable } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
-import { displayName, queueUnassignment, readTeam, unassignRemovedUsers } from '../returns/people.ts';
+import { displayName, readTeam, unassignRemovedUsers } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { describeError } from '../service/log.ts';
+import { warning } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
-import type { AccountChange } from './account-mails.ts';
+import { type AccountChange, mailChanges } from './account-mails.ts';
 import { hashPassword } from './passwords.ts';
 
 export type UserRow = Row<'users'>;
@@ -28,11 +28,7 @@ export const viewUser = (user: UserRow): User => ({
   secondFactor: user.factor_since !== null,
 });
 
-export const aboutUser = (user: UserRow) => ({
-  shopId: user.shop_id,
-  subject: { type: 'USER', id: user.id, name: user.email } as const,
-});
-
+/** By the id of an earlier entry it replaces that one's data. */
 export const auditUser = (
   { clock }: Context,
   trx: Trx,
@@ -40,7 +36,11 @@ export const auditUser = (
   actor: AuditActor,
   action: AuditAction,
   data: AuditRecord['data'] = {},
-): Promise<void> => recordAudit(trx, { ...aboutUser(user), at: clock.now(), actor, action, data });
+  id?: string,
+): Promise<void> => {
+  const subject = { type: 'USER', id: user.id, name: user.email } as const;
+  return recordAudit(trx, { shopId: user.shop_id, subject, at: clock.now(), actor, action, data }, id);
+};
 
 export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'email'>): Actor => ({
   type: 'USER',
@@ -51,14 +51,16 @@ export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'emai
 /** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
 export const normalizeEmail = (email: string): string => email.toLowerCase();
 
+export const usersIn = (db: Db) => db.selectFrom('users').select(USER_COLUMNS);
+
 export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
-  db.selectFrom('users').select(USER_COLUMNS).where('email', '=', normalizeEmail(email)).executeTakeFirst();
+  usersIn(db).where('email', '=', normalizeEmail(email)).executeTakeFirst();
 
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
-  db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
+  usersIn(db).where('id', '=', id).executeTakeFirst();
 
 export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
-  trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
+  usersIn(trx).where('id', '=', id).forUpdate().executeTakeFirst();
 
 export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
   const user = await lockOne(trx, id);
@@ -69,9 +71,7 @@ export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
 /** Locks the user and all Admins of the shop, in one order: when two demote each other at once, the second sees the first's change. */
 export const lockUser = async (trx: Trx, shopId: string, id: string) => {
   if (!isId(id)) throw new ServiceError('USER_NOT_FOUND');
-  const rows = await trx
-    .selectFrom('users')
-    .select(USER_COLUMNS)
+  const rows = await usersIn(trx)
     .where('shop_id', '=', shopId)
     .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
     .orderBy('id')
@@ -90,10 +90,9 @@ export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
   await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();
 };
 
-export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string): Promise<void> => {
-  let sessions = db.deleteFrom('sessions').where('user_id', '=', userId);
-  if (exceptToken !== undefined) sessions = sessions.where('token_hash', '<>', sha256(exceptToken));
-  await sessions.execute();
+export const endSessionsOf = async (db: Db, userId: string, exceptToken = ''): Promise<void> => {
+  const own = db.deleteFrom('sessions').where('user_id', '=', userId);
+  await own.where('token_hash', '<>', sha256(exceptToken)).execute();
 };
 
 const refuseTakenEmail = (error: unknown): never => {
@@ -118,25 +117,16 @@ export const listPeople = async (ctx: Context, { shop }: Caller) => ({
   items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: displayName(person) })),
 });
 
-interface NewUser {
-  shopId: string;
-  email: string;
-  name?: string | null;
-  role: UserRole;
-}
+type NewUser = Omit<CreateUser, 'password'> & { shopId: string; passwordHash: string };
 
-export const createUser = async (ctx: Context, actor: Actor, given: NewUser & { password: string }) => {
-  const user = { ...given, passwordHash: await hashPassword(given.password) };
-  return viewUser(await ctx.db.transaction().execute((trx) => addUser(trx, actor, ctx.clock.now(), user)));
-};
-
-/** The same inside a transaction, for callers that write more together with the user. Hash before: it takes too long here. */
+/** Hash the password before the transaction: it takes too long in one. */
 export const addUser = async (
+  ctx: Context,
   trx: Trx,
-  actor: Actor,
-  at: number,
-  { shopId, email, name = null, role, passwordHash }: NewUser & { passwordHash: string },
+  actor: AuditActor,
+  { shopId, email, name, role, passwordHash }: NewUser,
 ): Promise<UserRow> => {
+  const at = ctx.clock.now();
   const user = await trx
     .insertInto('users')
     .values({
@@ -151,18 +141,17 @@ export const addUser = async (
     .returning(USER_COLUMNS)
     .executeTakeFirstOrThrow()
     .catch(refuseTakenEmail);
-  await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
+  await auditUser(ctx, trx, user, actor, 'USER_CREATED', { role });
   return user;
 };
 
-/** Commits a change of an account, then mails the person what changed. */
+/** Commits a change of an account, then mails the person what changed: the change stands, whatever becomes of the mail. */
 export const changeAccount = async <Change extends AccountChange>(
   ctx: Context,
-  shop: { id: string; name: string },
   work: (trx: Trx) => Promise<Change>,
 ): Promise<Change> => {
   const change = await ctx.db.transaction().execute(work);
-  await ctx.mailAccountChanges(shop, change);
+  await mailChanges(ctx, change).catch(warning(ctx.log, 'a mail about an account could not be sent'));
   return change;
 };
 
@@ -191,7 +180,7 @@ export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   const password_hash = password === null ? undefined : await hashPassword(password);
-  const { after } = await changeAccount(ctx, shop, async (trx) => {
+  const { after } = await changeAccount(ctx, async (trx) => {
     const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
     const change = {
@@ -209,22 +198,22 @@ export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
 const UNASSIGNED_AT_ONCE = 20;
 
 export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> => {
-  await changeAccount(ctx, shop, async (trx) => {
+  await changeAccount(ctx, async (trx) => {
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await trx.deleteFrom('users').where('id', '=', id).execute();
-    await queueUnassignment(trx, user, ctx.clock.now());
+    // What is assigned to them is to become unassigned.
+    const departed = { user_id: user.id, shop_id: user.shop_id, left_at: ctx.clock.now() };
+    await trx.insertInto('departed_people').values(departed).execute();
     await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
     return { before: user, after: null };
   });
-  try {
+  const unassign = async (): Promise<void> => {
     for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
       if (!(await unassignRemovedUsers(ctx, ctx.clock.now()))) return;
-  } catch (error) {
-    // They are removed, whatever happens now.
-    ctx.log.warn(
-      { error: describeError(error) },
-      'returns of a removed person stay assigned for now; it will be tried again',
-    );
-  }
+  };
+  // They are removed, whatever happens now.
+  await unassign().catch(
+    warning(ctx.log, 'returns of a removed person stay assigned for now; it will be tried again'),
+  );
 };

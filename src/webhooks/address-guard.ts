@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { EXCHANGE_TIMEOUT_MS, formErrorOf, urlIn } from './policy.ts';
@@ -31,19 +31,14 @@ const networkResolve: Resolve = async (host) => {
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const [failure] = answers.filter((answer) => answer.status === 'rejected');
-  if (addresses.length === 0 && failure) throw failure.reason;
+  if (addresses.length === 0) throw failure?.reason ?? new Error(`no address for ${host}`);
   return addresses;
 };
 
 const linesOf = async (file: string): Promise<string[][]> => {
   const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split('\n').map((line) =>
-    line
-      .replace(/[#;].*/, '')
-      .trim()
-      .toLowerCase()
-      .split(/\s+/),
-  );
+  const lines = text.replaceAll(/[#;].*/g, '').split('\n');
+  return lines.map((line) => line.trim().toLowerCase().split(/\s+/));
 };
 
 /** The same for a private network, whose names are also in the hosts file or lack the domain that resolv.conf adds. */
@@ -59,14 +54,12 @@ const privateResolve: Resolve = async (host) => {
   let failure: unknown = null;
   for (const name of [host, ...domains.map((domain) => `${host}.${domain}`)])
     try {
-      const addresses = await networkResolve(name);
-      if (addresses.length > 0) return addresses;
+      return await networkResolve(name);
     } catch (error) {
       failure ??= error;
       if (!/^(ENOTFOUND|ENODATA)$/.test((error as NodeJS.ErrnoException).code ?? '')) break;
     }
-  if (failure) throw failure;
-  return [];
+  throw failure;
 };
 
 export interface AddressGuard {
@@ -89,22 +82,21 @@ export const addressGuard = (options: { allowPrivate: boolean; resolve?: Resolve
     return addresses;
   };
 
-  const guardedLookup: LookupFunction = (host, options, done) => {
-    allowed(host).then(
-      (addresses) => {
-        const found = addresses.map((address) => ({
-          address,
-          family: ipaddr.parse(address).kind() === 'ipv4' ? 4 : 6,
-        }));
-        const [first] = found;
-        if (!first) done(new Error(`no address for ${host}`), '', 4);
-        else if (options.all) done(null, found as never);
-        else done(null, first.address, first.family);
-      },
-      (error) => done(error, '', 4),
+  const lookup: LookupFunction = (host, _options, done) => {
+    const found = allowed(host).then((all) => all.map((address) => ({ address, family: isIP(address) })));
+    found.then(
+      (addresses) => done(null, addresses),
+      (error) => done(error, []),
     );
   };
-  const connectTo = buildConnector({ timeout: EXCHANGE_TIMEOUT_MS, lookup: guardedLookup });
+  const connectTo = buildConnector({
+    timeout: EXCHANGE_TIMEOUT_MS,
+    // A connector takes no notice of the agent's own `allowH2`, and would offer it (`worker/send.ts`).
+    allowH2: false,
+    lookup,
+    // Node asks for all addresses of a name, and tries one after the other.
+    autoSelectFamily: true,
+  });
 
   return {
     connect(options, callback) {
@@ -120,13 +112,9 @@ export const addressGuard = (options: { allowPrivate: boolean; resolve?: Resolve
       if (problem || !url || allowPrivate) return problem;
       const host = hostIn(url.hostname);
       if (/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)) return PRIVATE;
-      try {
-        await allowed(host);
-        return null;
-      } catch (error) {
-        // A name that does not exist yet may be saved: it is looked up again at every connection.
-        return error instanceof ForbiddenAddress ? PRIVATE : null;
-      }
+      // A name that does not exist yet may be saved: it is looked up again at every connection.
+      const failure: unknown = await allowed(host).catch((error) => error);
+      return failure instanceof ForbiddenAddress ? PRIVATE : null;
     },
   };
 };
@@ -134,8 +122,4 @@ export const addressGuard = (options: { allowPrivate: boolean; resolve?: Resolve
 const PRIVATE = 'must not lead into a private network';
 
 /** Without the brackets of an IPv6 address and without the root's dot. */
-const hostIn = (hostname: string): string =>
-  hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
+const hostIn = (hostname: string): string => hostname.toLowerCase().replaceAll(/^\[|\]$|\.$/g, '');

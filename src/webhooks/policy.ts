@@ -47,7 +47,7 @@ export const DELIVERIES_A_ROUND = 128;
  * The loop of the unhealthy rests after each round, and beside requests that of the healthy after one that is not small, so that
  * receivers that answer, and callers, go first.
  */
-export const UNHEALTHY_A_ROUND = 16;
+export const UNHEALTHY_A_ROUND = 8;
 export const BESIDE_REQUESTS_A_ROUND = 24;
 export const SMALL_ROUND = 8;
 export const REST_MS = 40;

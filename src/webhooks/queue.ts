@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import type { DeliveryStatus } from '../db/schema.ts';
-import { type Change, change, type Engine, statement } from '../db/statements.ts';
+import { type Engine, statement } from '../db/statements.ts';
+import { jsonOr } from '../lib/json.ts';
 import type { Context } from '../service/context.ts';
 import { GIVE_UP_AFTER_MS } from './policy.ts';
 
@@ -15,15 +16,10 @@ export interface Attempt {
   error: string | null;
 }
 
-/** The attempts of a delivery, or null where its log is damaged: one bad row must not fail those read with it. */
+/** The attempts of a delivery, or null where its log is damaged: the dispatcher drops it, the admin app shows it without attempts. */
 export const readAttempts = (log: string): Attempt[] | null => {
-  try {
-    const attempts: unknown = JSON.parse(log);
-    return Array.isArray(attempts) ? attempts : null;
-  } catch {
-    // The dispatcher drops such a row, the admin app shows it without attempts.
-    return null;
-  }
+  const attempts = jsonOr(log, null);
+  return Array.isArray(attempts) ? attempts : null;
 };
 
 /** Why a delivery was dropped, in words for the shop's Admin. A dropped delivery always has one. */
@@ -111,25 +107,16 @@ const moving = statement((engine, { from, to, unsettled }: Replacement) => {
     .where(sql<boolean>`id ${engine.among(ids)}`);
 });
 
-/** The process that sends to the old client goes on with the new one: only it knows which of these it is sending. */
-const passingOnLease = statement(
-  (_, { from, to }: { from: string; to: string }) => sql`
-    insert into webhook_leases (client_id, holder, held_until)
-    select client.id, lease.holder, lease.held_until from api_clients as client, webhook_leases as lease
-    where client.id = ${to} and lease.client_id = ${from}`,
-);
-
-/** The new client has the URL of the old one: the shop is not notified a second time. */
-const passingOnFailures = statement(({ db }, { from, to }: { from: string; to: string }) =>
-  db.updateTable('webhook_failures').set({ client_id: to }).where('client_id', '=', from),
-);
-
 /** The new client has its row already. */
-export const takeOverDeliveries = (from: string, to: string): Change[] => [
-  change(moving, { from, to, unsettled: [] }),
-  change(passingOnFailures, { from, to }),
-  change(passingOnLease, { from, to }),
-];
+export const takeOverDeliveries = async ({ fill }: Context, trx: Trx, from: string, to: string) => {
+  await trx.executeQuery(fill(moving, { from, to, unsettled: [] }));
+  // The new client has the URL of the old one: the shop is not notified a second time.
+  await trx.updateTable('webhook_failures').set({ client_id: to }).where('client_id', '=', from).execute();
+  // The process that sends to the old client goes on with the new one: only it knows which of these it is sending.
+  await sql`insert into webhook_leases (client_id, holder, held_until)
+    select client.id, lease.holder, lease.held_until from api_clients as client, webhook_leases as lease
+    where client.id = ${to} and lease.client_id = ${from}`.execute(trx);
+};
 
 /** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
 export const moveDeliveries = async ({ webhooks, fill }: Context, move: Replacement): Promise<number> => {
@@ -137,14 +124,39 @@ export const moveDeliveries = async ({ webhooks, fill }: Context, move: Replacem
   return Number(numAffectedRows ?? 0);
 };
 
-/** How many wait, and since when the oldest of them does; null when none waits. */
-export const findWaiting = async (db: Db): Promise<{ count: number; oldestAt: number | null }> => {
-  const waiting = db.selectFrom('webhook_deliveries').select('created_at');
-  const { count, oldestAt } = await db
+const countWaiting = (db: Db) => {
+  const waiting = db.selectFrom('webhook_deliveries').select(['client_id', 'created_at']);
+  return db
     .selectFrom(waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)).as('waiting'))
-    .select((eb) => [eb.fn.countAll().as('count'), eb.fn.min('created_at').as('oldestAt')])
-    .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldestAt')]);
+};
+
+/** How many wait, and since when the oldest of them does; null when none waits. */
+export const findWaiting = (db: Db): Promise<{ count: number; oldestAt: number | null }> =>
+  countWaiting(db).executeTakeFirstOrThrow();
+
+/** Without those of clients that were revoked or lost their URL: nothing is sent there any more that could end them. */
+const failuresIn = (db: Db) =>
+  db
+    .selectFrom('webhook_failures as failure')
+    .innerJoin('api_clients as failing', 'failing.id', 'failure.client_id')
+    .where('failing.revoked_at', 'is', null)
+    .where('failing.webhook_url', 'is not', null);
+
+/** Clients of all shops whose receiver fails, or has deliveries that wait; those that wait the longest come first. */
+export const findReceivers = (db: Db) => {
+  const byClient = countWaiting(db).select('client_id').groupBy('client_id');
+  const failures = failuresIn(db).select(['failure.client_id', 'failure.last_error', 'failure.since']);
+  return db
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    .leftJoin(failures.as('failure'), 'failure.client_id', 'client.id')
+    .leftJoin(byClient.as('waiting'), 'waiting.client_id', 'client.id')
+    .select(['client.id', 'client.name', 'shop.name as shop', 'failure.last_error as error', 'failure.since'])
+    .select((eb) => ['waiting.oldestAt', eb.fn.coalesce('waiting.count', eb.lit(0)).as('waiting')])
+    .where((eb) => eb.or([eb('failure.since', 'is not', null), eb('waiting.oldestAt', 'is not', null)]))
+    .orderBy((eb) => eb.fn.coalesce('waiting.oldestAt', 'failure.since'))
+    .execute();
 };
 
 /** The queue's figures, the same in whichever process they are asked for. */
@@ -162,4 +174,8 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
       return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
     },
   );
+  metrics.watch('handback_webhook_receivers_failing', 'Receivers whose last attempt failed.', async () => {
+    const failing = failuresIn(db).select((eb) => eb.fn.countAll<number>().as('count'));
+    return (await failing.executeTakeFirstOrThrow()).count;
+  });
 };

@@ -6,9 +6,10 @@ import { changeDangerousGoods } from '../../src/shops/dangerous-goods.ts';
 import { newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { cliHere } from '../support/commands-here.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
-import { cli, lookInto, migratedDatabase } from '../support/process.ts';
+import { lookInto, migratedDatabase } from '../support/process.ts';
 
 const it = itWith(sharedHarness());
 
@@ -201,17 +202,17 @@ describe('the audit log', () => {
 
 it('the command line leaves its changes in the log, as the operator', async () => {
   const env = await migratedDatabase();
-  const { id: shop } = await cli(['shop', 'create', '--name', 'Shop'], env);
-  await cli(['shop', 'update', shop, '--plan', 'GROWTH'], env);
-  await cli(['shop', 'dangerous', shop, '--add', 'ACID'], env);
-  await cli(['shop', 'dangerous', shop], env);
+  const { id: shop } = await cliHere(['shop', 'create', '--name', 'Shop'], env);
+  await cliHere(['shop', 'update', shop, '--plan', 'GROWTH'], env);
+  await cliHere(['shop', 'dangerous', shop, '--add', 'ACID'], env);
+  await cliHere(['shop', 'dangerous', shop], env);
   const user = ['user', 'create', '--shop', shop, '--email', 'ada@example.com', '--role', 'ADMIN'];
-  await cli([...user, '--password', PASSWORD], env);
-  const { id: client } = await cli(['client', 'create', '--shop', shop, '--name', 'Till'], env);
-  await cli(['client', 'update', client, '--name', 'Desk'], env);
-  await cli(['client', 'update', client], env);
-  const { id: next } = await cli(['client', 'replace', client], env);
-  await cli(['client', 'revoke', next], env);
+  await cliHere([...user, '--password', PASSWORD], env);
+  const { id: client } = await cliHere(['client', 'create', '--shop', shop, '--name', 'Till'], env);
+  await cliHere(['client', 'update', client, '--name', 'Desk'], env);
+  await cliHere(['client', 'update', client], env);
+  const { id: next } = await cliHere(['client', 'replace', client], env);
+  await cliHere(['client', 'revoke', next], env);
   const rows = await lookInto(env).selectFrom('audit_log').selectAll().orderBy('at').execute();
   expect(pluck(rows, 'action')).toEqual([
     ...['SHOP_CREATED', 'SHOP_CHANGED', 'DANGEROUS_GOODS_CHANGED', 'USER_CREATED'],

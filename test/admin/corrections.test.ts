@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { findRelated } from '../../src/returns/related.ts';
+import { findRelated } from '../../src/returns/search.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newPerson } from '../support/admin.ts';
 import { auditLog } from '../support/answers.ts';
 import { expectError, rulesOf, staffOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, harness } from '../support/harness.ts';
+import { ENGINE, sharedHarness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const REPAIRS = '/offline-repairs';
 const RETURNS = '/trade-returns';

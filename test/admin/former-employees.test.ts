@@ -7,9 +7,9 @@ import { auditLog } from '../support/answers.ts';
 import { expectError, ISO, newRepair, UNKNOWN_ID } from '../support/api.ts';
 import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const REASON = { reason: 'Asked for it' };
 const BEFORE = 'gone.before@leaver.example';

@@ -127,7 +127,7 @@ describe('the order of the gates', () => {
 });
 
 describe('limits', () => {
-  const statuses = async (count: number, ask: (i: number) => Promise<Answer>) => {
+  const statuses = async (count: number, ask: (i: number) => Promise<Pick<Answer, 'status'>>) => {
     const counts: Record<number, number> = {};
     for (let done = 0; done < count; done += 50)
       for (const { status } of await atOnce(Math.min(50, count - done), (i) => ask(done + i)))
@@ -173,7 +173,11 @@ describe('limits', () => {
     stopClock();
     const ip = '198.51.100.62';
     const people = await atOnce(6, () => newPerson(t));
-    const counts = await statuses(3020, (i) => (people[i % 6] as Person).get('/session', { ip }));
+    // Without connections, which would take most of the time.
+    const counts = await statuses(3020, async (i) => {
+      const headers = { cookie: people[i % 6]?.cookie, 'x-forwarded-for': ip };
+      return { status: (await t.app.inject({ url: `${ADMIN_BASE_PATH}/session`, headers })).statusCode };
+    });
     expect(counts).toEqual({ 200: 3000, 429: 20 });
   });
 

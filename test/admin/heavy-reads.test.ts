@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { newPerson, type Person } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 
 // On SQLite, reads of many rows run in a thread of their own.
 
@@ -74,11 +75,38 @@ describe('on SQLite', () => {
   it('a search during which the thread ends gets a 503, and the next one another thread', async () => {
     const { staff, threads, repair } = await slowShop();
     expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
+    const thread = threads[0] as Worker;
+    const ask = thread.postMessage.bind(thread);
+    const asked = new Promise<void>((resolve) => {
+      thread.postMessage = (query) => {
+        ask(query);
+        resolve();
+      };
+    });
     const cutOff = staff.get(`/search?q=${SLOW_WORD}`, { unchecked: true });
-    await threads[0]?.terminate();
+    await asked;
+    await thread.terminate();
     expect(await cutOff).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
     expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
     expect(threads).toHaveLength(2);
+  });
+
+  it('the thread moves a log that has become long', async () => {
+    const { t, threads } = await slowShop();
+    const { db } = t.ctx;
+    // A page each, and one for its place in the indexes.
+    await copyRepairs(t, 1_000, {
+      id: `printf('%s%012x', substr(id, 1, 24), ${SLOW_ROWS} + n)`,
+      number: `number + 2000000 + n`,
+      search_text: `'${'a'.repeat(4_000)}'`,
+    });
+    expect(threads).toEqual([]);
+    await until('it is in the file', async () => {
+      await db.updateTable('shops').set({ name: 'Kettles' }).execute();
+      const { rows } = await sql<{ checkpointed: number }>`pragma wal_checkpoint(noop)`.execute(db);
+      return rows.some(({ checkpointed }) => checkpointed > 2_000);
+    });
+    expect(threads).toHaveLength(1);
   });
 
   it('the thread begins with a search, ends with the service, and leaves no log of the database behind', async () => {
@@ -91,6 +119,7 @@ describe('on SQLite', () => {
     expect(existsSync(log)).toBe(true);
     await t.app.close();
     await t.ctx.close();
+    await t.ctx.scrub();
     expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
     expect(existsSync(log)).toBe(false);
   });

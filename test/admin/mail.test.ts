@@ -21,7 +21,11 @@ describe('where mails are sent', () => {
     const { mails, t } = await mailing({ PUBLIC_URL });
     await sql`update shops set name = 'Köhler & <b>Sons</b>' where id = ${t.shop.id}`.execute(t.ctx.db);
     const admin = await newPerson(t);
-    expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: true });
+    expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({
+      passwordLinks: true,
+      passwords: true,
+      provider: null,
+    });
     const made = await admin.post('/users', { email: 'grace@example.com', name: 'Grace', role: 'STAFF' });
     expect(made.body.mailed).toBe(true);
     const [invited] = await until('the invitation comes', () => mails.received.length > 0 && mails.received);
@@ -130,7 +134,7 @@ describe('where mails are sent', () => {
     mails.answers.push(550);
     expect((await admin.post(`/users/${id}/link`)).status).toBe(201);
     await until('it is given up', () => t.logs.some((line) => line.includes('given up')));
-    expect(await t.ctx.mail.finish()).toBe(false);
+    expect(await t.ctx.mail?.finish()).toBe(false);
     expect(mails.attempts).toBe(3);
     const logged = t.logs.join('');
     for (const answer of [451, 550]) expect(logged).toContain(`"answer":${answer}`);
@@ -154,7 +158,11 @@ describe('where mails are sent', () => {
 it('where none are the answer is the same, no link is created, and the page says so', async () => {
   const t = await harness();
   const { email } = await newUser(t);
-  expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: false });
+  expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({
+    passwordLinks: false,
+    passwords: true,
+    provider: null,
+  });
   const { status, body } = await ask(t, email);
   expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
   expect(await t.ctx.db.selectFrom('access_links').select('user_id').execute()).toEqual([]);

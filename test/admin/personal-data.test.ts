@@ -8,14 +8,16 @@ import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import type { Person } from '../support/admin.ts';
-import { auditLog } from '../support/answers.ts';
+import { atOnce, auditLog } from '../support/answers.ts';
 import { expectError } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { ENGINE, type Harness, harness, sharedHarness } from '../support/harness.ts';
 
-const it = itWith(harness);
+const it = itWith(sharedHarness());
+/** For tests that look at whole tables. */
+const itAlone = itWith(harness);
 
 const EMAIL = 'Grace.Okafor@Planted.example';
 const PHONE = '+44 20 7946 0018';
@@ -93,6 +95,9 @@ const plant = async (t: Harness, admin: Person): Promise<Planted> => {
     customerEmail: 'gone-new-mark@planted.example',
     customerPhone: '+44 1 5550100',
   });
+  const waiting = (name: string) => ({ what: 'CUSTOMER', note: gone(name) });
+  await admin.put(`/offline-repairs/${repair}/waiting-for`, waiting('waiting-note'));
+  await admin.put(`/trade-returns/${trade}/waiting-for`, waiting('trade-waiting'));
   await onRepair('begin-repair', { repairNotes: gone('repair-notes'), assignedToId: kept('technician') });
   await onRepair('resolve', { offlineDisposition: 'WRITE_OFF', notes: gone('resolve-notes') });
   await onRepair('close', {});
@@ -139,7 +144,7 @@ describe('the list of places', () => {
     );
     // Columns with a few fixed values hold no person.
     const FIXED =
-      /\.(status|plan|kind|type|role|origin|event|action|actor_type|subject_type|offline_disposition|times)$/;
+      /\.(status|plan|kind|type|role|origin|event|action|actor_type|subject_type|offline_disposition|waiting_for|times)$/;
     expect(texts.filter((text) => !places.includes(text) && !FIXED.test(text))).toEqual([]);
     expect(
       Object.values(PLACES)
@@ -184,7 +189,7 @@ describe('a planted customer', () => {
       expect((await admin.post('/customers/find', bad)).status).toBe(400);
   });
 
-  it('is exported whole', async ({ t, admin }) => {
+  itAlone('is exported whole', async ({ t, admin }) => {
     await plant(t, admin);
     const { status, body } = await admin.post('/customers/export', { email: EMAIL });
     expect(status).toBe(200);
@@ -200,7 +205,7 @@ describe('a planted customer', () => {
     expect(entry).toMatchObject({ action: 'CUSTOMER_EXPORTED', data: { count: 2 } });
   });
 
-  it('is erased from everything that must lose them, and all else stays', async ({ t, admin }) => {
+  itAlone('is erased from everything that must lose them, and all else stays', async ({ t, admin }) => {
     const { repair, trade } = await plant(t, admin);
     const other = (await t.post('/offline-repairs', repairBody())).body;
     for (const view of VIEWS) await admin.post('/views', { kind: 'OFFLINE_REPAIR', shared: true, ...view });
@@ -351,7 +356,7 @@ describe('erasing', () => {
     expect(await counts()).toEqual([2, 1, 0, 0, 0]);
   });
 
-  it('waits for a webhook about the return, or drops it when asked to', async ({ t, admin }) => {
+  itAlone('waits for a webhook about the return, or drops it when asked to', async ({ t, admin }) => {
     await createClient(t.ctx, OPERATOR, {
       shopId: t.shop.id,
       name: 'ERP',
@@ -370,7 +375,7 @@ describe('erasing', () => {
     ]);
   });
 
-  it('is sent to the client that chose it', async ({ t, admin }) => {
+  itAlone('is sent to the client that chose it', async ({ t, admin }) => {
     const events: RmaEventName[] = ['offline_repair.erased'];
     const client = await createClient(t.ctx, OPERATOR, {
       shopId: t.shop.id,
@@ -415,7 +420,7 @@ describe('erasing', () => {
     expectError(await admin.post('/customers/export', { email: EMAIL }), 403, 'PROOF_REQUIRED');
   });
 
-  it('goes on where a row is damaged', async ({ t, admin }) => {
+  itAlone('goes on where a row is damaged', async ({ t, admin }) => {
     const { repair } = await plant(t, admin);
     const { db } = t.ctx;
     await db
@@ -430,9 +435,9 @@ describe('erasing', () => {
 });
 
 describe('by API', () => {
-  const eraser = async (t: Harness) => {
+  const eraser = async (t: Harness, shopId = t.shop.id) => {
     const { apiKey } = await createClient(t.ctx, OPERATOR, {
-      shopId: t.shop.id,
+      shopId,
       name: 'Shop front',
       webhookUrl: null,
       rights: ['erase'],
@@ -459,63 +464,87 @@ describe('by API', () => {
     expect((await admin.get(`/offline-repairs/${own}`)).body.customerName).toBe('[erased]');
     expect((await post({ customerEmail: EMAIL, includeOpen: true })).status).toBe(400);
   });
+
+  itAlone('takes one call of a shop at a time', async ({ t }) => {
+    const [post, other] = [await eraser(t), await eraser(t, (await t.addShop()).shop.id)];
+    // Each takes 20 ms at least.
+    await atOnce(30, async () => {
+      const { id } = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body;
+      await t.post(`/offline-repairs/${id}/close`, {});
+    });
+    const first = post({ customerEmail: EMAIL });
+    await expect.poll(() => t.ctx.db.selectFrom('erasures').selectAll().execute()).not.toEqual([]);
+    const dryRun = { customerEmail: EMAIL, dryRun: true };
+    const meanwhile = await post(dryRun);
+    expectError(meanwhile, 429, 'RATE_LIMITED');
+    expect(meanwhile.headers.get('retry-after')).toBe('1');
+    expect((await other(dryRun)).status).toBe(200);
+    expect((await first).body.erased).toBe(30);
+    expect((await post(dryRun)).body.matched).toBe(0);
+    // A refusal ends it, too.
+    await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }));
+    for (const _ of [1, 2]) expectError(await post({ customerEmail: EMAIL }), 409, 'ERASE_REFUSED');
+  });
 });
 
 describe('forgetting', () => {
-  it('erases what ended long enough ago, of the kinds and shops that asked for it', async ({ t, admin }) => {
-    const made = async (path: string, body: object, end: [string, object]) => {
-      const { id } = (await t.post(path, body)).body;
-      await admin.post(`${path}/${id}/${end[0]}`, end[1]);
-      return id as string;
-    };
-    const repair = await made('/offline-repairs', repairBody(), [
-      'resolve',
-      { offlineDisposition: 'WRITE_OFF' },
-    ]);
-    const trade = await made('/trade-returns', tradeBody(), ['reject', {}]);
-    const fresh = await made('/offline-repairs', repairBody(), ['close', {}]);
-    const open = (await t.post('/offline-repairs', repairBody())).body.id as string;
-    const monthsAgo = t.ctx.clock.now() - 400 * 24 * 60 * 60_000;
-    for (const table of ['offline_repairs', 'trade_returns'] as const)
-      await t.ctx.db
-        .updateTable(table as 'offline_repairs')
-        .set({ status_since: monthsAgo })
-        .where('id', 'in', [repair, trade, open])
-        .execute();
-    expect((await admin.get('/forgetting')).body).toEqual({
-      offlineRepairMonths: null,
-      tradeReturnMonths: null,
-    });
-    await sweep(t.ctx);
-    const rules = { offlineRepairMonths: 13, tradeReturnMonths: null };
-    expect((await admin.post('/forgetting/count', rules)).body).toEqual({
-      offlineRepairs: 1,
-      tradeReturns: 0,
-    });
-    expect(
-      (await admin.post('/forgetting/count', { ...rules, offlineRepairMonths: 14 })).body.offlineRepairs,
-    ).toBe(0);
-    for (const months of [0, 121, 1.5, '12'])
-      expect((await admin.put('/forgetting', { ...rules, offlineRepairMonths: months })).status).toBe(400);
-    expect((await admin.put('/forgetting', rules)).body).toEqual(rules);
-    await sweep(t.ctx);
-    const erasedAt = async (path: string, id: string) => (await admin.get(`${path}/${id}`)).body.erasedAt;
-    expect(await erasedAt('/offline-repairs', repair)).not.toBe(null);
-    for (const id of [fresh, open]) expect(await erasedAt('/offline-repairs', id)).toBe(null);
-    expect(await erasedAt('/trade-returns', trade)).toBe(null);
-    const timeline = (await admin.get(`/offline-repairs/${repair}/timeline`)).body.items;
-    expect(timeline.at(-1)).toMatchObject({
-      type: 'ERASED',
-      actor: { type: 'SYSTEM', name: 'Automatic erasure' },
-    });
-    const [entry] = await auditLog(admin);
-    expect(entry).toMatchObject({
-      action: 'FORGETTING_CHANGED',
-      data: { offlineRepairMonths: { from: null, to: 13 } },
-    });
-  });
+  itAlone(
+    'erases what ended long enough ago, of the kinds and shops that asked for it',
+    async ({ t, admin }) => {
+      const made = async (path: string, body: object, end: [string, object]) => {
+        const { id } = (await t.post(path, body)).body;
+        await admin.post(`${path}/${id}/${end[0]}`, end[1]);
+        return id as string;
+      };
+      const repair = await made('/offline-repairs', repairBody(), [
+        'resolve',
+        { offlineDisposition: 'WRITE_OFF' },
+      ]);
+      const trade = await made('/trade-returns', tradeBody(), ['reject', {}]);
+      const fresh = await made('/offline-repairs', repairBody(), ['close', {}]);
+      const open = (await t.post('/offline-repairs', repairBody())).body.id as string;
+      const monthsAgo = t.ctx.clock.now() - 400 * 24 * 60 * 60_000;
+      for (const table of ['offline_repairs', 'trade_returns'] as const)
+        await t.ctx.db
+          .updateTable(table as 'offline_repairs')
+          .set({ status_since: monthsAgo })
+          .where('id', 'in', [repair, trade, open])
+          .execute();
+      expect((await admin.get('/forgetting')).body).toEqual({
+        offlineRepairMonths: null,
+        tradeReturnMonths: null,
+      });
+      await sweep(t.ctx);
+      const rules = { offlineRepairMonths: 13, tradeReturnMonths: null };
+      expect((await admin.post('/forgetting/count', rules)).body).toEqual({
+        offlineRepairs: 1,
+        tradeReturns: 0,
+      });
+      expect(
+        (await admin.post('/forgetting/count', { ...rules, offlineRepairMonths: 14 })).body.offlineRepairs,
+      ).toBe(0);
+      for (const months of [0, 121, 1.5, '12'])
+        expect((await admin.put('/forgetting', { ...rules, offlineRepairMonths: months })).status).toBe(400);
+      expect((await admin.put('/forgetting', rules)).body).toEqual(rules);
+      await sweep(t.ctx);
+      const erasedAt = async (path: string, id: string) => (await admin.get(`${path}/${id}`)).body.erasedAt;
+      expect(await erasedAt('/offline-repairs', repair)).not.toBe(null);
+      for (const id of [fresh, open]) expect(await erasedAt('/offline-repairs', id)).toBe(null);
+      expect(await erasedAt('/trade-returns', trade)).toBe(null);
+      const timeline = (await admin.get(`/offline-repairs/${repair}/timeline`)).body.items;
+      expect(timeline.at(-1)).toMatchObject({
+        type: 'ERASED',
+        actor: { type: 'SYSTEM', name: 'Automatic erasure' },
+      });
+      const [entry] = await auditLog(admin);
+      expect(entry).toMatchObject({
+        action: 'FORGETTING_CHANGED',
+        data: { offlineRepairMonths: { from: null, to: 13 } },
+      });
+    },
+  );
 
-  it('goes on behind a return that cannot be erased', async ({ t, admin }) => {
+  itAlone('goes on behind a return that cannot be erased', async ({ t, admin }) => {
     const made = async (status_since: number, more: object) => {
       const { id } = (await t.post('/offline-repairs', repairBody())).body;
       await t.post(`/offline-repairs/${id}/close`, {});

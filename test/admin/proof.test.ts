@@ -11,7 +11,13 @@ import {
 import { atOnce, auditLog, pluck } from '../support/answers.ts';
 import { expectError, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
+import {
+  type Answer,
+  ENGINE,
+  type Harness,
+  harness as ownHarness,
+  sharedHarness,
+} from '../support/harness.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
@@ -285,66 +291,67 @@ describe('own sessions', () => {
   });
 });
 
-describe('where mails are sent', () => {
-  it('the person concerned gets a mail about each change of their account', async () => {
-    const mails = await mailServer();
-    const t = await ownHarness({ env: mails.env });
-    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
-    const path = `/users/${person.id}`;
-    let seen = 0;
-    const mailed = async (change: Promise<unknown>, ...expected: [to: string, sentence: string][]) => {
-      await change;
-      seen += expected.length;
-      await until('the mails come', () => mails.received.length >= seen);
-      const fresh = mails.received.slice(seen - expected.length);
-      for (const [to, sentence] of expected) {
-        const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
-        expect(mail, `${to}: ${sentence}`).toBeDefined();
-        expect(mail?.text).toContain('If you did not expect this');
+if (ENGINE === 'sqlite')
+  describe('where mails are sent', () => {
+    it('the person concerned gets a mail about each change of their account', async () => {
+      const mails = await mailServer();
+      const t = await ownHarness({ env: mails.env });
+      const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
+      const path = `/users/${person.id}`;
+      let seen = 0;
+      const mailed = async (change: Promise<unknown>, ...expected: [to: string, sentence: string][]) => {
+        await change;
+        seen += expected.length;
+        await until('the mails come', () => mails.received.length >= seen);
+        const fresh = mails.received.slice(seen - expected.length);
+        for (const [to, sentence] of expected) {
+          const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
+          expect(mail, `${to}: ${sentence}`).toBeDefined();
+          expect(mail?.text).toContain('If you did not expect this');
+        }
+      };
+      const [old, email, next] = [person.email, anEmail(), anEmail()];
+      const [left, joined] = ['no longer the address of your account', 'now the address of your account'];
+      const currentPassword = PASSWORD;
+      const own = { currentPassword, newPassword: NEW_PASSWORD };
+      const turnOff = () => person.post('/session/second-factor/turn-off');
+      await mailed(admin.patch(path, { role: 'ADMIN' }), [old, 'Your role was changed to Admin.']);
+      await mailed(admin.patch(path, { role: 'STAFF' }), [old, 'Your role was changed to Staff']);
+      await mailed(admin.patch(path, { email }), [old, left], [email, joined]);
+      await mailed(
+        person.put('/session/email', { email: next, currentPassword }),
+        [email, left],
+        [next, joined],
+      );
+      await mailed(turnOn(t, person), [next, 'A second factor was turned on']);
+      const newCodes = person.post('/session/second-factor/recovery-codes');
+      await mailed(newCodes, [next, 'New recovery codes were created.']);
+      await mailed(turnOff(), [next, 'Your second factor was turned off']);
+      await mailed(turnOn(t, person), [next, 'A second factor was turned on']);
+      await mailed(admin.delete(`${path}/second-factor`), [next, 'Your second factor was turned off']);
+      await mailed(admin.patch(path, { password: NEW_PASSWORD }), [next, 'Your password was changed.']);
+      await mailed(admin.put('/session/password', own), [admin.email, 'Your password was changed.']);
+
+      // What changes nothing of the kind, and who never signed in.
+      const invited = await newUser(t, { role: 'STAFF' });
+      const again = await signInAs(t, { ...admin, password: NEW_PASSWORD });
+      await again.patch(path, { name: 'Grace', role: 'STAFF' });
+      await again.patch(`/users/${invited.id}`, { role: 'ADMIN' });
+      expect(await t.ctx.mail?.finish()).toBe(true);
+      expect(mails.received).toHaveLength(seen);
+      expect(t.logs.join('')).not.toContain(next);
+    });
+
+    it('a shop causes a hundred such mails an hour; changes go on', async () => {
+      const mails = await mailServer();
+      const t = await ownHarness({ env: mails.env });
+      const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+      for (let i = 0; i < 102; i += 1) {
+        const role = i % 2 ? 'STAFF' : 'ADMIN';
+        expect((await admin.patch(`/users/${person.id}`, { role })).status).toBe(200);
       }
-    };
-    const [old, email, next] = [person.email, anEmail(), anEmail()];
-    const [left, joined] = ['no longer sign in with this address', 'now sign in with this address'];
-    const currentPassword = PASSWORD;
-    const own = { currentPassword, newPassword: NEW_PASSWORD };
-    const turnOff = () => person.post('/session/second-factor/turn-off');
-    await mailed(admin.patch(path, { role: 'ADMIN' }), [old, 'Your role was changed to Admin.']);
-    await mailed(admin.patch(path, { role: 'STAFF' }), [old, 'Your role was changed to Staff']);
-    await mailed(admin.patch(path, { email }), [old, left], [email, joined]);
-    await mailed(
-      person.put('/session/email', { email: next, currentPassword }),
-      [email, left],
-      [next, joined],
-    );
-    await mailed(turnOn(t, person), [next, 'A second factor was turned on']);
-    const newCodes = person.post('/session/second-factor/recovery-codes');
-    await mailed(newCodes, [next, 'New recovery codes were created.']);
-    await mailed(turnOff(), [next, 'Your second factor was turned off']);
-    await mailed(turnOn(t, person), [next, 'A second factor was turned on']);
-    await mailed(admin.delete(`${path}/second-factor`), [next, 'Your second factor was turned off']);
-    await mailed(admin.patch(path, { password: NEW_PASSWORD }), [next, 'Your password was changed.']);
-    await mailed(admin.put('/session/password', own), [admin.email, 'Your password was changed.']);
-
-    // What changes nothing of the kind, and who never signed in.
-    const invited = await newUser(t, { role: 'STAFF' });
-    const again = await signInAs(t, { ...admin, password: NEW_PASSWORD });
-    await again.patch(path, { name: 'Grace', role: 'STAFF' });
-    await again.patch(`/users/${invited.id}`, { role: 'ADMIN' });
-    expect(await t.ctx.mail.finish()).toBe(true);
-    expect(mails.received).toHaveLength(seen);
-    expect(t.logs.join('')).not.toContain(next);
+      await until('a hundred came', () => mails.received.length === 100);
+      expect(await t.ctx.mail?.finish()).toBe(true);
+      expect(mails.received).toHaveLength(100);
+    });
   });
-
-  it('a shop causes a hundred such mails an hour; changes go on', async () => {
-    const mails = await mailServer();
-    const t = await ownHarness({ env: mails.env });
-    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
-    for (let i = 0; i < 102; i += 1) {
-      const role = i % 2 ? 'STAFF' : 'ADMIN';
-      expect((await admin.patch(`/users/${person.id}`, { role })).status).toBe(200);
-    }
-    await until('a hundred came', () => mails.received.length === 100);
-    expect(await t.ctx.mail.finish()).toBe(true);
-    expect(mails.received).toHaveLength(100);
-  });
-});

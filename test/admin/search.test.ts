@@ -5,9 +5,9 @@ import type { Person } from '../support/admin.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const searching = (staff: Person) => {
   const search = async (q: string): Promise<FoundReturn[]> => {

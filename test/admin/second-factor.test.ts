@@ -16,13 +16,13 @@ import {
 import { atOnce, auditLog } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
+import { type Answer, ENGINE, type Harness, harness, sharedHarness } from '../support/harness.ts';
 import { exchange } from '../support/http.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const IP = '198.51.100.7';
 const STEP_MS = 30_000;

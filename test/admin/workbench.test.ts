@@ -5,11 +5,11 @@ import { atOnce, pluck } from '../support/answers.ts';
 import { newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 import { startReceiver } from '../support/receiver.ts';
 
-const it = itWith(harness);
+const it = itWith(sharedHarness());
 
 const DAY_MS = 86_400_000;
 const KINDS = [

@@ -88,6 +88,22 @@ describe('a connection is closed', () => {
   });
 });
 
+it('a connection stays open until an answer that may take longer comes', async () => {
+  const t = await harness({
+    prepare: (app) =>
+      app.get('/slow', { config: { deadlineMs: 10_000 } }, async () => {
+        await pause(3_000);
+        return Readable.from(['it ', 'came']);
+      }),
+  });
+  t.app.server.setTimeout(1_000);
+  const socket = await open(t, 'GET /slow HTTP/1.1\r\nhost: test\r\n\r\n');
+  const answer = await new Promise((resolve) =>
+    socket.once('data', resolve).once('close', () => resolve('closed without an answer')),
+  );
+  expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+});
+
 describe('connections of one address where no proxy is trusted', () => {
   const LIMIT = 5;
   const limited = () => harness({ env: { TRUST_PROXY: 'off', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });

@@ -108,4 +108,27 @@ describe.each(KINDS)('with statistics, and plans that are kept whatever the valu
       for (const read of [count, page]) expect(read).toMatch(/_updated\b.*updated_at ?>/);
     }
   });
+
+  if (ENGINE === 'sqlite')
+    it('what is due or waits is counted and sorted by an index that has all it asks for', async () => {
+      const t = await filled();
+      const status = kind === 'offline-repairs' ? 'OFFLINE_DIAGNOSTICS' : 'TRADE_SUBMITTED';
+      await t.ctx.db.insertInto('target_days').values({ shop_id: t.shop.id, status, days: 1 }).execute();
+      const caller: Caller = { shop: t.shop, actor: { type: 'USER', id: t.client.id, name: 'Ana' } };
+      const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
+      for (const query of [
+        { open: 'true', sort: 'dueAt', order: 'asc' },
+        { overdue: 'true' },
+        { dueTo: soon },
+        { dueFrom: soon, sort: 'dueAt' },
+        { waitingFor: 'any' },
+        { waitingFor: 'PART', sort: 'dueAt' },
+      ]) {
+        const { ctx, statements } = watched(t.ctx);
+        await list(ctx, caller, kind, query);
+        const ofReturns = statements.filter((each) => each.sql.includes(`"${TABLE[kind]}" where`));
+        const [plan = []] = await Promise.all(ofReturns.map((each) => planOf(t.ctx.scans, each)));
+        expect(readsIn(plan).join(), JSON.stringify(query)).toMatch(/COVERING INDEX \w+_waiting/);
+      }
+    });
 });

@@ -166,7 +166,7 @@ it('many people at once leave a timeline that is a way through the table', async
           wishes.map((wish, index) => {
             const caller = staffOf(t, { name: `Person ${index}` });
             return wish === 'note'
-              ? tradeReturns.note(t.ctx, caller, id, `note ${index}`)
+              ? tradeReturns.change(t.ctx, caller, { type: 'note', id, note: `note ${index}` })
               : tradeReturns.move(t.ctx, caller, id, wish, { note: `wish ${index}` });
           }),
         );

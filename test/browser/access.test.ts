@@ -1,7 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import {
+  accessibleEverywhere,
   expectAccessible,
   goInside,
   openAs,
@@ -11,7 +12,6 @@ import {
   signIn as signInWith,
 } from '../support/browser.ts';
 import {
-  accessibleEverywhere,
   emailAt,
   expectFocus,
   field,
@@ -57,29 +57,29 @@ it('an invitation shows a link, in which the person chooses a password; it works
   await accessibleEverywhere(theirs);
   await passwordField(theirs, 'Password').fill('quite another password');
   await theirs.keyboard.press('Enter');
-  await title(theirs, 'Overview').waitFor();
+  await title(theirs, 'Today').waitFor();
   await theirs.getByRole('navigation', { name: 'Pages' }).getByText('Grace Muller').waitFor();
   // Checked again it would be over, and that page would flash up.
   expect(checks).toBe(1);
 
   const late = await openWindow(t);
   await late.goto(link);
-  await late.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  await late.getByRole('heading', { name: 'This link no longer works' }).waitFor();
   expect(await late.getByLabel('Password').count()).toBe(0);
   await accessibleEverywhere(late);
-  await late.getByRole('link', { name: 'To the sign-in' }).click();
+  await late.getByRole('link', { name: 'Back to sign-in' }).click();
   await late.getByText('Ask an Admin of your shop for a link').waitFor();
   await late.goto('/admin/forgot-password');
-  await late.getByText('Ask an Admin of your shop for a link with which').waitFor();
+  await late.getByText('Ask an Admin of your shop for a link to choose').waitFor();
   expect(await late.getByLabel('E-mail').count()).toBe(0);
 });
 
 it('what matters asks for the password first, then goes on by itself with what was typed', async ({ t }) => {
   const page = await openPageAs('Team', t, 'ADMIN');
   t.clock.advance(10 * 60_000);
-  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' });
   const password = dialog.getByLabel('Current password').and(page.locator('input'));
-  const rule = page.getByRole('switch', { name: 'Require a second factor for everyone' });
+  const rule = page.getByRole('switch', { name: 'Require two-step verification' });
   await rule.click();
   await expectFocus(password);
   await accessibleEverywhere(page);
@@ -96,7 +96,7 @@ it('what matters asks for the password first, then goes on by itself with what w
   await invite.click();
   await expectFocus(password);
   // Escape, also from beside the input, closes this dialog alone.
-  await dialog.getByText('For this we need').click();
+  await dialog.getByText('We check this before important changes').click();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await form.getByRole('alert').filter({ hasText: 'This needs your password' }).waitFor();
@@ -116,10 +116,10 @@ it('what matters asks for the password first, then goes on by itself with what w
 
   // Not again for ten minutes.
   await rule.click();
-  await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
   // And also on the page before all others.
   t.clock.advance(10 * 60_000);
-  await page.getByRole('button', { name: 'Begin' }).click();
+  await page.getByRole('button', { name: 'Get started' }).click();
   await password.fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Confirm' }).click();
   await page.getByLabel('Key for the authenticator app').waitFor();
@@ -131,8 +131,8 @@ it('a session that ends while the password is asked for leads to sign-in; the fo
   await page.getByRole('button', { name: 'New client' }).first().click();
   const form = page.getByRole('dialog', { name: /client/ });
   await field(form, 'Name').fill('Till 7');
-  await form.getByRole('button', { name: 'Create client' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await form.getByRole('button', { name: 'Create API client' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await dialog.waitFor();
   await t.ctx.db.deleteFrom('sessions').execute();
   await dialog.getByLabel('Current password').and(page.locator('input')).fill(PASSWORD);
@@ -150,19 +150,25 @@ it('people change their own e-mail and see and end their own sessions', async ({
   const page = await openWindow(t);
   await signInWith(page, person.email);
   const elsewhere = await signInAs(t, person);
-  await toPage(page, 'Account and password');
-  const sessions = page.getByRole('table', { name: /Your sessions/ });
+  await toPage(page, 'Account');
+  const sessions = page.getByRole('table', { name: /Where you are signed in/ });
   const rows = sessions.getByRole('row');
   await expect.poll(() => rows.count()).toBe(4);
-  await rows.filter({ hasText: 'This one' }).getByText('Chrome on Linux').waitFor();
+  await rows.filter({ hasText: 'This device' }).getByText('Chrome on Linux').waitFor();
   await accessibleEverywhere(page);
-  const other = rows.filter({ hasNotText: 'This one' }).nth(1);
+  const other = rows.filter({ hasNotText: 'This device' }).nth(1);
   await other.getByRole('button', { name: /^Sign out/ }).click();
   await expect.poll(() => rows.count()).toBe(3);
   expect((await elsewhere.get('/session')).status).toBe(401);
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
+  // Five are enough to see at first.
+  for (let i = 0; i < 5; i++) await signInAs(t, person);
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(6);
+  await page.getByRole('button', { name: 'Show all 7' }).click();
+  await expect.poll(() => rows.count()).toBe(8);
+  await page.getByRole('button', { name: 'Sign out all other devices' }).click();
   await expect.poll(() => rows.count()).toBe(2);
-  expect(await page.getByRole('button', { name: 'Sign out everywhere else' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Sign out all other devices' }).count()).toBe(0);
 
   await page.getByRole('button', { name: 'Change your e-mail' }).click();
   const dialog = page.getByRole('dialog', { name: 'Change your e-mail' });
@@ -178,7 +184,21 @@ it('people change their own e-mail and see and end their own sessions', async ({
   await page.getByRole('main').getByText(emailAt(t, 'new')).waitFor();
 });
 
-it('a second factor is turned on, asked for at sign-in, renewed and reset by an Admin', async ({ t }) => {
+it('an Admin changes their own name; Staff ask an Admin', async ({ t }) => {
+  const page = await openPageAs('Account', t, 'ADMIN');
+  await page.getByRole('button', { name: 'Change your name' }).click();
+  await field(page.getByRole('dialog', { name: 'Change your name' }), 'Name').fill('Grace Hopper');
+  await page.keyboard.press('Enter');
+  await page.getByText('Name changed.').waitFor();
+  await page.getByRole('main').getByText('Grace Hopper').waitFor();
+  const staff = await openPageAs('Account', t, 'STAFF');
+  await staff.getByText('An Admin can change it.').waitFor();
+  expect(await staff.getByRole('button', { name: 'Change your name' }).count()).toBe(0);
+});
+
+it('two-step verification is turned on, asked for at sign-in, renewed and reset by an Admin', async ({
+  t,
+}) => {
   const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
   const theirs = await openWindow(t);
   const signIn = async () => {
@@ -188,12 +208,12 @@ it('a second factor is turned on, asked for at sign-in, renewed and reset by an 
     await theirs.getByRole('button', { name: 'Sign in' }).click();
   };
   await signIn();
-  await title(theirs, 'Overview').waitFor();
-  await toPage(theirs, 'Account and password');
-  const { secret, codes } = await turnFactorOn(t, theirs, 'Set up a second factor');
+  await title(theirs, 'Today').waitFor();
+  await toPage(theirs, 'Account');
+  const { secret, codes } = await turnFactorOn(t, theirs, 'Set up two-step verification');
   await accessibleEverywhere(theirs);
   await theirs.getByRole('button', { name: 'Done' }).click();
-  await theirs.getByText('10 recovery codes are left').waitFor();
+  await theirs.getByText('10 recovery codes left').waitFor();
   await accessibleEverywhere(theirs);
   await theirs.getByRole('button', { name: 'Sign out' }).click();
   await signInTitle(theirs).waitFor();
@@ -207,21 +227,22 @@ it('a second factor is turned on, asked for at sign-in, renewed and reset by an 
   await code.fill('000 000');
   await theirs.keyboard.press('Enter');
   await theirs.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor();
+  await expectFocus(code);
   t.clock.advance(30_000);
   await code.fill(appCode(secret, t.ctx.clock.now()));
   await theirs.keyboard.press('Enter');
-  await title(theirs, 'Overview').waitFor();
+  await title(theirs, 'Today').waitFor();
 
-  await toPage(theirs, 'Account and password');
+  await toPage(theirs, 'Account');
   t.clock.advance(10 * 60_000);
-  await theirs.getByRole('button', { name: 'Make new recovery codes' }).click();
-  await theirs.getByRole('button', { name: 'Make new codes' }).click();
+  await theirs.getByRole('button', { name: 'Create new recovery codes' }).click();
+  await theirs.getByRole('button', { name: 'Create new codes' }).click();
   const current = passwordField(theirs, 'Current password').and(theirs.locator('[role=dialog] input'));
   await current.fill('not the password');
   await theirs.getByRole('button', { name: 'Confirm' }).click();
   await expect.poll(() => saidAt(current)).toContain('not your current password');
-  const confirm = theirs.getByRole('dialog', { name: 'Confirm that it is you' });
-  await confirm.getByRole('button', { name: 'Use a code instead of the password' }).click();
+  const confirm = theirs.getByRole('dialog', { name: 'Confirm it’s you' });
+  await confirm.getByRole('button', { name: 'Use a code instead' }).click();
   await theirs.getByRole('button', { name: 'Use a recovery code instead' }).click();
   // Who asks for the other field wants to type into it.
   const recovery = theirs.getByRole('textbox', { name: 'Recovery code' });
@@ -232,11 +253,11 @@ it('a second factor is turned on, asked for at sign-in, renewed and reset by an 
 
   const page = await openPageAs('Team', t, 'ADMIN');
   await rowWith(page, 'Grace Muller').getByRole('cell', { name: 'On', exact: true }).waitFor();
-  await pick(page, 'Grace Muller', 'Reset the second factor');
+  await pick(page, 'Grace Muller', 'Reset two-step verification');
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
-  await page.getByText('Grace Muller has no second factor any more.').waitFor();
+  await page.getByText('Two-step verification for Grace Muller is off.').waitFor();
   await signIn();
-  await title(theirs, 'Overview').waitFor();
+  await title(theirs, 'Today').waitFor();
 });
 
 it('signing in follows no link to another site', async ({ t }) => {
@@ -246,48 +267,54 @@ it('signing in follows no link to another site', async ({ t }) => {
   await page.getByLabel('E-mail').fill(email);
   await passwordField(page, 'Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await title(page, 'Overview').waitFor();
+  await title(page, 'Today').waitFor();
   expect(new URL(page.url()).origin).toBe(new URL(t.url).origin);
 });
 
 it('the address of the service leads a person to the app, and a program to the docs', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.goto('/');
-  await title(page, 'Overview').waitFor();
+  await title(page, 'Today').waitFor();
   for (const accept of ['application/json', '*/*']) {
     const answer = await fetch(t.url, { headers: { accept }, redirect: 'manual' });
     expect(answer.status).toBe(404);
-    expect(((await answer.json()) as { message: string }).message).toContain('/docs');
+    expect(((await answer.json()) as { docs: string }).docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
   }
 });
 
-const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
+const WORK = ['Today', 'Repairs', 'Trade returns', 'Scan station'];
 const SETTINGS =
-  'Shop,External API,Team,Dangerous goods,Targets,Plan and usage,Personal data,Audit log'.split(',');
-const OWN = ['Account and password'];
+  'Shop,Team,Targets,Dangerous goods,External API,Plan and usage,Personal data,Audit log'.split(',');
 
-const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+const pages = (page: Page, name = 'Pages') => page.getByRole('navigation', { name }).getByRole('link');
 
 it('an Admin is led to every page, by the menu', async ({ t }) => {
-  const page = await openPageAs('Overview', t, 'ADMIN');
-  expect(await pages(page).allTextContents()).toEqual([...WORK, ...SETTINGS, ...OWN]);
-  for (const name of [...WORK, ...SETTINGS, ...OWN]) {
-    await pages(page).filter({ hasText: name }).click();
+  const page = await openPageAs('Today', t, 'ADMIN');
+  const shown = await pages(page).allTextContents();
+  expect(shown.slice(0, -1)).toEqual([...WORK, 'Settings', 'Docs']);
+  expect(shown.at(-1)).toContain('Account');
+  const expectPage = async (link: Locator, name: string) => {
+    await link.click();
     await title(page, name).waitFor();
     await expect.poll(() => page.title()).toBe(`${name} · Handback`);
-  }
+  };
+  for (const name of WORK) await expectPage(pages(page).filter({ hasText: name }), name);
+  await expectPage(pages(page).filter({ hasText: 'Settings' }), 'Shop');
+  expect(await pages(page, 'Settings').allTextContents()).toEqual(SETTINGS);
+  for (const name of SETTINGS) await expectPage(pages(page, 'Settings').filter({ hasText: name }), name);
+  await expectPage(pages(page).filter({ hasText: 'Account' }), 'Account');
 });
 
 it('Staff see the work and their own account, and read that the settings are for Admins', async ({ t }) => {
-  const page = await openPageAs('Overview', t, 'STAFF');
-  expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
+  const page = await openPageAs('Today', t, 'STAFF');
+  expect((await pages(page).allTextContents()).slice(0, -1)).toEqual([...WORK, 'Docs']);
   for (const path of ['shop', `external-api/${t.client.id}`, 'audit-log']) {
     await goInside(page, `/admin/settings/${path}`);
-    await title(page, 'Only Admins can open Settings').waitFor();
+    await title(page, 'Settings are for Admins').waitFor();
   }
   await expectAccessible(page);
-  await page.getByRole('link', { name: 'Go to overview' }).click();
-  await title(page, 'Overview').waitFor();
+  await page.getByRole('link', { name: 'Go to Today' }).click();
+  await title(page, 'Today').waitFor();
 });
 
 it('Staff of a shared computer leave nothing behind when they sign out', async ({ t }) => {

@@ -11,7 +11,7 @@ import {
   openPageAs,
   openWindow,
 } from '../support/browser.ts';
-import { newRepair, newTradeReturn } from '../support/browser-pages.ts';
+import { newRepair, newTradeReturn, openFilter, scan } from '../support/browser-pages.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
@@ -30,7 +30,7 @@ type Ids = Awaited<ReturnType<typeof filledShop>>['ids'];
 
 interface Visit {
   name: string;
-  /** Axe looks at it in light and wide in a journey. */
+  /** Axe looks at it in light and wide in a journey, or where it is used. */
   seen?: true;
   path: string | ((ids: Ids) => string);
   /** Brings the page to where all of it is to be seen. */
@@ -43,7 +43,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 const VISITOR: Visit[] = [
   { name: 'sign-in', seen: true, path: '/sign-in', until: heading('Sign in to Handback') },
-  { name: 'set-up', path: '/set-up#x', until: heading('There is a shop here already') },
+  { name: 'set-up', path: '/set-up#x', until: heading('There is already a shop here') },
 ];
 
 const listed = async (page: Page) => {
@@ -75,6 +75,16 @@ const correctDialog = async (page: Page) => {
   await page.getByRole('menuitem', { name: 'Correct details' }).click();
   await page.getByRole('dialog').getByLabel('Serial number').waitFor();
 };
+const waitingDialog = async (page: Page) => {
+  await openMenu(page);
+  await page.getByRole('menuitem', { name: 'Waiting for…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
+};
+const searchDialog = async (page: Page) => {
+  await text('Next up')(page);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByText('Commands').waitFor();
+};
 const keysDialog = async (page: Page) => {
   await page.getByText('created this return').waitFor();
   await page.keyboard.press('?');
@@ -82,35 +92,38 @@ const keysDialog = async (page: Page) => {
 };
 
 const scanned = async (page: Page) => {
-  await page.getByRole('combobox', { name: 'Move' }).selectOption('Begin repair');
+  await page.getByRole('radio', { name: 'Start repair' }).check();
   await page.getByRole('textbox', { name: 'Scan a return' }).fill('NOWHERE-1');
   await page.keyboard.press('Enter');
-  await page.getByText('Not found').first().waitFor();
+  await page.getByText('No return with this code').first().waitFor();
 };
 
 const STAFF: Visit[] = [
-  { name: 'overview', seen: true, path: '/', until: text('Created per day') },
+  { name: 'Today', seen: true, path: '/', until: text('Next up') },
+  { name: 'figures', seen: true, path: '/?tab=figures', until: text('Created per day') },
+  { name: 'search', seen: true, path: '/', until: searchDialog },
   { name: 'repairs', seen: true, path: '/offline-repairs', until: listed },
   {
     name: 'repairs, filtered',
+    seen: true,
     path: '/offline-repairs?open=all&origin=API&isDangerous=false',
     until: async (page) => {
       await listed(page);
-      await button(page, 'Filters').click();
-      await page.getByLabel('Created until').waitFor();
+      await openFilter(page, 'Created');
     },
   },
-  { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No repairs like that') },
+  { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No matches') },
   { name: 'a repair', seen: true, path: repair, until: text('created this return') },
   { name: 'a move', seen: true, path: repair, until: moveDialog('Resolve') },
   { name: 'the menu of moves', path: repair, until: openMenu },
   { name: 'a correction', path: repair, until: correctDialog },
+  { name: 'waiting for', seen: true, path: repair, until: waitingDialog },
   { name: 'the keys', path: repair, until: keysDialog },
   {
     name: 'slips',
     seen: true,
     path: (ids) => `/print?kind=trade-returns&ids=${ids.tradeReturn}`,
-    until: text('Signature of the customer'),
+    until: text('Customer’s signature'),
   },
   { name: 'new repair', seen: true, path: '/offline-repairs/new', until: refusedForm('Create repair') },
   { name: 'trade returns', seen: true, path: '/trade-returns', until: listed },
@@ -121,21 +134,19 @@ const STAFF: Visit[] = [
     path: '/trade-returns/new',
     until: refusedForm('Create trade return'),
   },
-  { name: 'bench', path: '/bench', until: scanned },
-  { name: 'account', seen: true, path: '/account', until: heading('Account and password') },
-  { name: 'nowhere', path: '/nowhere', until: heading('There is no such page') },
+  { name: 'scan station', seen: true, path: '/scan-station', until: scanned },
+  { name: 'account', seen: true, path: '/account', until: heading('Account') },
+  { name: 'nowhere', path: '/nowhere', until: heading('Page not found') },
 ];
 
 const opened = (row: string | RegExp) => async (page: Page) => {
   await page.getByRole('button', { name: row }).first().click();
 };
 const triedRule = async (page: Page) => {
-  await page.getByRole('textbox', { name: 'Add a SKU' }).fill('BATT-*');
+  await page.getByRole('textbox', { name: 'SKU or prefix' }).fill('BATT-*');
   await page.keyboard.press('Enter');
-  await page.getByRole('textbox', { name: 'SKU to try' }).fill('BATT-18V');
-  await page.getByText('Yes, dangerous.').waitFor();
-  // Left as it was, so that the next page is not held up by a question.
-  page.once('dialog', (question) => void question.accept());
+  await page.getByRole('textbox', { name: 'SKU', exact: true }).fill('BATT-18V');
+  await page.getByText('Dangerous: matches').waitFor();
 };
 
 const ADMIN: Visit[] = [
@@ -149,7 +160,7 @@ const ADMIN: Visit[] = [
   },
   { name: 'team', seen: true, path: '/settings/team', until: text('You') },
   { name: 'targets', seen: true, path: '/settings/targets', until: heading('Targets') },
-  { name: 'plan', seen: true, path: '/settings/plan', until: text('How it is billed') },
+  { name: 'plan', seen: true, path: '/settings/plan', until: text('Billing') },
   {
     name: 'personal data',
     seen: true,
@@ -157,14 +168,14 @@ const ADMIN: Visit[] = [
     until: async (page) => {
       await page.getByRole('textbox', { name: 'E-mail or phone' }).fill('ada@example.com');
       await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('2 returns of ada@example.com').waitFor();
+      await page.getByText('2 returns for ada@example.com').waitFor();
     },
   },
   {
     name: 'audit log',
     seen: true,
     path: '/settings/audit-log',
-    until: opened(/^Details of “Added a person”/),
+    until: opened(/^Details of /),
   },
   { name: 'dangerous goods', seen: true, path: '/settings/dangerous-goods', until: triedRule },
 ];
@@ -240,9 +251,39 @@ const expectSeen = async (page: Page, label: string): Promise<void> => {
 
 it('what is not chosen or not done is seen as well as what is', async () => {
   const t = await webhookHarness({ sending: false });
-  const page = await openPageAs('Overview', t, 'STAFF');
+  const page = await openPageAs('Today', t, 'STAFF');
   await expectSeen(page, 'To do');
   await newRepair(t);
   await goInside(page, '/admin/offline-repairs');
   await expectSeen(page, 'Select all on this page');
+});
+
+it('a phone has its menu in reach, and a toast covers neither it nor what is above it', async () => {
+  const t = await webhookHarness({ sending: false });
+  await newRepair(t);
+  const page = await openPageAs('Repairs', t, 'ADMIN', { width: 390 });
+  const bar = page.getByRole('navigation', { name: 'Pages' });
+  for (const target of [...(await bar.getByRole('link').all()), bar.getByRole('button', { name: 'More' })]) {
+    if (!(await target.isVisible())) continue;
+    const box = await target.boundingBox();
+    expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
+  }
+  await bar.getByRole('button', { name: 'More' }).click();
+  await bar.getByRole('link', { name: 'Settings' }).waitFor();
+  await expectAccessible(page);
+  await bar.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('combobox', { name: 'Settings' }).selectOption('Targets');
+  await page.getByRole('heading', { name: 'Targets', level: 2 }).waitFor();
+  expect(await bar.getByRole('link', { name: 'Settings' }).isVisible()).toBe(false);
+
+  // What is scanned here is not found, which a toast says.
+  await scan(page, 'NOWHERE-1');
+  const toast = page.getByRole('alert').filter({ hasText: 'NOWHERE-1' });
+  await toast.waitFor();
+  await look(page, { width: 390 });
+  const [shown, menu] = await Promise.all([toast.boundingBox(), bar.boundingBox()]);
+  expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThanOrEqual(menu?.y ?? 0);
+  await look(page, { width: 1280 });
+  const wide = await toast.boundingBox();
+  expect(wide?.x).toBeGreaterThan((await bar.boundingBox())?.width ?? 0);
 });

@@ -11,18 +11,21 @@ const it = itWith(sharedHarness());
 const endSessions = (t: Harness) => t.ctx.db.deleteFrom('sessions').execute();
 
 it('offline, a page not loaded yet shows a message, and opens when the network is back', async ({ t }) => {
-  const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
+  const page = await openPageAs('Account', t, 'STAFF', { ownProfile: true });
   await page.waitForLoadState('networkidle');
   await page.evaluate('window.sameDocument = true');
   await page.context().setOffline(true);
   await menu(page, 'Trade returns').click();
   await page.getByRole('alert').getByText('You are offline').waitFor();
-  await menu(page, 'Account and password').click();
-  await title(page, 'Account and password').waitFor();
-  await menu(page, 'Offline repairs').click();
+  await menu(page, 'Account').click();
+  await title(page, 'Account').waitFor();
+  const notice = page.getByRole('status').filter({ hasText: 'You are offline' });
+  await notice.waitFor();
+  await menu(page, 'Repairs').click();
   await page.getByRole('alert').getByText('You are offline').waitFor();
   await page.context().setOffline(false);
-  await title(page, 'Offline repairs').waitFor();
+  await title(page, 'Repairs').waitFor();
+  await notice.waitFor({ state: 'detached' });
   // The network is there, and the service is away.
   await page.route('**/*', (route) => route.abort('internetdisconnected'));
   await menu(page, 'Trade returns').click();
@@ -34,14 +37,14 @@ it('offline, a page not loaded yet shows a message, and opens when the network i
 });
 
 it('a part that could not be loaded is loaded again, without a reload', async ({ t }) => {
-  const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
+  const page = await openPageAs('Account', t, 'STAFF', { ownProfile: true });
   await page.evaluate('window.sameDocument = true');
   let requested = 0;
   await page.route(/\/assets\/empty-list-.*\.js$/, (route) => {
     requested += 1;
     return requested === 1 ? route.abort('internetdisconnected') : route.continue();
   });
-  await menu(page, 'Offline repairs').click();
+  await menu(page, 'Repairs').click();
   await page.getByText('No repairs').first().waitFor();
   expect(requested).toBe(2);
   // The other list shares the part.
@@ -55,24 +58,24 @@ it('another person who signs in after a session ended sees nothing of what was t
   await newRepair(t, { customerName: 'Grace Okafor' });
   const { shop } = await t.addShop();
   const stranger = await newUser(t, { role: 'STAFF', shop });
-  const page = await openPageAs('Offline repairs', t, 'STAFF');
+  const page = await openPageAs('Repairs', t, 'STAFF');
   await page.getByText('Grace Okafor').waitFor();
   await endSessions(t);
   await page.getByRole('link', { name: 'Unassigned' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.getByRole('button', { name: 'Sign in as someone else' }).click();
+  await again.getByRole('button', { name: 'Use another account' }).click();
   await signInTitle(page).waitFor();
   await page.getByLabel('E-mail').fill(stranger.email);
   await passwordField(page, 'Password').fill(stranger.password);
   await page.keyboard.press('Enter');
-  await title(page, 'Overview').waitFor();
-  await menu(page, 'Offline repairs').click();
+  await title(page, 'Today').waitFor();
+  await menu(page, 'Repairs').click();
   await page.getByText('No repairs').first().waitFor();
   expect(await page.content()).not.toContain('Grace Okafor');
 });
 
 it('signing out shows no error on the way, and asks for no other sign-in', async ({ t }) => {
-  const page = await openPageAs('Overview', t, 'STAFF');
+  const page = await openPageAs('Today', t, 'STAFF');
   await page.evaluate(`
     window.seen = [];
     new MutationObserver(() => {
@@ -84,7 +87,7 @@ it('signing out shows no error on the way, and asks for no other sign-in', async
 });
 
 it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async ({ t }) => {
-  const page = await openPageAs('Overview', t, 'STAFF');
+  const page = await openPageAs('Today', t, 'STAFF');
   // Gone until the page itself is asked for again, which knows the parts by their new names.
   let fetched = 0;
   page.on('request', (request) => {

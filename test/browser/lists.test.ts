@@ -4,18 +4,21 @@ import { newPerson } from '../support/admin.ts';
 import { expectAccessible, goInside, look, openAs, openMove, openPageAs } from '../support/browser.ts';
 import {
   age,
-  chooseOrigin,
-  chooseStatus,
+  chooseFilter,
   closeBy,
+  emailAt,
   expectDisabled,
+  expectFocus,
   expectValue,
   exported,
   field,
+  listOptions,
   type Made,
   menu,
   newRepair,
   newTradeReturn,
   numbersOf,
+  openFilter,
   rowOf,
   searchOf,
   title,
@@ -25,7 +28,7 @@ import { sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 const DAY_MS = 86_400_000;
-const SEARCH = 'Number, reference, customer, phone, serial …';
+const SEARCH = 'Search number, customer, phone, serial …';
 
 const expectNumbers = (page: Page, numbers: string[]): Promise<void> =>
   expect.poll(() => numbersOf(page)).toEqual(numbers);
@@ -33,14 +36,16 @@ const expectSearch = (page: Page, search: Record<string, string>): Promise<void>
   expect.poll(() => searchOf(page)).toEqual(search);
 
 it('lists are empty at first, and lead to their forms', async ({ t }) => {
-  const page = await openPageAs('Offline repairs', t, 'STAFF');
+  const page = await openPageAs('Repairs', t, 'STAFF');
   await page.getByText('No repairs yet').waitFor();
-  await expectDisabled(page.getByRole('button', { name: 'Export CSV' }));
-  await page.getByRole('link', { name: 'Create the first' }).click();
+  await expectDisabled((await listOptions(page)).getByRole('button', { name: 'Export CSV' }));
+  await page.keyboard.press('Escape');
+  await expectFocus(page.getByRole('button', { name: 'List options' }));
+  await page.getByRole('link', { name: 'New repair' }).click();
   await title(page, 'New repair').waitFor();
   await menu(page, 'Trade returns').click();
   await page.getByText('No trade returns yet').waitFor();
-  await page.getByRole('link', { name: 'Create the first' }).click();
+  await page.getByRole('link', { name: 'New trade return' }).click();
   await title(page, 'New trade return').waitFor();
 });
 
@@ -52,14 +57,14 @@ describe('the list of repairs', () => {
     const other = await newRepair(t, swapped);
     await newRepair(staff, { ...swapped, orderNumber: 'SO-778' });
     await newRepair(staff, { orderNumber: 'SO-777' });
-    const page = await openPageAs('Offline repairs', t, 'STAFF');
+    const page = await openPageAs('Repairs', t, 'STAFF');
     await page.getByText('4 repairs', { exact: true }).waitFor();
     await rowOf(page, other.rmaNumber).getByText('Ada Pereira').waitFor();
     await field(page, SEARCH).fill('SO-777');
     await page.getByText('3 repairs', { exact: true }).waitFor();
-    await chooseStatus(page, 'Counter swapped');
+    await chooseFilter(page, 'Status', 'Swapped at counter');
     await page.getByText('2 repairs', { exact: true }).waitFor();
-    await chooseOrigin(page, 'staff');
+    await chooseFilter(page, 'Created by', 'Staff');
     await page.getByText('1 repair', { exact: true }).waitFor();
     await rowOf(page, wanted.rmaNumber).waitFor();
     await expectSearch(page, { q: 'SO-777', status: 'COUNTER_SWAPPED', origin: 'STAFF' });
@@ -70,14 +75,14 @@ describe('the list of repairs', () => {
     expect(await rowOf(page, other.rmaNumber).count()).toBe(0);
     await expectValue(field(page, SEARCH), 'SO-777');
     expect(await page.getByRole('listitem').allTextContents()).toEqual([
-      ...['“SO-777”', 'Counter swapped', 'Created by staff', 'Clear filters'],
+      ...['“SO-777”', 'Swapped at counter', 'Created by staff', 'Clear filters'],
     ]);
 
     // A row leads to the repair, and back to the list as it was.
     await page.getByRole('link', { name: wanted.rmaNumber }).click();
     await title(page, wanted.rmaNumber).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${wanted.id}`);
-    await page.getByRole('main').getByRole('link', { name: 'Offline repairs' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Repairs' }).click();
     await page.getByText('1 repair', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -86,7 +91,7 @@ describe('the list of repairs', () => {
     await page.goBack();
     await page.getByText('1 repair', { exact: true }).waitFor();
     await field(page, SEARCH).fill('nowhere');
-    await page.getByText('No repairs like that').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.getByRole('button', { name: 'Clear all filters' }).click();
     await page.getByText('4 repairs', { exact: true }).waitFor();
   });
@@ -95,7 +100,7 @@ describe('the list of repairs', () => {
     const oldest = await newRepair(t);
     for (let i = 0; i < 20; i++) await newRepair(t);
     const newest = await newRepair(t);
-    const page = await openPageAs('Offline repairs', t, 'STAFF');
+    const page = await openPageAs('Repairs', t, 'STAFF');
     await page.getByText('22 repairs', { exact: true }).waitFor();
     await page.getByText('of 2', { exact: true }).waitFor();
     await rowOf(page, oldest.rmaNumber).waitFor();
@@ -110,10 +115,11 @@ describe('the list of repairs', () => {
     await rowOf(page, oldest.rmaNumber).waitFor();
     await goInside(page, '/admin/offline-repairs?page=9');
     await page.getByText('This page is empty').waitFor();
-    await page.getByRole('button', { name: 'To the first page' }).click();
+    await page.getByRole('button', { name: 'Go to the first page' }).click();
     await rowOf(page, oldest.rmaNumber).waitFor();
     // A larger page is kept for the next time.
-    await page.getByRole('combobox', { name: 'Rows' }).selectOption('50');
+    await (await listOptions(page)).getByRole('button', { name: '50' }).click();
+    await page.keyboard.press('Escape');
     await rowOf(page, newest.rmaNumber).waitFor();
     await page.reload();
     await rowOf(page, newest.rmaNumber).waitFor();
@@ -150,16 +156,22 @@ describe('the list of repairs', () => {
   it('is narrowed to a part of the store, which is offered by its name', async ({ t }) => {
     const wanted = await newRepair(t, { storeId: 'Harbour Road 7' });
     await newRepair(t);
-    const page = await openPageAs('Offline repairs', t, 'STAFF');
-    await page.getByRole('button', { name: 'Filters', exact: true }).click();
-    const store = page.getByLabel('Store', { exact: true }).and(page.locator('input'));
+    const page = await openPageAs('Repairs', t, 'STAFF');
+    const panel = await openFilter(page, 'Store');
+    const store = panel.getByRole('textbox', { name: 'Store' });
+    await expectFocus(store);
+    await expectAccessible(page);
     await store.fill('harbour');
-    await page.getByRole('option', { name: 'Harbour Road 7 · 1 open' }).waitFor();
+    await panel.getByRole('button', { name: 'Harbour Road 7 1 open' }).waitFor();
     await store.press('Enter');
-    const remove = page.getByRole('button', { name: 'Remove filter: Store like “harbour”' });
+    const remove = page.getByRole('button', { name: 'Remove filter: Store contains “harbour”' });
     await remove.waitFor();
     await expectNumbers(page, [wanted.rmaNumber]);
-    await remove.click();
+    // A chip leads back to its filter, by keys too.
+    await page.getByRole('button', { name: 'Store contains “harbour”', exact: true }).press('Enter');
+    await store.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove filter: Store Harbour Road 7' }).click();
     await page.getByText('2 repairs', { exact: true }).waitFor();
   });
 
@@ -170,7 +182,7 @@ describe('the list of repairs', () => {
     then.setDate(then.getDate() - 1);
     then.setHours(0, 30, 0, 0);
     await age(t, 'offline_repairs', made, Date.now() - then.getTime());
-    const page = await openAs(t, 'STAFF', { ownProfile: true });
+    const page = await openAs(t, 'STAFF', { ownProfile: true, width: 1700 });
     await page.clock.setFixedTime(now);
     await page.goto('/admin/offline-repairs');
     await rowOf(page, made.rmaNumber).getByText('yesterday').last().waitFor();
@@ -184,7 +196,7 @@ describe('the list of repairs', () => {
     await age(t, 'offline_repairs', first, 5 * DAY_MS);
     const admin = await newPerson(t);
     await admin.put('/target-days', { targets: [{ status: 'OFFLINE_DIAGNOSTICS', days: 2 }] });
-    const page = await openPageAs('Offline repairs', t, 'STAFF');
+    const page = await openPageAs('Repairs', t, 'STAFF');
     await expectNumbers(page, [first.rmaNumber, second.rmaNumber, third.rmaNumber]);
     const views = page.getByRole('navigation', { name: 'Views' });
     expect(await views.getByRole('link', { name: /^Open/ }).getAttribute('aria-current')).toBe('page');
@@ -197,16 +209,12 @@ describe('the list of repairs', () => {
     expect(new URL(page.url()).pathname).toBe('/admin/offline-repairs');
 
     const choose = async (person: string) => {
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('To whom').and(page.locator('input')).fill(person.slice(0, 5));
+      await page.getByRole('textbox', { name: 'Assign to' }).fill(person.slice(0, 5));
       await page.getByRole('option', { name: person }).click();
-      await closeBy(dialog, 'Assign');
     };
-    await page.getByRole('button', { name: `Assign ${first.rmaNumber}, now Unassigned` }).click();
+    await page.getByRole('button', { name: `Unassigned , assign ${first.rmaNumber}` }).click();
     await choose('Grace Muller');
-    await page
-      .getByRole('button', { name: `Assign ${first.rmaNumber}, now Grace Muller`, exact: true })
-      .waitFor();
+    await page.getByRole('button', { name: `Grace Muller , assign ${first.rmaNumber}` }).waitFor();
     await expectAccessible(page);
     await page.getByRole('checkbox', { name: `Select ${second.rmaNumber}` }).check();
     await page.getByRole('checkbox', { name: `Select ${third.rmaNumber}` }).check();
@@ -216,7 +224,7 @@ describe('the list of repairs', () => {
     await expect.poll(async () => (await colleague.get('/offline-repairs?assignee=me')).body.total).toBe(3);
 
     await views.getByRole('link', { name: /^Unassigned/ }).click();
-    await page.getByText('No repairs like that').waitFor();
+    await page.getByText('No matches').waitFor();
     await views.getByRole('link', { name: /^Overdue/ }).click();
     await expectNumbers(page, [first.rmaNumber]);
     await views.getByRole('link', { name: /^All/ }).click();
@@ -237,13 +245,13 @@ describe('the list of repairs', () => {
     await page.getByRole('button', { name: 'Save view' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('West 🧭');
-    await dialog.getByRole('checkbox', { name: 'Show it to everyone in the shop' }).check();
+    await dialog.getByRole('checkbox', { name: 'Share with everyone in the shop' }).check();
     await closeBy(dialog, 'Save');
     // The focus stays where it was, on what the button has become.
     const focused = () => page.evaluate('document.activeElement.textContent');
     await expect.poll(focused).toBe('Edit view');
 
-    const staff = await openPageAs('Offline repairs', t, 'STAFF');
+    const staff = await openPageAs('Repairs', t, 'STAFF');
     const tab = (at: Page, name: string) =>
       at.getByRole('navigation', { name: 'Views' }).getByRole('link', { name });
     await tab(staff, 'West 🧭 (shared)').click();
@@ -262,7 +270,7 @@ describe('the list of repairs', () => {
     await page.getByRole('button', { name: 'Edit view' }).click();
     // On a slow computer the dialog closes before the list shows the next view, and its button goes last.
     const computer = await page.context().newCDPSession(page);
-    await computer.send('Emulation.setCPUThrottlingRate', { rate: 16 });
+    await computer.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     await closeBy(dialog, 'Delete this view');
     await page.getByText('2 repairs', { exact: true }).waitFor();
     await tab(page, 'Western').waitFor({ state: 'detached' });
@@ -271,8 +279,8 @@ describe('the list of repairs', () => {
     // The button is gone, so the focus goes to the view that is shown now.
     await expect.poll(focused).toMatch(/^Open/);
     // A day is typed by keys, year and all.
-    await page.getByRole('button', { name: 'Filters', exact: true }).click();
-    await page.getByLabel('Created from').focus();
+    await openFilter(page, 'Created');
+    await expectFocus(page.getByLabel('Created from'));
     await page.keyboard.type('01022026', { delay: 60 });
     await expect.poll(async () => page.getByLabel('Created from').inputValue()).toBe('2026-01-02');
     await expect
@@ -320,11 +328,10 @@ it('a notification covers nothing that people use next', async ({ t }) => {
   await exported(page);
   await expectUncovered('1 repair exported');
   await page.goto(`/admin/offline-repairs/${id}`);
-  await openMove(page, 'Begin repair');
-  await page.getByRole('dialog').getByRole('button', { name: 'Begin repair' }).click();
+  await openMove(page, 'Start repair');
   await openMove(page, 'Resolve');
   await page.getByRole('dialog').getByRole('radio').first().waitFor();
-  await expectUncovered('Repair begun');
+  await expectUncovered('Repair started');
 });
 
 describe('the order of a list', () => {
@@ -336,9 +343,9 @@ describe('the order of a list', () => {
     const made = [await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first = '', second = '', third = ''] = made.map(({ rmaNumber }) => rmaNumber);
     await t.post(`/offline-repairs/${made[0]?.id}/begin-repair`);
-    const page = await openAs(t, 'STAFF');
+    const page = await openAs(t, 'STAFF', { width: 1700 });
     await page.goto('/admin/offline-repairs?page=4');
-    await page.getByRole('button', { name: 'To the first page' }).click();
+    await page.getByRole('button', { name: 'Go to the first page' }).click();
     await expectNumbers(page, [first, second, third]);
     await expectSorted(page, 'Number', 'ascending');
     await page.getByRole('table', { name: /oldest first$/ }).waitFor();
@@ -376,7 +383,7 @@ describe('the order of a list', () => {
     const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
     const page = await openAs(t, 'STAFF', { width: 390 });
     await page.goto('/admin/trade-returns');
-    const order = page.getByRole('combobox', { name: 'Order' });
+    const order = page.getByRole('combobox', { name: 'Sort by' });
     await order.selectOption('Newest first');
     await expectNumbers(page, [second.rmaNumber, first.rmaNumber]);
     await expectSearch(page, { order: 'desc' });
@@ -384,4 +391,202 @@ describe('the order of a list', () => {
     await expectNumbers(page, [first.rmaNumber, second.rmaNumber]);
     await expectSearch(page, { sort: 'updatedAt' });
   });
+});
+
+describe('the keys of a list', () => {
+  const selected = (page: Page) => page.getByRole('region', { name: 'Selected rows' });
+  const onRow = ({ rmaNumber }: Made, page: Page) => page.getByRole('link', { name: rmaNumber, exact: true });
+
+  it('move the cursor, select, assign, open, and make a new one', async ({ t }) => {
+    const made = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
+    const [first, second, third, fourth] = made as [Made, Made, Made, Made];
+    const page = await openPageAs('Repairs', t, 'STAFF', { email: emailAt(t, 'hedy') });
+    await expectNumbers(
+      page,
+      made.map(({ rmaNumber }) => rmaNumber),
+    );
+    for (const { key, on } of [
+      { key: 'j', on: first },
+      { key: 'j', on: second },
+      { key: 'j', on: third },
+      { key: 'k', on: second },
+    ]) {
+      await page.keyboard.press(key);
+      await expectFocus(onRow(on, page));
+    }
+    await page.keyboard.press('x');
+    await selected(page).getByText('1 repair selected').waitFor();
+    await page.keyboard.press('Shift+J');
+    await selected(page).getByText('2 repairs selected').waitFor();
+    await expectFocus(onRow(third, page));
+    await page.keyboard.press('a');
+    await expectFocus(page.getByRole('textbox', { name: 'Assign to' }));
+    await page.keyboard.type('hedy');
+    await page.getByRole('option', { name: /hedy/ }).waitFor();
+    await page.keyboard.press('Enter');
+    for (const row of [second, third]) await rowOf(page, row.rmaNumber).getByText('hedy').waitFor();
+    // The cursor is where it was, and Escape lets go of the selection.
+    await expectFocus(onRow(third, page));
+    await page.keyboard.press('Escape');
+    await selected(page).waitFor({ state: 'hidden' });
+    await page.keyboard.press('j');
+    await expectFocus(onRow(fourth, page));
+    // A letter in a field is a letter.
+    await field(page, SEARCH).fill('');
+    await page.keyboard.type('jax');
+    await expectValue(field(page, SEARCH), 'jax');
+    await field(page, SEARCH).fill('');
+    await expectNumbers(
+      page,
+      made.map(({ rmaNumber }) => rmaNumber),
+    );
+    await page.getByRole('heading', { name: 'Repairs' }).click();
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog').getByRole('listitem');
+    await keys.filter({ hasText: 'Select down' }).getByText('Shift J').waitFor();
+    await closeBy(page.getByRole('dialog'), 'Close');
+    await page.getByRole('heading', { name: 'Repairs' }).click();
+    await page.keyboard.press('j');
+    await expectFocus(onRow(fourth, page));
+    await page.keyboard.press('Enter');
+    await title(page, fourth.rmaNumber).waitFor();
+    await page.keyboard.press('u');
+    await title(page, 'Repairs').waitFor();
+    await onRow(fourth, page).waitFor();
+    await page.keyboard.press('n');
+    await title(page, 'New repair').waitFor();
+  });
+
+  it('show a preview beside the rows that follows the cursor', async ({ t }) => {
+    const [first, second] = [
+      await newRepair(t, { faultDescription: 'Smells of smoke' }),
+      await newRepair(t, { faultDescription: 'Sings at night' }),
+    ];
+    const page = await openPageAs('Repairs', t, 'STAFF');
+    await onRow(second, page).waitFor();
+    await page.keyboard.press('j');
+    await expectFocus(onRow(first, page));
+    await page.keyboard.press('Space');
+    const preview = (of: Made) => page.getByRole('complementary', { name: `Preview of ${of.rmaNumber}` });
+    await preview(first).getByText('Smells of smoke').waitFor();
+    await preview(first).getByText('created this return').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('j');
+    await preview(second).getByText('Sings at night').waitFor();
+    await page.keyboard.press('Escape');
+    await preview(second).waitFor({ state: 'hidden' });
+    await expectFocus(onRow(second, page));
+    await page.keyboard.press('p');
+    await preview(second).getByRole('link', { name: 'Open' }).click();
+    await title(page, second.rmaNumber).waitFor();
+  });
+
+  it('Shift and a click select all rows in between', async ({ t }) => {
+    const made: Made[] = [];
+    for (let i = 0; i < 5; i++) made.push(await newTradeReturn(t));
+    const page = await openPageAs('Trade returns', t, 'STAFF');
+    const box = (index: number) => page.getByRole('checkbox', { name: `Select ${made[index]?.rmaNumber}` });
+    await box(1).click();
+    await box(3).click({ modifiers: ['Shift'] });
+    await selected(page).getByText('3 trade returns selected').waitFor();
+    expect(await box(2).isChecked()).toBe(true);
+    expect(await box(4).isChecked()).toBe(false);
+  });
+});
+
+describe('due times in a list', () => {
+  it('order and group it; what waits is shown as such, and found by a filter', async ({ t }) => {
+    const admin = await newPerson(t);
+    await admin.put('/target-days', { targets: [{ status: 'OFFLINE_DIAGNOSTICS', days: 3 }] });
+    const made = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
+    const [late, waiting, fresh, swapped] = made as [Made, Made, Made, Made];
+    await age(t, 'offline_repairs', late, 5 * DAY_MS);
+    const other = await newRepair(t, { startStatus: 'COUNTER_SWAPPED' });
+    const body = { what: 'PART', until: null, note: null };
+    expect((await admin.put(`/offline-repairs/${waiting.id}/waiting-for`, body)).status).toBe(200);
+    await age(t, 'offline_repairs', swapped, 2 * DAY_MS + 60_000);
+    const page = await openPageAs('Repairs', t, 'STAFF');
+    await rowOf(page, waiting.rmaNumber).getByText('Waiting for part').waitFor();
+    await page.getByRole('columnheader', { name: 'Due' }).getByRole('button').click();
+    await expectSearch(page, { sort: 'dueAt' });
+    await expect
+      .poll(async () => (await numbersOf(page)).slice(0, 3))
+      .toEqual([late, swapped, fresh].map(({ rmaNumber }) => rmaNumber));
+    const groups = page.locator('tbody').filter({ has: page.locator('th[scope="rowgroup"]') });
+    const groupOf = ({ rmaNumber }: Made) =>
+      groups.filter({ hasText: rmaNumber }).locator('th[scope="rowgroup"]').textContent();
+    expect(await groupOf(late)).toBe('Overdue');
+    expect(await groupOf(waiting)).toBe('Waiting');
+    expect(await groupOf(other)).toBe('No target');
+    await expectAccessible(page);
+    await look(page, { width: 390 });
+    await page.getByRole('region', { name: 'Overdue' }).getByRole('link', { name: late.rmaNumber }).waitFor();
+    await look(page, { width: 1280 });
+    await chooseFilter(page, 'Waiting for', 'A part');
+    await expectNumbers(page, [waiting.rmaNumber]);
+    await page.getByRole('button', { name: 'Remove filter: Waiting for part' }).click();
+    await chooseFilter(page, 'Due', 'Overdue');
+    await expectNumbers(page, [late.rmaNumber]);
+  });
+});
+
+it('rows are 40 px high, or two lines where this device is set so; five cards fit a phone', async ({ t }) => {
+  const made: Made[] = [];
+  for (let i = 0; i < 7; i++) made.push(await newRepair(t, { faultDescription: 'It leaks. '.repeat(40) }));
+  const page = await openPageAs('Repairs', t, 'STAFF');
+  const [first] = made as [Made];
+  const height = async () => (await rowOf(page, first.rmaNumber).boundingBox())?.height ?? 0;
+  await expect.poll(height).toBeLessThanOrEqual(41);
+  await (await listOptions(page)).getByRole('button', { name: 'Comfortable' }).click();
+  await expect.poll(height).toBeGreaterThan(44);
+  await page.reload();
+  await expect.poll(height).toBeGreaterThan(44);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const cards = page.getByRole('main').getByRole('listitem').filter({ hasText: '#RMA-' });
+  await expect.poll(() => cards.count()).toBe(7);
+  for (const card of await cards.all()) expect((await card.boundingBox())?.height).toBeLessThanOrEqual(120);
+  const menuTop = (await page.getByRole('navigation', { name: 'Pages' }).boundingBox())?.y ?? 0;
+  const fifth = await cards.nth(4).boundingBox();
+  expect((fifth?.y ?? 0) + (fifth?.height ?? 0)).toBeLessThanOrEqual(menuTop);
+});
+
+it('on a phone the bar of what is selected has one row, and the others are in its menu', async ({ t }) => {
+  const repair = await newRepair(t);
+  const page = await openPageAs('Repairs', t, 'STAFF', { width: 390 });
+  await page.getByRole('checkbox', { name: `Select ${repair.rmaNumber}` }).check();
+  const bar = page.getByRole('region', { name: 'Selected rows' });
+  await bar.getByRole('button', { name: 'More' }).waitFor();
+  expect((await bar.boundingBox())?.height).toBeLessThan(64);
+  await expectAccessible(page);
+  await bar.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Start repair' }).click();
+  await page.getByText('1 repair').first().waitFor();
+  await expect
+    .poll(async () => (await t.get(`/offline-repairs/${repair.id}`)).body.status)
+    .toBe('OFFLINE_REPAIR');
+});
+
+it('a key that comes before the rows, or right before Enter, is not lost', async ({ t }) => {
+  const [first] = [await newRepair(t), await newRepair(t)];
+  const page = await openPageAs('Repairs', t, 'STAFF');
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/admin/api/offline-repairs?*', async (route) => {
+    await answered;
+    await route.continue();
+  });
+  await page.goto('/admin/offline-repairs?status=OFFLINE_DIAGNOSTICS');
+  await page.getByRole('heading', { name: 'Repairs', level: 2 }).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Shift');
+  await expect.poll(() => page.evaluate(`document.activeElement.tagName`)).toBe('BODY');
+  answer();
+  await expectFocus(page.getByRole('link', { name: first.rmaNumber }));
+  await page.reload();
+  await page.getByRole('link', { name: first.rmaNumber }).waitFor();
+  await page.evaluate(`for (const key of ['j', 'Enter'])
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))`);
+  await title(page, first.rmaNumber).waitFor();
 });

@@ -1,18 +1,20 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { goInside, openAs, openPageAs, saidAt } from '../support/browser.ts';
+import { accessibleEverywhere, goInside, openAs, openPageAs, saidAt } from '../support/browser.ts';
 import {
   expectFocus,
   expectValue,
   field,
   fillIn,
+  newRepair,
+  newTradeReturn,
   REPAIR_FIELDS,
   TRADE_FIELDS,
   title,
 } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 
@@ -53,14 +55,9 @@ it.for(KINDS)('a lost answer at $path makes one return', async ({ path, action, 
     await fillIn(page, fields);
     await loseNextAnswer(page, path);
     await send();
-    await page.getByRole('alert').getByText('Not created yet; what you typed is kept').waitFor();
+    await page.getByRole('alert').getByText('Not created. What you typed is still here').waitFor();
   };
   const isShown = () => page.getByRole('link', { name: 'Print slip' }).waitFor();
-  const startAnother = async () => {
-    await page.getByRole('main').getByRole('link').first().click();
-    await page.getByRole('link', { name: link }).click();
-    await title(page, link).waitFor();
-  };
 
   await page.goto(`/admin${path}/new`);
   await loseAnswer();
@@ -72,19 +69,15 @@ it.for(KINDS)('a lost answer at $path makes one return', async ({ path, action, 
   await title(page, items[0].rmaNumber).waitFor();
 
   // The next one is another one, also where everything about it is the same.
-  await startAnother();
+  await page.getByRole('main').getByRole('link').first().click();
+  await page.getByRole('link', { name: link }).click();
+  await title(page, link).waitFor();
   await loseAnswer();
   await page.reload();
   await page.getByText('What you typed before is still here.').waitFor();
   await send();
   await isShown();
   expect(await totalOf()).toBe(2);
-
-  await startAnother();
-  await fillIn(page, fields);
-  await send();
-  await isShown();
-  expect(await totalOf()).toBe(3);
 });
 
 it('a form can be started over, and Cancel forgets the customer that was typed', async ({ t }) => {
@@ -108,7 +101,7 @@ it('a price is read as people write it, and asked about where it can be read in 
   const staff = await newPerson(t, { role: 'STAFF' });
   const page = await openPageAs('New repair', t, 'STAFF');
   await fillIn(page, REPAIR_FIELDS);
-  const price = field(page, 'Price of one');
+  const price = field(page, 'Unit price');
   const type = async (text: string) => {
     await price.fill('');
     await price.pressSequentially(text);
@@ -143,4 +136,254 @@ it('a price is read as people write it, and asked about where it can be read in 
   await page.getByText('total 0.00').waitFor();
   await page.getByRole('button', { name: '1200', exact: true }).click();
   await page.getByText('total 1,558,800.00').waitFor();
+});
+
+/** Puts a shop's currency on its prices. */
+const priceIn = async (t: Harness, currency: string) => {
+  const admin = await newPerson(t, { role: 'ADMIN' });
+  const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
+  expect((await admin.put('/shop-settings', { ...settings, currency })).status).toBe(200);
+};
+
+it('a price is in the currency of the shop, with its decimals and no more', async ({ t }) => {
+  await priceIn(t, 'EUR');
+  const page = await openPageAs('New repair', t, 'STAFF');
+  const price = field(page, 'Unit price');
+  await page.getByText('EUR').waitFor();
+  const type = async (text: string) => {
+    await price.fill('');
+    await price.pressSequentially(text);
+    await price.press('Tab');
+  };
+  for (const [typed, read] of [
+    ['1,299.00', '1299.00'],
+    ['1.299,00', '1299.00'],
+    ['1,299', '1299.00'],
+    ['49,9', '49.90'],
+  ] as const) {
+    await type(typed);
+    await expectValue(price, read);
+  }
+  await type('0.125');
+  await expect.poll(() => saidAt(price)).toBe('EUR has 2 decimals only.');
+  await fillIn(page, { ...REPAIR_FIELDS, 'Unit price': '0.125' });
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await page.getByText('1 field needs another look.').waitFor();
+  await expectFocus(price);
+});
+
+/** Keys as a person presses them: sixty milliseconds each. */
+const KEY_MS = 60;
+const atHumanSpeed = (page: Page) => {
+  let keys = 0;
+  let typed = 0;
+  return {
+    press: async (key: string) => {
+      keys += key.split('+').length;
+      await page.keyboard.press(key, { delay: KEY_MS });
+    },
+    type: async (text: string) => {
+      typed += text.length;
+      await page.keyboard.type(text, { delay: KEY_MS });
+    },
+    keys: () => keys,
+    ms: () => (keys + typed) * KEY_MS,
+  };
+};
+
+/** Keeps what would be printed, instead of printing it. */
+const stubPrint = (page: Page) =>
+  page.addInitScript(`window.printed = []; window.print = () =>
+    window.printed.push([...document.querySelectorAll('.slips article')].map((slip) => slip.textContent));`);
+const printedOn = (page: Page): Promise<string[][]> => page.evaluate('window.printed');
+
+const DRILL = {
+  sku: 'DRILL-18',
+  productName: 'Cordless drill 18 V',
+  quantity: 1,
+  price: 149.5,
+  serialNumber: 'SN-448120',
+};
+
+// From an empty page to a printed slip, for a customer and an item that the shop knows.
+it('an intake takes a scan, a fault and one key, and twenty seconds at most', async ({ t }) => {
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const { id } = await newRepair(t, {
+    faultyItem: DRILL,
+    customerName: 'Nora Wind',
+    customerEmail: 'nora@example.com',
+    orderNumber: 'SO-77',
+    faultDescription: 'Does not start',
+  });
+  await staff.post(`/offline-repairs/${id}/close`, {});
+  const page = await openAs(t, 'STAFF');
+  await stubPrint(page);
+  await page.goto('/admin/offline-repairs/new');
+  const lookUp = page.getByRole('combobox', { name: 'Scan or type a serial number' });
+  await expectFocus(lookUp);
+
+  const hand = atHumanSpeed(page);
+  const started = Date.now();
+  await page.keyboard.insertText(DRILL.serialNumber);
+  await page.keyboard.press('Enter');
+  await expectFocus(field(page, 'What is wrong'));
+  await expectValue(field(page, 'Name'), 'Nora Wind');
+  // Frequent faults are a key away; a word of one's own may follow.
+  await page.getByRole('button', { name: 'Does not start' }).waitFor();
+  await hand.press('Alt+1');
+  await expectValue(field(page, 'What is wrong'), 'Does not start');
+  await hand.type(', smells burnt');
+  await hand.press('Control+Enter');
+  await expect.poll(() => printedOn(page)).toHaveLength(1);
+  const waitedMs = Date.now() - started;
+  expect(hand.keys()).toBeLessThanOrEqual(12);
+  expect(hand.ms()).toBeLessThan(20_000);
+  expect(waitedMs).toBeLessThan(20_000);
+
+  const [created] = (await staff.get('/offline-repairs')).body.items;
+  expect(created).toMatchObject({
+    customerName: 'Nora Wind',
+    customerEmail: 'nora@example.com',
+    orderNumber: 'SO-77',
+    faultDescription: 'Does not start, smells burnt',
+    faultyItem: DRILL,
+  });
+  const [[slip]] = (await printedOn(page)) as [[string]];
+  for (const words of [created.rmaNumber, 'Does not start, smells burnt', 'Nora Wind'])
+    expect(slip).toContain(words);
+
+  // One sheet, whatever stands on the page around it.
+  const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+  expect(pdf.match(/\/MediaBox/g)).toHaveLength(1);
+
+  // The next one begins at once, and the store is still there.
+  await page.getByRole('link', { name: `${created.rmaNumber} created` }).waitFor();
+  await expectFocus(lookUp);
+  await expectValue(field(page, 'Name'), '');
+  await expectValue(field(page, 'Store'), created.storeId);
+  expect(await page.getByText('another look').count()).toBe(0);
+  await page.getByRole('button', { name: 'Print again' }).click();
+  await expect.poll(() => printedOn(page)).toHaveLength(2);
+  await page.reload();
+  expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
+});
+
+it('an intake warns of an item that is here already, and offers what a customer has', async ({ t }) => {
+  const customer = {
+    customerName: 'Nora Wind',
+    customerEmail: 'nora@example.com',
+    customerPhone: '+44 20 7946 0018',
+  };
+  const open = await newRepair(t, { ...customer, faultyItem: DRILL });
+  await newRepair(t, {
+    ...customer,
+    faultyItem: { ...DRILL, sku: 'SAW-1', productName: 'Saw', serialNumber: 'SAW-9' },
+  });
+  const page = await openPageAs('New repair', t, 'STAFF');
+  const lookUp = page.getByRole('combobox', { name: 'Scan or type a serial number' });
+
+  // A phone number in another form fills in the customer; the items are offered, and keys alone choose.
+  await lookUp.pressSequentially('020 7946 0018');
+  await page.getByRole('option', { name: 'Nora Wind' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expectValue(field(page, 'E-mail'), 'nora@example.com');
+  await expectValue(field(page, 'Product'), '');
+  const chips = page.getByRole('group', { name: 'Earlier items of this customer' });
+  await expectFocus(chips.getByRole('button', { name: 'Saw' }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expectValue(field(page, 'Serial number'), 'SN-448120');
+  await expectValue(field(page, 'Unit price'), '149.5');
+  await expectFocus(field(page, 'What is wrong'));
+  const warning = page.getByRole('alert').filter({ hasText: 'Already here:' });
+  await warning.getByText('In diagnostics').waitFor();
+  expect(await warning.getByRole('link', { name: open.rmaNumber }).getAttribute('href')).toContain(open.id);
+  await accessibleEverywhere(page);
+
+  // What is unknown goes into the field that it looks like.
+  for (const [typed, name] of [
+    ['ada@new.example', 'E-mail'],
+    ['+49 151 2345678', 'Phone'],
+    ['4006381333931', 'Serial number'],
+  ] as const) {
+    await lookUp.fill(typed);
+    await lookUp.press('Enter');
+    await expectValue(field(page, name), typed);
+    await expectFocus(field(page, 'Name'));
+  }
+  // A part of a serial number is none: what was scanned may be new.
+  await lookUp.fill('SAW');
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await expectValue(field(page, 'Serial number'), 'SAW');
+});
+
+it('rare fields are behind More fields, which opens where one of them is wrong', async ({ t }) => {
+  const page = await openPageAs('New repair', t, 'STAFF');
+  expect(await field(page, 'Weight').count()).toBe(0);
+  await fillIn(page, REPAIR_FIELDS);
+  await page.getByRole('button', { name: 'More fields' }).click();
+  await field(page, 'Tracking number').fill('JD01');
+  await page.getByRole('button', { name: 'Fewer fields' }).click();
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await page.getByText('1 field needs another look.').waitFor();
+  await expectFocus(field(page, 'Carrier'));
+});
+
+it('a trade return fills in from an earlier one, and Enter adds lines', async ({ t }) => {
+  await priceIn(t, 'EUR');
+  await newTradeReturn(t);
+  const page = await openPageAs('New trade return', t, 'STAFF');
+  await page.getByRole('combobox', { name: 'Company, order' }).pressSequentially('north');
+  await page.getByRole('option', { name: 'Northwind Interiors' }).waitFor();
+  // Faster than the search: what was marked is taken.
+  await page.keyboard.type('wind');
+  await page.keyboard.press('Enter');
+  await expectFocus(field(page, 'Trade order number'));
+  await expectValue(field(page, 'Company ID'), TRADE_FIELDS['Company ID']);
+  await expectValue(field(page, 'Postcode'), TRADE_FIELDS.Postcode);
+
+  await page.getByLabel('SKU, line 1').fill('LAMP-OAK');
+  for (const text of ['', 'Oak lamp', '2', '1.299,00']) {
+    if (text) await page.locator(':focus').fill(text);
+    await page.keyboard.press('Enter');
+  }
+  await expectFocus(page.getByLabel('SKU, line 2'));
+  await page.getByText('total €2,598.00').waitFor();
+});
+
+const LINES = ['SKU, line 1', 'Product, line 1', 'Quantity, line 1', 'Unit price, line 1', 'SKU, line 2'];
+
+it('the buttons stay in sight and cover no field; on a phone lines are cards', async ({ t }) => {
+  for (const { width, path, action } of [
+    { width: 1280, path: '/offline-repairs', action: 'Create repair' },
+    { width: 390, path: '/offline-repairs', action: 'Create repair' },
+    { width: 390, path: '/trade-returns', action: 'Create trade return' },
+  ]) {
+    const page = await openAs(t, 'STAFF', { width });
+    await page.setViewportSize({ width, height: 600 });
+    await page.goto(`/admin${path}/new`);
+    const create = page.getByRole('button', { name: action });
+    await create.waitFor();
+    const bottom = async () => ((await create.boundingBox())?.y ?? 0) + 32;
+    expect(await bottom()).toBeLessThan(600);
+    if (path === '/trade-returns') {
+      await page.getByRole('button', { name: 'Add line' }).click();
+      for (const label of LINES) await page.getByLabel(label).fill('1');
+      await page.locator('[data-line="Line 2"]').waitFor();
+      expect(await page.evaluate(`document.documentElement.scrollWidth`)).toBe(width);
+    }
+    // From field to field: none is behind the bar.
+    const behind = await page.evaluate(`{
+      const create = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === '${action}');
+      const fields = [...document.querySelectorAll('main :is(input, textarea):not([type=checkbox], [type=radio])')];
+      fields.filter((field) => {
+        field.focus();
+        const { top, height } = field.getBoundingClientRect();
+        return top + Math.min(height, 32) > create.getBoundingClientRect().top;
+      }).map(({ id }) => id);
+    }`);
+    expect(behind).toEqual([]);
+  }
 });

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Erasure } from '../../contract/personal-data.ts';
 import { newPerson, PASSWORD } from '../support/admin.ts';
 import {
+  accessibleEverywhere,
   expectAccessible,
   expectAccessibleDialog,
   goInside,
@@ -11,7 +12,6 @@ import {
   openPageAs,
 } from '../support/browser.ts';
 import {
-  accessibleEverywhere,
   closeBy,
   emailAt,
   field,
@@ -46,7 +46,7 @@ const openErase = async (page: Page): Promise<Locator> => {
   await field(page, 'E-mail or phone').fill(EMAIL);
   await page.getByRole('button', { name: 'Find' }).click();
   await page.getByRole('button', { name: 'Erase…' }).click();
-  return page.getByRole('dialog', { name: 'Erase the data of a customer' });
+  return page.getByRole('dialog', { name: 'Erase a customer’s data' });
 };
 
 const fits = (page: Page) =>
@@ -100,7 +100,7 @@ it('many returns are erased call by call; to stop or close that does no harm', a
   await dialog.getByRole('button', { name: 'Stop' }).click();
   await letGo();
   await dialog
-    .getByText('Erased: 1,000 returns. 240 returns can still be erased: choose Erase… again.')
+    .getByText('1,000 returns erased. 240 returns can still be erased: choose Erase… again.')
     .waitFor();
   await closeBy(dialog, 'Done');
 
@@ -112,7 +112,7 @@ it('many returns are erased call by call; to stop or close that does no harm', a
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await held.shift()?.fulfill({ json: answerOf(500, 740) });
-  await page.getByText(`1 return of ${EMAIL}`).waitFor();
+  await page.getByText(`1 return for ${EMAIL}`).waitFor();
   expect(held).toEqual([]);
 });
 
@@ -120,7 +120,7 @@ it('a refusal names the returns; an error keeps what was typed', async ({ t }) =
   const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
   const page = await openPage(t);
   const dialog = await openErase(page);
-  await dialog.getByText('can be erased now.').waitFor();
+  await dialog.getByText('can be erased yet.').waitFor();
   expect(await dialog.getByRole('button', { name: 'Erase', exact: true }).isDisabled()).toBe(true);
   for (const look_ of [{ scheme: 'dark', width: 390 } as const, { scheme: 'light', width: 1280 } as const]) {
     await look(page, look_);
@@ -151,7 +151,7 @@ it('a refusal names the returns; an error keeps what was typed', async ({ t }) =
   await erase.click();
   await dialog.getByText('Nothing was erased').waitFor();
   await dialog
-    .getByText(`A webhook about it is still to be sent; try again in some minutes: ${rmaNumber}`)
+    .getByText(`A webhook about it is still waiting; try again in a few minutes: ${rmaNumber}`)
     .waitFor();
 });
 
@@ -162,7 +162,7 @@ it('an export asks for the password first', async ({ t }) => {
   await page.getByRole('button', { name: 'Find' }).click();
   t.clock.advance(10 * 60_000);
   await page.getByRole('button', { name: 'Export' }).click();
-  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const proof = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await proof.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('Nothing was exported').waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
@@ -186,13 +186,13 @@ it('erased returns of both kinds are quiet, on their pages, lists and slips', as
   await page.getByRole('button', { name: 'Add note' }).click();
   await page.getByText('were erased: it cannot be changed any more.').waitFor();
   await page.reload();
-  await page.getByText('The customer’s data were erased on').waitFor();
+  await page.getByText('The customer’s data was erased on').waitFor();
   await expect.poll(kept).not.toContain(UNBROKEN);
   await accessibleEverywhere(page);
 
   await goInside(page, `/admin/trade-returns/${trade.id}`);
   await page.getByText('This return cannot be changed any more.').waitFor();
-  expect(await page.getByRole('group', { name: 'What can be done' }).count()).toBe(0);
+  expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0);
   expect(
     await page
       .getByRole('definition')
@@ -219,24 +219,24 @@ it('the name of a former employee is erased', async ({ t, admin }) => {
   await admin.delete(`/users/${grace.id}`);
   const page = await openPage(t);
   await rowWith(page, grace.email).getByRole('button', { name: 'Erase name…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Erase the name of a former employee' });
+  const dialog = page.getByRole('dialog', { name: 'Erase a former employee’s name' });
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('Left the shop');
   await look(page, { scheme: 'dark', width: 390 });
   await expectAccessibleDialog(page);
   await closeBy(dialog, 'Erase name');
   // The janitor erases it later.
-  await rowWith(page, grace.email).getByText('Is being erased').waitFor();
+  await rowWith(page, grace.email).getByText('Erasing…').waitFor();
   expect(await fits(page)).toBe(true);
   await accessibleEverywhere(page);
 });
 
-it('the bench says of an erased return that it was erased', async ({ t, admin }) => {
+it('the scan station says of an erased return that it was erased', async ({ t, admin }) => {
   const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
   await admin.post('/customers/erase', { email: EMAIL, includeOpen: true, reason: 'Asked by letter' });
-  const page = await openPageAs('Bench', t, 'STAFF');
-  await page.getByRole('combobox', { name: 'Move' }).selectOption('Begin repair');
+  const page = await openPageAs('Scan station', t, 'STAFF');
+  await page.getByRole('radio', { name: 'Start repair' }).check();
   await page.getByRole('textbox', { name: 'Scan a return' }).fill(rmaNumber);
   await page.keyboard.press('Enter');
-  await page.getByText('0 done, 1 not done').waitFor();
+  await page.getByText('0 done, 1 failed').waitFor();
   await page.getByText('were erased: it cannot be changed any more.').first().waitFor();
 });

@@ -3,8 +3,17 @@ import { expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson, PASSWORD } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { openAs, openMove, saidAt } from '../support/browser.ts';
 import {
+  accessibleEverywhere,
+  expectAccessible,
+  expectAccessibleDialog,
+  look,
+  openAs,
+  openMove,
+  saidAt,
+} from '../support/browser.ts';
+import {
+  age,
   closeBy,
   emailAt,
   expectFocus,
@@ -16,7 +25,7 @@ import {
   typeFast,
 } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 
@@ -25,6 +34,9 @@ const openRepair = async (page: Page, { id, rmaNumber }: Made) => {
   await title(page, rmaNumber).waitFor();
 };
 
+/** In the menu: the whole dialog of a move that the button makes at once. */
+const WITH_NOTES = 'Start repair with notes…';
+
 const dialogOf = (page: Page, label: string): Locator => page.getByRole('dialog', { name: label });
 
 it('a move that came too late tells who did what, and is made only on purpose', async ({ t }) => {
@@ -32,30 +44,30 @@ it('a move that came too late tells who did what, and is made only on purpose', 
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await openRepair(page, repair);
-  await openMove(page, 'Begin repair');
-  const dialog = dialogOf(page, 'Begin repair');
+  await openMove(page, WITH_NOTES);
+  const dialog = dialogOf(page, 'Start repair');
   await dialog.getByLabel('Repair notes').fill('New heating element');
   await ana.post(`/offline-repairs/${repair.id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
   await ana.post(`/offline-repairs/${repair.id}/close`, {});
 
-  await dialog.getByRole('button', { name: 'Begin repair' }).click();
+  await dialog.getByRole('button', { name: 'Start repair' }).click();
   await dialog.getByText('Ana Lopez resolved it (Write off)').waitFor();
   await dialog.getByText('Ana Lopez closed it').waitFor();
-  await dialog.getByText('The disposition Write off stays until the repair is resolved again.').waitFor();
+  await dialog.getByText('The outcome “Write off” stays until it is resolved again.').waitFor();
   await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   const now = async () => (await t.get(`/offline-repairs/${repair.id}`)).body;
   expect(await now()).toMatchObject({ status: 'OFFLINE_CLOSED', repairNotes: null });
 
-  await closeBy(dialog, 'Leave it');
+  await closeBy(dialog, 'Cancel');
   expect((await now()).status).toBe('OFFLINE_CLOSED');
-  await openMove(page, 'Begin repair');
+  await openMove(page, 'Start repair');
   await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   await ana.post(`/offline-repairs/${repair.id}/begin-diagnostics`, {});
-  await dialog.getByRole('button', { name: 'Begin repair' }).click();
-  await dialog.getByText('Ana Lopez changed the status to In diagnostics').waitFor();
-  await closeBy(dialog, 'Do it anyway');
+  await dialog.getByRole('button', { name: 'Start repair' }).click();
+  await dialog.getByText('Ana Lopez changed status to In diagnostics').waitFor();
+  await closeBy(dialog, 'Continue anyway');
   expect(await now()).toMatchObject({ status: 'OFFLINE_REPAIR', repairNotes: 'New heating element' });
-  await page.getByText('Left from before: this repair was opened again.').waitFor();
+  await page.getByText('From before it was reopened').waitFor();
 });
 
 it('keeps half-written notes and moves through Escape, a reload and the session’s end', async ({ t }) => {
@@ -64,15 +76,15 @@ it('keeps half-written notes and moves through Escape, a reload and the session�
   const page = await openAs(t, 'STAFF', { email });
   await openRepair(page, repair);
   await page.getByLabel('Add a note').fill('The customer was');
-  await openMove(page, 'Begin repair');
-  const dialog = dialogOf(page, 'Begin repair');
+  await openMove(page, WITH_NOTES);
+  const dialog = dialogOf(page, 'Start repair');
   const notes = dialog.getByLabel('Repair notes');
   await notes.fill('New heating');
   await page.mouse.click(5, 450);
   await expectValue(notes, 'New heating');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
-  await openMove(page, 'Begin repair');
+  await openMove(page, WITH_NOTES);
   await dialog.getByText('What you typed before is still here.').waitFor();
   await expectValue(notes, 'New heating');
   await notes.fill('New heating element');
@@ -81,7 +93,7 @@ it('keeps half-written notes and moves through Escape, a reload and the session�
   await expectValue(notes, 'New heating element');
 
   await t.ctx.db.deleteFrom('sessions').execute();
-  await dialog.getByRole('button', { name: 'Begin repair' }).click();
+  await dialog.getByRole('button', { name: 'Start repair' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.getByText(email).waitFor();
   const password = again.getByLabel('Password').and(page.locator('input'));
@@ -92,11 +104,11 @@ it('keeps half-written notes and moves through Escape, a reload and the session�
   await password.fill(PASSWORD);
   await closeBy(again, 'Sign in');
   await expectValue(notes, 'New heating element');
-  await closeBy(dialog, 'Begin repair');
+  await closeBy(dialog, 'Start repair');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.repairNotes).toBe('New heating element');
   await expectValue(page.getByLabel('Add a note'), 'The customer was');
   await page.getByLabel('Add a note').fill('The customer was told');
-  await page.getByRole('button', { name: 'Add note' }).click();
+  await page.getByRole('main').getByRole('button', { name: 'Add note' }).click();
   await expectValue(page.getByLabel('Add a note'), '');
 
   // Cancel means it: nothing of it comes back.
@@ -121,7 +133,7 @@ it('a form that was emptied shows no error until something is typed again', asyn
   await openRepair(page, repair);
   const note = page.getByLabel('Add a note');
   await note.fill('The customer was told');
-  await page.getByRole('button', { name: 'Add note' }).click();
+  await page.getByRole('main').getByRole('button', { name: 'Add note' }).click();
   await expectValue(note, '');
   await expectError(note, null);
   await page.getByLabel('What happened, newest first').getByText('The customer was told').waitFor();
@@ -156,7 +168,7 @@ it('keeps half-typed corrections through a reload, and never undoes a colleague�
   await dialog.getByText('What you typed before is still here.').waitFor();
   await expectValue(dialog.getByLabel('Customer'), 'Ada Pereira-Li');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Someone else corrected this meanwhile').waitFor();
+  await dialog.getByText('Someone else just corrected this').waitFor();
   await closeBy(dialog, 'Save');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body).toMatchObject({
     customerName: 'Ada Pereira-Li',
@@ -226,7 +238,7 @@ it('walks through a list by keys, corrects a typing error, and shows earlier ret
   await openRepair(page, third);
   const earlier = page.getByRole('listitem').filter({ hasText: repairs[0]?.rmaNumber ?? '' });
   await earlier.first().waitFor();
-  await page.getByRole('heading', { name: 'Of this serial number' }).waitFor();
+  await page.getByRole('heading', { name: 'Same serial number' }).waitFor();
   await page.getByRole('button', { name: 'More' }).click();
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
@@ -257,10 +269,10 @@ it('a move that changed nothing is shown as what it was', async ({ t }) => {
   const story = page.getByLabel('What happened, newest first');
   await story.getByText('created this return').waitFor();
   for (const words of [
-    'confirmed the status: still In diagnostics',
-    'changed the status',
+    'set the same status again: In diagnostics',
+    'changed status to',
     'closed it',
-    'confirmed the status: still Closed',
+    'set the same status again: Closed',
   ])
     expect(await story.getByText(words).count(), words).toBe(1);
 });
@@ -300,7 +312,7 @@ it('a repair tells its exact times to the keyboard, the pointer and a finger', a
       new Date(element.getAttribute('datetime') ?? ''),
     ),
   );
-  await page.getByRole('button', { name: /^Copy #RMA-/ }).focus();
+  await page.getByRole('link', { name: 'Print slip' }).focus();
   await page.keyboard.press('Tab');
   await exact.waitFor();
   await expect.poll(() => exact.textContent()).toBe(said);
@@ -329,15 +341,14 @@ it('a trade return that a colleague moved meanwhile is explained, and shown as i
   const other = await newPerson(t, { role: 'ADMIN' });
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/trade-returns/${id}`);
+  await title(page, rmaNumber).waitFor();
+  expect((await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).status).toBe(200);
   await page.getByRole('button', { name: 'Approve' }).click();
   const dialog = page.getByRole('dialog', { name: `Approve: ${rmaNumber}` });
-  await dialog.waitFor();
-  expect((await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).status).toBe(200);
-  await dialog.getByRole('button', { name: 'Approve' }).click();
-  await dialog.getByText(`${other.email} changed the status to Rejected`).waitFor();
-  await dialog.getByText('so “Approve” is not possible any more').waitFor();
-  expect(await dialog.getByRole('button', { name: 'Do it anyway' }).count()).toBe(0);
-  await closeBy(dialog, 'Leave it');
+  await dialog.getByText(`${other.email} changed status to Rejected`).waitFor();
+  await dialog.getByText('so “Approve” is no longer possible').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Continue anyway' }).count()).toBe(0);
+  await closeBy(dialog, 'Cancel');
   await page.getByText('This trade return is finished').waitFor();
   await page.getByLabel('What happened, newest first').getByText(other.email).waitFor();
   expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_REJECTED');
@@ -362,7 +373,226 @@ it('people who were too quick read so in their own words, and keep what they typ
       },
     }),
   );
-  await page.getByRole('button', { name: 'Add note' }).click();
-  await page.getByRole('alert').getByText('Too many at once; try again in 20 seconds.').waitFor();
+  await page.getByRole('main').getByRole('button', { name: 'Add note' }).click();
+  await page.getByRole('alert').getByText('Too many requests. Try again in 20 seconds.').waitFor();
   expect(await page.getByRole('textbox', { name: 'Add a note' }).inputValue()).toBe('Rang the customer');
+});
+
+const statusOf = async (t: Harness, { id }: Made): Promise<string> =>
+  (await t.get(`/offline-repairs/${id}`)).body.status;
+const mainButton = (page: Page, name: string): Locator =>
+  page.getByRole('group', { name: 'Actions' }).getByRole('button', { name, exact: true });
+const toast = (page: Page, words: string): Locator => page.getByRole('alert').filter({ hasText: words });
+
+it('a move without required fields happens at once, and its toast adds a note or undoes it', async ({
+  t,
+  admin,
+}) => {
+  const repair = await newRepair(t);
+  const waiting = { what: 'PART', until: null, note: 'Ordered' };
+  await admin.put(`/offline-repairs/${repair.id}/waiting-for`, waiting);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  // With the keyboard: the focus stays on the button, which is the next move then.
+  await mainButton(page, 'Start repair').focus();
+  await page.keyboard.press('Enter');
+  await toast(page, 'repair started').waitFor();
+  await expectFocus(mainButton(page, 'Resolve'));
+  expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
+  await expectAccessible(page);
+
+  await toast(page, 'repair started').getByRole('button', { name: 'Undo' }).press('Enter');
+  await toast(page, 'Moved back to In diagnostics. The timeline has both changes.').waitFor();
+  await expectFocus(mainButton(page, 'Start repair'));
+  const { body: undone } = await admin.get(`/offline-repairs/${repair.id}`);
+  expect(undone).toMatchObject({ status: 'OFFLINE_DIAGNOSTICS', waitingFor: waiting });
+  const story = page.getByLabel('What happened, newest first');
+  await expect.poll(() => story.getByText('changed status to').count()).toBe(2);
+
+  // The second click of a double click would else be the next move.
+  await mainButton(page, 'Start repair').dblclick();
+  await toast(page, 'repair started').getByRole('button', { name: 'Add note' }).click();
+  await expectFocus(page.getByLabel('Add a note'));
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
+
+  // To the status that it has already: for the technician or a note, so it asks.
+  await openMove(page, 'Start repair');
+  await dialogOf(page, 'Start repair').getByLabel('Technician').waitFor();
+});
+
+it('undo leads back to a resolved repair with its outcome, and not over what a colleague did', async ({
+  t,
+}) => {
+  const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
+  const repair = await newRepair(t);
+  await ana.post(`/offline-repairs/${repair.id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await mainButton(page, 'Close').click();
+  const undo = toast(page, 'closed').getByRole('button', { name: 'Undo' });
+  await undo.click();
+  await toast(page, 'Moved back to Resolved').waitFor();
+  const { status, offlineDisposition } = (await t.get(`/offline-repairs/${repair.id}`)).body;
+  expect({ status, offlineDisposition }).toEqual({
+    status: 'OFFLINE_RESOLVED',
+    offlineDisposition: 'WRITE_OFF',
+  });
+
+  await mainButton(page, 'Close').click();
+  await undo.waitFor();
+  await ana.post(`/offline-repairs/${repair.id}/begin-repair`, {});
+  await undo.click();
+  await toast(page, 'It has changed again since').waitFor();
+  expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
+});
+
+it('a move at once that fails says so, and a conflict asks first', async ({ t }) => {
+  const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await page.context().setOffline(true);
+  await mainButton(page, 'Start repair').click();
+  await toast(page, 'The service cannot be reached').waitFor();
+  await page.context().setOffline(false);
+  await ana.post(`/offline-repairs/${repair.id}/tracking`, { trackingNumber: 'JD01', carrierName: 'DHL' });
+  await toast(page, 'The service cannot be reached').getByRole('button', { name: 'Try again' }).click();
+  const dialog = dialogOf(page, 'Start repair');
+  await dialog.getByText('Ana Lopez added tracking JD01').waitFor();
+  await expectAccessibleDialog(page);
+  expect(await statusOf(t, repair)).toBe('OFFLINE_DIAGNOSTICS');
+  await closeBy(dialog, 'Continue anyway');
+  await toast(page, 'repair started').waitFor();
+  expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
+});
+
+it('a move that fails after one has walked on says so', async ({ t }) => {
+  const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
+  const [first, second] = [await newRepair(t), await newRepair(t)];
+  const page = await openAs(t, 'STAFF');
+  await page.goto('/admin/offline-repairs?sort=number&order=asc');
+  await page.getByRole('link', { name: first.rmaNumber }).click();
+  await title(page, first.rmaNumber).waitFor();
+  await ana.post(`/offline-repairs/${first.id}/close`, {});
+  const walkedOn = Promise.withResolvers<void>();
+  await page.route('**/begin-repair*', async (route) => {
+    await walkedOn.promise;
+    await route.continue();
+  });
+  await mainButton(page, 'Start repair').click();
+  await page.keyboard.press('j');
+  await title(page, second.rmaNumber).waitFor();
+  walkedOn.resolve();
+  const failure = toast(page, `${first.rmaNumber}: “Start repair” failed`);
+  await failure.getByText('Someone else just changed this.').waitFor();
+  expect(await statusOf(t, first)).toBe('OFFLINE_CLOSED');
+});
+
+it('the next move can be made at once, while the page still reads what the one before it changed', async ({
+  t,
+}) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  const read = Promise.withResolvers<void>();
+  await page.route(`**/offline-repairs/${repair.id}`, async (route) => {
+    await read.promise;
+    await route.continue();
+  });
+  const reads = page.waitForRequest((request) => request.url().endsWith(`/offline-repairs/${repair.id}`));
+  await openMove(page, 'Start repair');
+  await reads;
+  await openMove(page, 'Resolve');
+  await dialogOf(page, 'Resolve').getByRole('radio').first().waitFor();
+  read.resolve();
+});
+
+it('the main button has one place on every return of a list, wide and on a phone', async ({ t }) => {
+  await t.ctx.db
+    .insertInto('target_days')
+    .values({ shop_id: t.shop.id, status: 'OFFLINE_DIAGNOSTICS', days: 2 })
+    .execute();
+  const repairs = [
+    await newRepair(t),
+    await newRepair(t, { customerName: 'Donaudampfschifffahrtsgesellschaftskapitän '.repeat(4).trim() }),
+    await newRepair(t, { faultDescription: 'It leaks. '.repeat(90) }),
+  ];
+  await age(t, 'offline_repairs', repairs[1] as Made, 40 * 86_400_000);
+  const page = await openAs(t, 'STAFF');
+  for (const width of [1280, 390]) {
+    await look(page, { width });
+    await page.goto('/admin/offline-repairs?q=so-10042&sort=number&order=asc');
+    await page.getByRole('link', { name: repairs[0]?.rmaNumber ?? '' }).click();
+    const boxes: unknown[] = [];
+    for (const { rmaNumber } of repairs) {
+      await title(page, rmaNumber).waitFor();
+      await page.getByLabel('What happened, newest first').waitFor();
+      boxes.push(await mainButton(page, 'Start repair').boundingBox());
+      if (rmaNumber !== repairs[2]?.rmaNumber) await page.keyboard.press('j');
+    }
+    expect(new Set(boxes.map((box) => JSON.stringify(box))).size, `${width} px`).toBe(1);
+    // And it stays there while the page scrolls.
+    await page.mouse.wheel(0, 250);
+    const [before] = boxes as { x: number }[];
+    const after = await mainButton(page, 'Start repair').boundingBox();
+    expect(after?.x).toBe(before?.x);
+    await expect.poll(() => mainButton(page, 'Start repair').and(page.locator(':visible')).count()).toBe(1);
+  }
+});
+
+it('a return waits for a part until a day, and goes on', async ({ t }) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await openMove(page, 'Waiting for…');
+  const dialog = page.getByRole('dialog', { name: `Waiting: ${repair.rmaNumber}` });
+  await expectFocus(dialog.getByRole('radio', { name: 'A part' }));
+  await dialog.getByRole('radio', { name: 'The supplier' }).check();
+  await dialog.getByRole('button', { name: 'Tomorrow' }).click();
+  await dialog.getByLabel('Note').fill('Ordered at Makita');
+  await expectAccessibleDialog(page);
+  await closeBy(dialog, 'Save');
+  await page.getByText(/^Waiting for the supplier until .+ · Ordered at Makita$/).waitFor();
+  await accessibleEverywhere(page);
+  const { waitingFor } = (await t.get(`/offline-repairs/${repair.id}`)).body;
+  expect(waitingFor).toMatchObject({ what: 'SUPPLIER' });
+  const days = (Date.parse(waitingFor.until) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBeLessThanOrEqual(2);
+  const story = page.getByLabel('What happened, newest first');
+  await story.getByText(/marked it as waiting for the supplier until/).waitFor();
+
+  await page.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByRole('button', { name: 'No date' }).click();
+  await closeBy(dialog, 'Save');
+  await page.getByText('Waiting for the supplier · Ordered at Makita').waitFor();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page
+    .getByText(/^Waiting for the supplier/)
+    .first()
+    .waitFor({ state: 'hidden' });
+  await story.getByText('marked it as no longer waiting').waitFor();
+  expect((await t.get(`/offline-repairs/${repair.id}`)).body.waitingFor).toBe(null);
+});
+
+it('a return is assigned below its name, by keys alone', async ({ t }) => {
+  await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
+  await newPerson(t, { role: 'STAFF', name: 'Grace Hopper' });
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  const assigned = (person: string) =>
+    page.getByRole('button', { name: `${person} (assign ${repair.rmaNumber})`, exact: true });
+  const button = assigned('Unassigned');
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await expectFocus(page.getByLabel('Assign to').and(page.locator('input')));
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await expectFocus(button);
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('hopp');
+  await page.keyboard.press('Enter');
+  await assigned('Grace Hopper').waitFor();
+  await page.getByLabel('What happened, newest first').getByText('assigned it to Grace Hopper').waitFor();
 });

@@ -1,9 +1,15 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { goInside, openAs, openMove, openPageAs } from '../support/browser.ts';
 import {
   accessibleEverywhere,
+  expectAccessible,
+  goInside,
+  openAs,
+  openMove,
+  openPageAs,
+} from '../support/browser.ts';
+import {
   expectFocus,
   expectValue,
   menu,
@@ -26,23 +32,24 @@ const focused = (page: Page) =>
 
 it('the first row is a few keys away, and the focus returns when a dialog closes', async ({ t }) => {
   const repair = await newRepair(t);
-  const page = await openPageAs('Offline repairs', t, 'ADMIN');
+  await t.post(`/offline-repairs/${repair.id}/begin-repair`, {});
+  const page = await openPageAs('Repairs', t, 'ADMIN');
   await page.getByRole('link', { name: repair.rmaNumber }).waitFor();
   await page.keyboard.press('Tab');
-  await expect.poll(() => focused(page)).toBe('Skip to the page');
+  await expect.poll(() => focused(page)).toBe('Skip to content');
   await page.keyboard.press('Tab');
-  await expect.poll(() => focused(page)).toBe('Skip to the list');
+  await expect.poll(() => focused(page)).toBe('Skip to list');
   await page.keyboard.press('Enter');
   await expect.poll(() => focused(page)).toBe(repair.rmaNumber);
   await page.keyboard.press('Enter');
   await title(page, repair.rmaNumber).waitFor();
 
-  await page.getByRole('button', { name: 'Begin repair' }).focus();
+  await page.getByRole('button', { name: 'Resolve' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await expect.poll(() => focused(page)).toBe('Begin repair');
+  await expect.poll(() => focused(page)).toBe('Resolve');
 
   await goInside(page, '/admin/settings/team');
   await page.getByRole('button', { name: 'Invite person' }).focus();
@@ -73,8 +80,7 @@ it("a scanner's Enter goes on to the next field, and a scan replaces old trackin
   const serial = page.getByRole('textbox', { name: 'Serial number', exact: true });
   await serial.fill('SN-1');
   await page.keyboard.press('Enter');
-  const quantity = page.getByRole('textbox', { name: 'Quantity', exact: true });
-  await expectFocus(quantity);
+  await expectFocus(page.getByRole('textbox', { name: 'SKU', exact: true }));
   expect(await page.getByText('another look').count()).toBe(0);
 });
 
@@ -97,7 +103,7 @@ it('the search in the header is opened by keys, walked with arrows, and finds bo
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448013' };
   const repair = await newRepair(t, { faultyItem, customerName: 'Nora Wind' });
   const trade = await newTradeReturn(t);
-  const page = await openPageAs('Account and password', t, 'STAFF');
+  const page = await openPageAs('Account', t, 'STAFF');
   const dialog = page.getByRole('dialog', { name: 'Search returns' });
   const field = dialog.getByRole('combobox');
   const open = async (key: string) => {
@@ -107,7 +113,7 @@ it('the search in the header is opened by keys, walked with arrows, and finds bo
 
   await open('Control+k');
   await page.keyboard.type('nora wind');
-  await dialog.getByText('2 were found.').waitFor();
+  await dialog.getByText('2 returns found.').waitFor();
   const options = dialog.getByRole('option');
   await expect
     .poll(async () => (await options.allTextContents()).map((text) => text.slice(0, 11)))
@@ -128,7 +134,7 @@ it('the search in the header is opened by keys, walked with arrows, and finds bo
 
   await open('/');
   await page.keyboard.type('nothing like it');
-  await dialog.getByText('Nothing was found for “nothing like it”').waitFor();
+  await dialog.getByText('Nothing found for “nothing like it”').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
   await title(page, repair.rmaNumber).waitFor();
@@ -151,7 +157,7 @@ const withLateSearch = async (t: Harness, path: string) => {
 
 it('the search keeps what is typed while the search loads for the first time', async ({ t }) => {
   const { page, letCome, field } = await withLateSearch(t, '/admin/account');
-  await title(page, 'Account and password').waitFor();
+  await title(page, 'Account').waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('ket', { delay: 50 });
   // And one more in the moment in which the dialog is there and its field has no focus yet.
@@ -183,12 +189,12 @@ it('Ctrl-K in the search field of a list opens the search, and what follows goes
 it('a scan on any page opens the return it names, or says that nothing was found', async ({ t }) => {
   const repair = await newRepair(t);
   await newRepair(t, { orderNumber: 'SO-2' });
-  const page = await openPageAs('Account and password', t, 'STAFF');
-  await page.getByRole('button', { name: 'Change password' }).focus();
+  const page = await openPageAs('Account', t, 'STAFF');
+  await page.getByRole('button', { name: 'Change your password' }).focus();
   await scan(page, repair.rmaNumber);
   await title(page, repair.rmaNumber).waitFor();
   await scan(page, 'UNKNOWN-77');
-  await page.getByText('Nothing was found for “UNKNOWN-77”.').first().waitFor();
+  await page.getByText('Nothing found for “UNKNOWN-77”.').first().waitFor();
   // What is typed by hand is no scan, and what is scanned into a field stays there.
   await page.getByRole('textbox', { name: 'Add a note' }).focus();
   await scan(page, '#RMA-000002');
@@ -199,52 +205,50 @@ it('a scan on any page opens the return it names, or says that nothing was found
   await scan(page, repair.rmaNumber);
   await title(page, repair.rmaNumber).waitFor();
   // Several have this customer: they are shown.
-  await menu(page, 'Account and password').click();
-  await title(page, 'Account and password').waitFor();
+  await menu(page, 'Account').click();
+  await title(page, 'Account').waitFor();
   await scan(page, 'ada@example.com');
-  await page.getByRole('dialog', { name: 'Search returns' }).getByText('2 were found.').waitFor();
+  await page.getByRole('dialog', { name: 'Search returns' }).getByText('2 returns found.').waitFor();
 });
 
-it('the bench says what stands in the way, in words, and takes scans beside its field', async ({ t }) => {
+it('the scan station says what stands in the way, and takes scans beside its field', async ({ t }) => {
   const repair = await newRepair(t);
   const rejected = await newTradeReturn(t);
   const stale = await newTradeReturn(t, { tradeOrderNumber: 'TO-9' });
   const other = await newPerson(t, { role: 'STAFF', name: 'Ana' });
   await other.post(`/trade-returns/${rejected.id}/reject`, {});
-  const page = await openPageAs('Bench', t, 'STAFF');
-  await page.getByRole('combobox', { name: 'Kind' }).selectOption('Trade returns');
-  await page.getByRole('combobox', { name: 'Move' }).selectOption('Approve');
-  const list = page.getByRole('list', { name: 'What was scanned, newest first' });
+  const page = await openPageAs('Scan station', t, 'STAFF');
+  const chip = (name: string) => page.getByRole('radio', { name, exact: true });
+  await chip('Trade returns').check();
+  await chip('Approve').check();
+  const list = page.getByRole('list', { name: 'Scans, newest first' });
   const said = async (text: string, words: string) => {
-    await page.getByRole('heading', { name: 'Bench', level: 2 }).click();
+    await page.getByRole('heading', { name: 'Scan station', level: 2 }).click();
     await page.evaluate('document.activeElement.blur()');
     await scan(page, text);
     await list.getByRole('listitem').first().getByText(words).waitFor();
   };
-  await said('NOWHERE-1', 'Not found');
-  await said(repair.rmaNumber, 'This is a repair. Choose “Offline repairs” above.');
+  await said('NOWHERE-1', 'No return with this code');
+  await said(repair.rmaNumber, 'This is a repair. Pick “Repairs” above.');
   await said(rejected.rmaNumber, 'It is “Rejected”, so “Approve” is not possible.');
   // Between the look and the move a colleague is faster.
   await page.route('**/approve**', async (route) => {
     await other.post(`/trade-returns/${stale.id}/reject`, {});
     await route.continue();
   });
-  await said(stale.rmaNumber, 'Someone else changed this return. It is “Rejected” now, by Ana');
+  await said(stale.rmaNumber, 'Someone else just changed this. It is “Rejected” now, by Ana');
   await page.unroute('**/approve**');
   // Where an input is missing nothing is done.
-  await page.getByRole('combobox', { name: 'Kind' }).selectOption('Offline repairs');
-  await page.getByRole('combobox', { name: 'Move' }).selectOption('Resolve');
+  await chip('Repairs').check();
+  await chip('Resolve').check();
   await page.getByRole('textbox', { name: 'Scan a return' }).fill(repair.rmaNumber);
   await page.keyboard.press('Enter');
-  await page.getByText('Fill in above what each scan does.').waitFor();
+  await list.getByRole('listitem').first().getByText('Fill in the fields above first.').waitFor();
+  await page.getByText('Choose one.').waitFor();
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
   // A scan while a choice has the focus is a scan: it chooses nothing else.
-  const move = page.getByRole('combobox', { name: 'Move' });
-  await move.selectOption('Begin repair');
-  await move.press('R');
-  expect(await move.locator('option:checked').textContent()).toBe('Begin repair');
-  // Ends what the scanner's reader takes for the beginning of a scan.
-  await move.press('Escape');
+  await chip('Start repair').check();
+  await chip('Start repair').focus();
   await scan(page, repair.rmaNumber);
   await page.getByText('1 done').waitFor();
   await expect
@@ -256,4 +260,109 @@ it('the bench says what stands in the way, in words, and takes scans beside its 
   await list.getByRole('listitem').first().getByText('NOWHERE-2').waitFor();
   await page.reload();
   await expect.poll(() => page.getByRole('checkbox', { name: 'Sound' }).isChecked()).toBe(true);
+});
+
+it('the scan station assigns, prints, sets what is waited for, and just looks', async ({ t }) => {
+  const repair = await newRepair(t);
+  const trade = await newTradeReturn(t);
+  const staff = await newPerson(t, { role: 'STAFF', name: 'Ana' });
+  const read = async (path: string) => (await staff.get(path)).body;
+  const page = await openAs(t, 'STAFF');
+  await page.addInitScript(`window.printed = []; window.print = () =>
+    window.printed.push(document.querySelector('.slips article').getAttribute('aria-label'));`);
+  await page.goto('/admin/scan-station');
+  const scanned = page.getByRole('textbox', { name: 'Scan a return' });
+  const enter = async (text: string, words: string) => {
+    await scanned.fill(text);
+    await scanned.press('Enter');
+    await page.getByRole('status').filter({ hasText: text }).getByText(words).waitFor();
+  };
+  const chip = (name: string) => page.getByRole('radio', { name });
+
+  await chip('Look up only').check();
+  await enter(repair.rmaNumber, 'Does not heat up any more');
+  await page.getByRole('status').getByText('Ada Pereira').waitFor();
+
+  await chip('Assign to').check();
+  await page.getByRole('combobox', { name: 'Assign to' }).click();
+  await page.getByRole('option', { name: 'Ana' }).click();
+  await expectFocus(scanned);
+  await enter(repair.rmaNumber, 'Assigned to Ana');
+  // Either type.
+  await enter(trade.rmaNumber, 'Assigned to Ana');
+  expect((await read(`/trade-returns/${trade.id}`)).assignee.name).toBe('Ana');
+
+  await chip('Waiting for').check();
+  await enter(repair.rmaNumber, 'Fill in the fields above first.');
+  await chip('A part').check();
+  await enter(repair.rmaNumber, 'Waiting for a part');
+  expect((await read(`/offline-repairs/${repair.id}`)).waitingFor).toMatchObject({
+    what: 'PART',
+    until: null,
+  });
+
+  await chip('Print slip').check();
+  await page.getByRole('combobox', { name: 'Paper' }).selectOption('Label 62 × 100 mm');
+  await enter(repair.rmaNumber, 'Slip printed');
+  expect(await page.evaluate('window.printed')).toEqual([`Slip for ${repair.rmaNumber}`]);
+  await accessibleEverywhere(page);
+});
+
+/** A camera that sees a code, or that the person does not allow. */
+const withCamera = (page: Page, code: string, error?: string) =>
+  page.addInitScript(`
+    window.stopped = 0;
+    window.BarcodeDetector = class {
+      static getSupportedFormats = async () => ['code_128', 'qr_code'];
+      detect = async () => [{ rawValue: ${JSON.stringify(code)} }];
+    };
+    navigator.mediaDevices.getUserMedia = async () => {
+      if (${JSON.stringify(error ?? '')}) throw new DOMException('', ${JSON.stringify(error ?? '')});
+      const stream = document.createElement('canvas').captureStream();
+      for (const track of stream.getTracks()) {
+        const stop = track.stop.bind(track);
+        track.stop = () => { window.stopped += 1; stop(); };
+      }
+      return stream;
+    };`);
+
+it('on a phone the action that is chosen takes one line, and is changed from there', async ({ t }) => {
+  const page = await openPageAs('Scan station', t, 'STAFF', { width: 390 });
+  const other = page.getByRole('radio', { name: 'Close' });
+  await page.getByText('Look up only', { exact: true }).click();
+  await page.getByText('Repairs · Look up only').waitFor();
+  expect(await other.isVisible()).toBe(false);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByText('Close', { exact: true }).click();
+  await page.getByText('Repairs · Close').waitFor();
+});
+
+it('a phone scans with its camera, once for a code in view; without one the button is absent', async ({
+  t,
+}) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF', { width: 390, ownProfile: true });
+  await withCamera(page, repair.rmaNumber);
+  await page.goto('/admin/scan-station');
+  await page.getByRole('radio', { name: 'Start repair' }).check();
+  await page.getByRole('button', { name: 'Use camera' }).click();
+  await page.getByText('1 done', { exact: true }).waitFor();
+  await accessibleEverywhere(page);
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true });
+    document.dispatchEvent(new Event('visibilitychange'));`);
+  await page.getByRole('button', { name: 'Use camera' }).waitFor();
+  await expect.poll(() => page.evaluate('window.stopped')).toBe(1);
+
+  const denied = await openAs(t, 'STAFF', { ownProfile: true });
+  await withCamera(denied, '', 'NotAllowedError');
+  await denied.goto('/admin/scan-station');
+  await denied.getByRole('button', { name: 'Use camera' }).click();
+  await denied.getByRole('alert').getByText('No access to the camera.').waitFor();
+
+  const without = await openAs(t, 'STAFF');
+  await without.addInitScript('delete window.BarcodeDetector');
+  await without.goto('/admin/scan-station');
+  await without.getByText('This browser cannot scan with the camera.').waitFor({ state: 'attached' });
+  expect(await without.getByRole('button', { name: 'Use camera' }).count()).toBe(0);
 });

@@ -1,16 +1,13 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { newUser } from '../support/admin.ts';
+import { adminCaller, newUser } from '../support/admin.ts';
 import {
   expectAccessible,
   expectAccessibleDialog,
   goInside,
-  look,
   openAs,
   openPageAs,
-  openWindow,
   saidAt,
-  signIn,
 } from '../support/browser.ts';
 import {
   emailAt,
@@ -46,15 +43,44 @@ it('the team says at the input that an address is taken, and sets a new password
   await passwordField(page, 'New password').fill('quite another password');
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByText(`${email} has a new password.`).waitFor();
-  const theirs = await openWindow(t);
-  await signIn(theirs, email, 'quite another password');
+  const signedIn = await adminCaller(t).post('/session', { email, password: 'quite another password' });
+  expect(signedIn.status).toBe(200);
 });
 
-it('changed rules of dangerous goods are not left unsaved without a question', async ({ t }) => {
-  const page = await openPageAs('Dangerous goods', t, 'ADMIN');
-  await page.getByRole('textbox', { name: 'Add a SKU' }).fill('AERO-1');
-  await page.keyboard.press('Enter');
-  await page.getByText('Exactly this SKU').waitFor();
+it('the team is in order of names, and is searched and filtered', async ({ t }) => {
+  for (const [name, role] of [
+    ['Zoe Adler', 'STAFF'],
+    ['ada Pereira', 'ADMIN'],
+    ['Bea Okafor', 'STAFF'],
+  ] as const)
+    await newUser(t, { name, role });
+  const page = await openPageAs('Team', t, 'ADMIN', { email: emailAt(t, 'me') });
+  const names = async () => {
+    const texts = await page.getByRole('rowheader').allTextContents();
+    return texts.map((text) => /^(Zoe|ada|Bea)/.exec(text)?.[0]).filter(Boolean);
+  };
+  await expect.poll(names).toEqual(['ada', 'Bea', 'Zoe']);
+  const search = page.getByRole('searchbox', { name: 'Search by name or e-mail' });
+  await search.fill('OKA bea');
+  await expect.poll(names).toEqual(['Bea']);
+  await page.getByText('1 person', { exact: true }).waitFor();
+  await search.fill('');
+  const show = page.getByRole('combobox', { name: 'Show' });
+  await show.selectOption('Admins');
+  await expect.poll(names).toEqual(['ada']);
+  await show.selectOption('Never signed in');
+  await expect.poll(names).toEqual(['ada', 'Bea', 'Zoe']);
+  await search.fill('nobody of this name');
+  await page.getByText('No matches').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Show everyone' }).click();
+  await expect.poll(names).toEqual(['ada', 'Bea', 'Zoe']);
+});
+
+it('targets are suggested; they are not left unsaved without a question', async ({ t }) => {
+  const page = await openPageAs('Targets', t, 'ADMIN');
+  await page.getByRole('button', { name: 'Suggest targets' }).click();
+  await expectValue(page.getByRole('textbox', { name: 'In repair' }), '10 days');
   const asked: string[] = [];
   page.once('dialog', (question) => {
     asked.push(question.message());
@@ -62,27 +88,36 @@ it('changed rules of dangerous goods are not left unsaved without a question', a
   });
   const team = menu(page, 'Team');
   await team.click();
-  await expect.poll(() => asked).toEqual(['Leave this page? The changed rules are not saved yet.']);
-  await page.getByText('Exactly this SKU').waitFor();
+  await expect.poll(() => asked).toHaveLength(1);
+  await expectValue(page.getByRole('textbox', { name: 'In repair' }), '10 days');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await expectValue(page.getByRole('textbox', { name: 'In repair' }), '');
+  await page.getByRole('button', { name: 'Suggest targets' }).click();
   page.once('dialog', (question) => void question.accept());
   await team.click();
   await title(page, 'Team').waitFor();
 });
 
-it('axe finds nothing in the dialogs, in light and in dark', async ({ t }) => {
+it('shop settings suggest the browser’s time zone, and save nothing by themselves', async ({ t }) => {
+  const page = await openPageAs('Shop', t, 'ADMIN', { timeZone: 'Europe/Berlin' });
+  expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Use Europe/Berlin' }).click();
+  await expectValue(page.getByLabel('Time zone'), 'Europe/Berlin');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Shop settings saved.').waitFor();
+  await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
+});
+
+it('axe finds nothing in the dialogs', async ({ t }) => {
   const email = emailAt(t, 'clerk');
-  const page = await openPageAs('External API', t, 'ADMIN', { email });
-  const expectAccessibleInBoth = async () => {
-    for (const scheme of ['light', 'dark'] as const) {
-      await look(page, { scheme });
-      await expectAccessibleDialog(page, scheme);
-    }
-  };
+  // In dark: in light, tests below see the dialogs of a client, and journeys those of the team.
+  const page = await openPageAs('External API', t, 'ADMIN', { email, scheme: 'dark' });
   const inDialog = async (button: string, title: string, item?: string) => {
     if (item) await pick(page, button, item);
     else await page.getByRole('button', { name: button }).click();
     await page.getByRole('dialog', { name: title }).getByRole('button', { name: 'Cancel' }).waitFor();
-    await expectAccessibleInBoth();
+    await expectAccessibleDialog(page, title);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
@@ -93,13 +128,13 @@ it('axe finds nothing in the dialogs, in light and in dark', async ({ t }) => {
   await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
   await page.keyboard.press('Control+Enter');
   await page.getByRole('dialog', { name: 'Kiosk is ready' }).waitFor();
-  await expectAccessibleInBoth();
+  await expectAccessibleDialog(page);
   await page.getByLabel('I have stored the key and the secret').check();
   await page.getByRole('button', { name: 'Done' }).click();
   await toPage(page, 'Team');
   await inDialog('Invite person', 'Invite a person');
-  await inDialog(`Change ${email}`, `Change ${email}`);
-  await inDialog(email, `Remove ${email}?`, 'Remove from the team');
+  await inDialog(email, `Edit ${email}`, 'Edit');
+  await inDialog(email, `Remove ${email}?`, 'Remove from team');
 });
 
 // An address by number, so that no name has to be looked up.
@@ -123,7 +158,7 @@ describe('API clients', () => {
       void question.dismiss();
     });
     await page.evaluate('history.back()');
-    await expect.poll(() => asked).toEqual(['Leave this page? The API key cannot be shown again.']);
+    await expect.poll(() => asked).toEqual(['Leave this page? You won’t be able to see the API key again.']);
     await once.getByRole('textbox', { name: 'API key' }).waitFor();
     await once.getByLabel('I have stored the key and the secret').check();
     await once.getByRole('button', { name: 'Done' }).click();
@@ -135,7 +170,7 @@ describe('API clients', () => {
     await pick(page, 'Till', 'Revoke');
     const form = page.getByRole('dialog', { name: 'Revoke Till?' });
     const revoke = form.getByRole('button', { name: 'Revoke for good' });
-    const typed = form.getByRole('textbox', { name: 'Type Till to confirm' });
+    const typed = form.getByRole('textbox', { name: 'Type “Till” to confirm' });
     await expectDisabled(revoke);
     await typed.fill('till');
     await page.keyboard.press('Enter');
@@ -145,7 +180,7 @@ describe('API clients', () => {
 
     await typed.fill('Till');
     await revoke.click();
-    await page.getByText('Till is revoked.').waitFor();
+    await page.getByText('Till revoked.').waitFor();
     await rowOf(page, 'Till').getByText('Revoked').waitFor();
     expect((await t.get('/offline-repairs')).status).toBe(401);
     await page.getByRole('button', { name: 'More for Till' }).click();
@@ -161,12 +196,12 @@ describe('API clients', () => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Replace');
     const form = page.getByRole('dialog', { name: 'Replace Till?' });
-    await form.getByText('If the program is no longer used, revoke the client instead.').waitFor();
+    await form.getByText('No longer in use? Revoke the client instead.').waitFor();
     const name = form.getByRole('textbox', { name: 'Name' });
     expect(await name.inputValue()).toBe('Till');
     await name.fill('');
     await form.getByRole('button', { name: 'Replace client' }).click();
-    await expect.poll(() => saidAt(name)).toContain('Please fill this in.');
+    await expect.poll(() => saidAt(name)).toContain('Required');
     await name.fill('Till 2');
     const hook = form.getByRole('textbox', { name: 'Webhook URL (optional)' });
     await hook.fill('https://10.0.0.8/hooks');
@@ -191,7 +226,7 @@ describe('API clients', () => {
     await old.getByRole('link', { name: 'Till 2', exact: true }).click();
     await title(page, 'Deliveries to Till 2').waitFor();
     await menu(page, 'Audit log').click();
-    await page.getByRole('rowheader', { name: 'Replaced an API client' }).waitFor();
+    await page.getByRole('rowheader', { name: 'replaced API client Till' }).waitFor();
   });
 });
 
@@ -215,7 +250,7 @@ describe('rights, events and the end of a key', () => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await page.getByRole('button', { name: 'New client' }).click();
     const form = page.getByRole('dialog', { name: 'New API client' });
-    const events = form.getByRole('group', { name: 'Events it is sent' });
+    const events = form.getByRole('group', { name: 'Events to send' });
     await form.getByRole('textbox', { name: 'Name' }).fill('Warehouse');
     expect(await events.count()).toBe(0);
     await form.getByRole('textbox', { name: 'Webhook URL (optional)' }).fill(HOOK);
@@ -224,23 +259,23 @@ describe('rights, events and the end of a key', () => {
     expect(await chosen.count()).toBe(9);
     await expectAccessibleDialog(page);
     for (const checkbox of await events.getByRole('checkbox').all()) await checkbox.uncheck();
-    await form.getByRole('button', { name: 'Create client' }).click();
+    await form.getByRole('button', { name: 'Create API client' }).click();
     await form.getByText('Choose at least one event.').waitFor();
     await events
       .getByRole('group', { name: 'Trade returns' })
       .getByRole('checkbox', { name: 'Items counted' })
       .check();
     await form.getByText('Choose at least one event.').waitFor({ state: 'detached' });
-    await form.getByRole('checkbox', { name: 'Create returns and move repairs' }).uncheck();
-    await form.getByRole('checkbox', { name: 'Move trade returns' }).check();
-    const lastDay = form.getByLabel('Last day of the key (optional)');
+    await form.getByRole('checkbox', { name: 'Create returns and update repairs' }).uncheck();
+    await form.getByRole('checkbox', { name: 'Update trade returns' }).check();
+    const lastDay = form.getByLabel('Key valid until (optional)');
     await lastDay.fill(dayAhead(-1));
-    await form.getByRole('button', { name: 'Create client' }).click();
+    await form.getByRole('button', { name: 'Create API client' }).click();
     await expect.poll(() => saidAt(lastDay)).toContain('Must lie ahead.');
     await lastDay.fill(dayAhead(40));
-    await form.getByRole('button', { name: 'Create client' }).click();
+    await form.getByRole('button', { name: 'Create API client' }).click();
     await closeKeys(page, 'Warehouse');
-    await rowWith(page, 'Warehouse').getByText('Move trade returns').waitFor();
+    await rowWith(page, 'Warehouse').getByText('Update trade returns').waitFor();
     await rowWith(page, 'Warehouse').getByText('Active', { exact: true }).waitFor();
     expect(await clientNamed('Warehouse')).toMatchObject({
       rights: ['move-trade-returns'],
@@ -250,9 +285,9 @@ describe('rights, events and the end of a key', () => {
 
     await pick(page, 'Warehouse', 'Edit');
     const edit = page.getByRole('dialog', { name: 'Edit Warehouse' });
-    await expectValue(edit.getByLabel('Last day of the key (optional)'), dayAhead(40));
-    await edit.getByLabel('Last day of the key (optional)').fill('');
-    await edit.getByRole('checkbox', { name: 'Move trade returns' }).uncheck();
+    await expectValue(edit.getByLabel('Key valid until (optional)'), dayAhead(40));
+    await edit.getByLabel('Key valid until (optional)').fill('');
+    await edit.getByRole('checkbox', { name: 'Update trade returns' }).uncheck();
     await edit.getByRole('checkbox', { name: 'Status changed' }).first().check();
     await edit.getByRole('button', { name: 'Save' }).click();
     await rowWith(page, 'Warehouse').getByText('Read only').waitFor();
@@ -262,12 +297,12 @@ describe('rights, events and the end of a key', () => {
       expiresAt: null,
     });
     await rowWith(page, 'Warehouse').getByRole('link', { name: 'Deliveries' }).click();
-    await page.getByText('Rights: Read only.').waitFor();
+    await page.getByText('Permissions: Read only.').waitFor();
 
     await menu(page, 'Audit log').click();
-    await page.getByRole('button', { name: 'Details of “Changed an API client”' }).click();
+    await page.getByRole('button', { name: /^Details of “.* edited API client Warehouse”$/ }).click();
     const told = (name: string) => page.getByRole('definition').filter({ hasText: name }).first().waitFor();
-    await told('Move trade returnsRead only');
+    await told('Update trade returnsRead only');
     await told('offline_repair.status_changed');
     await told(`${shownEnd(dayAhead(40))}No end`);
     await expectAccessible(page);
@@ -277,11 +312,11 @@ describe('rights, events and the end of a key', () => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Replace');
     const form = page.getByRole('dialog', { name: 'Replace Till?' });
-    const until = form.getByLabel('The old key works until');
+    const until = form.getByLabel('Old key works until');
     expect(await until.count()).toBe(0);
-    await form.getByRole('radio', { name: 'Works for a while beside the new one' }).check();
+    await form.getByRole('radio', { name: 'Keeps working for a while' }).check();
     await form.getByRole('button', { name: 'Replace client' }).click();
-    await expect.poll(() => saidAt(until)).toContain('Please fill this in.');
+    await expect.poll(() => saidAt(until)).toContain('Required');
     await until.fill(dayAhead(31));
     await form.getByRole('button', { name: 'Replace client' }).click();
     await expect.poll(() => saidAt(until)).toContain('Must lie ahead, by 30 days at most.');
@@ -299,13 +334,13 @@ describe('rights, events and the end of a key', () => {
     await old.getByText('Replaced', { exact: true }).waitFor();
     await old.getByText(`The old ${works}`).waitFor();
     await old.getByRole('link', { name: 'Deliveries to Till' }).click();
-    await page.getByText(`The old ${works} Events go to the client that took its place.`).waitFor();
+    await page.getByText(`The old ${works} Events go to the client that replaced it.`).waitFor();
     expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
     await toPage(page, 'External API');
     await pick(page, 'Till', 'Revoke');
-    await page.getByRole('textbox', { name: 'Type Till to confirm' }).fill('Till');
+    await page.getByRole('textbox', { name: 'Type “Till” to confirm' }).fill('Till');
     await page.getByRole('button', { name: 'Revoke for good' }).click();
-    await page.getByText('Till is revoked.').waitFor();
+    await page.getByText('Till revoked.').waitFor();
     expect((await t.get('/offline-repairs')).status).toBe(401);
   });
 
@@ -347,9 +382,9 @@ describe('deliveries', () => {
     await page.getByRole('link', { name: 'Deliveries to Receiver' }).click();
     await title(page, 'Deliveries to Receiver').waitFor();
     await page.getByText(`Events go to ${receiver.url}.`).waitFor();
-    const dropped = rowWith(page, 'Dropped');
+    const dropped = rowWith(page, 'Failed');
     const there = rowWith(page, 'Delivered');
-    await dropped.getByText('The receiver failed (500)').waitFor();
+    await dropped.getByText('Your system failed (500)').waitFor();
     expect(await dropped.count()).toBe(1);
     expect(await there.count()).toBe(1);
     expect(await dropped.getByRole('link').getAttribute('href')).toBe(`/admin/offline-repairs/${refused.id}`);
@@ -357,27 +392,48 @@ describe('deliveries', () => {
 
     await dropped.getByRole('button', { name: 'Details of offline_repair.created' }).click();
     const attempts = page.getByRole('region', { name: 'Attempts' });
-    await page.getByText('Dropped: four attempts failed').waitFor();
+    await page.getByText('Four attempts failed: status 500.').waitFor();
     await expect.poll(() => attempts.getByRole('row').count()).toBe(1 + 4);
     expect(await attempts.getByRole('cell', { name: '500', exact: true }).count()).toBe(4);
-    expect(await attempts.getByRole('cell', { name: 'The receiver failed' }).count()).toBe(4);
-    const payload = page.getByRole('region', { name: 'What is sent' });
+    expect(await attempts.getByRole('cell', { name: 'Your system failed' }).count()).toBe(4);
+    const payload = page.getByRole('region', { name: 'What we send' });
     expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(receiver.received[0]?.body);
     await dropped.getByRole('button', { name: 'Details of offline_repair.created' }).click();
     await attempts.waitFor({ state: 'hidden' });
 
     await there.getByRole('button', { name: 'Details of offline_repair.created' }).click();
-    await attempts.getByRole('cell', { name: 'Acknowledged' }).waitFor();
+    await attempts.getByRole('cell', { name: 'Accepted' }).waitFor();
     expect(await attempts.getByRole('row').count()).toBe(1 + 1);
     expect(await attempts.getByRole('cell', { name: '200', exact: true }).count()).toBe(1);
     expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(receiver.received[4]?.body);
 
     // Of a client to which nothing was sent.
     await goInside(page, `/admin/settings/external-api/${t.client.id}`);
-    await page.getByText('Nothing has been sent yet').waitFor();
+    await page.getByText('Nothing sent yet').waitFor();
     await page.getByText('This client has no webhook URL').waitFor();
-    await page.getByRole('main').getByRole('link', { name: 'External API' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'External API' }).last().click();
     await title(page, 'External API').waitFor();
+  });
+
+  it('that failed for the same reason are one message, with what to do', async ({ sending: t }) => {
+    const receiver = await startReceiver();
+    const client = await t.addReceiver(receiver.url);
+    for (let count = 0; count < 3; count++) await t.create(client);
+    await t.drained();
+    await t.ctx.db
+      .updateTable('webhook_deliveries')
+      .set({ status: 'DROPPED', reason: 'four attempts failed: status 404' })
+      .where('client_id', '=', client.id)
+      .execute();
+    const page = await openAs(t, 'ADMIN');
+    await page.goto(`/admin/settings/external-api/${client.id}`);
+    const message = page.getByRole('alert').filter({ hasText: '3 failed: status 404' });
+    await message.getByText('Check the webhook URL.').waitFor();
+    await expectAccessible(page);
+    await message.getByRole('button', { name: 'Show failed' }).click();
+    await expect.poll(() => searchOf(page)).toEqual({ status: 'DROPPED' });
+    await message.getByRole('button', { name: 'Edit client' }).click();
+    await page.getByRole('dialog', { name: 'Edit Receiver' }).waitFor();
   });
 
   it('can be filtered, and the filter is in the address', async ({ sending: t }) => {
@@ -391,18 +447,18 @@ describe('deliveries', () => {
     await delivered.waitFor();
 
     const status = page.getByRole('combobox', { name: 'Status' });
-    await status.selectOption('Dropped');
-    await page.getByText('Nothing fits these filters').waitFor();
+    await status.selectOption('Failed');
+    await page.getByText('No matches').waitFor();
     await expect.poll(() => searchOf(page)).toEqual({ status: 'DROPPED' });
     await page.reload();
-    await page.getByText('Nothing fits these filters').waitFor();
+    await page.getByText('No matches').waitFor();
     await expectValue(status, 'DROPPED');
 
     await status.selectOption('Delivered');
     await delivered.waitFor();
     await expect.poll(() => searchOf(page)).toEqual({ status: 'DELIVERED' });
     await page.getByRole('combobox', { name: 'Event' }).selectOption('offline_repair.closed');
-    await page.getByText('Nothing fits these filters').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.goBack();
     await delivered.waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();

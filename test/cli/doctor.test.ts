@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { everyRow } from '../support/backups.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
+import { scriptedProvider } from '../support/identity-provider.ts';
 import { emptyDatabase, launch, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
-const CHECKS = 'settings,database,migrations,clock,secret key,queue,keys,totals,counters,disk'.split(',');
+const CHECKS = 'settings,database,migrations,clock,secret key,queue,keys,backup,totals,counters,disk'.split(
+  ',',
+);
 
 describe('doctor', () => {
   it('finds nothing wrong with a good installation, and changes nothing', async () => {
@@ -21,6 +24,25 @@ describe('doctor', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(CHECKS.length);
     for (const line of lines) expect(line).toMatch(/^ok {5}[a-z]+/);
+  });
+
+  it('asks the identity provider for its description', async () => {
+    const env = await migratedDatabase();
+    const provider = await scriptedProvider();
+    const look = async (more: Record<string, string> = {}) =>
+      (await doctor({ ...env, ...provider.env, ...more }))['provider'];
+    expect(await look()).toMatchObject({ state: 'ok', message: `${provider.issuer} answers` });
+    const elsewhere = provider.issuer.replace('127.0.0.1', 'localhost');
+    expect(await look({ OIDC_ISSUER: elsewhere })).toMatchObject({
+      state: 'warn',
+      message: expect.stringContaining('does not describe itself'),
+    });
+    await provider.stop();
+    expect(await look()).toMatchObject({
+      state: 'warn',
+      message: expect.stringContaining('cannot be reached'),
+    });
+    expect(await look({ PASSWORD_SIGN_IN: 'false' })).toMatchObject({ state: 'wrong' });
   });
 
   it.each<[what: string, change: string, check: string, about: RegExp]>([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { secretBox } from '../../src/service/secrets.ts';
 import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
-import { openWebhookSecret } from '../../src/webhooks/outbox.ts';
+import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import { cli, emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
 import { addPerson, makeShop } from '../support/shops.ts';
@@ -46,7 +46,7 @@ describe('secrets reseal', () => {
     );
     const secrets = rows.map((row) => [
       row.id,
-      openWebhookSecret(secretBox([NEW]), row.id, row.webhook_secret),
+      secretBox([NEW]).open(row.webhook_secret, webhookSecretPlace(row.id)),
     ]);
     expect(new Map(secrets as [string, string][])).toEqual(
       new Map([
@@ -85,6 +85,6 @@ describe('secrets reseal', () => {
     for (const id of [bad.id, copied.id]) expect(stderr).toContain(id);
     expect(stderr).not.toContain('nothing that anybody sealed');
     expect(await secretOf(bad.id)).toBe('nothing that anybody sealed');
-    expect(openWebhookSecret(secretBox([NEW]), clientId, await secretOf(clientId))).toMatch(/^whsec_/);
+    expect(secretBox([NEW]).open(await secretOf(clientId), webhookSecretPlace(clientId))).toMatch(/^whsec_/);
   });
 });

@@ -8,6 +8,7 @@ import { columnsOf, TABLE_NAMES } from '../../src/db/schema.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { beginShopDeletion, deleteShopStep, SHOP_TABLES } from '../../src/shops/delete-shop.ts';
 import { adminCaller, newPerson } from '../support/admin.ts';
+import { atOnce } from '../support/answers.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { backupFile, emptyOn, failing } from '../support/backups.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
@@ -25,7 +26,7 @@ const fill = async (t: Harness, shop = t.shop, key = t.client.apiKey) => {
   const options = { key, headers: { 'idempotency-key': 'once' } };
   const repair = (await newRepair(t, {}, options)).id;
   const trade = (await newTradeReturn(t, {}, { key })).id;
-  for (let i = 0; i < 30; i += 1) await newRepair(t, {}, { key });
+  await atOnce(30, () => newRepair(t, {}, { key }));
   const call = async (method: 'post' | 'put', path: string, body: object) =>
     expect([path, Math.floor((await admin[method](path, body)).status / 100)]).toEqual([path, 2]);
   await call('post', `/offline-repairs/${repair}/assign`, { assigneeId: leaver.id });

@@ -1,19 +1,28 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/service/config.ts';
-import { startServer, temporaryFolder } from '../support/process.ts';
+import {
+  COMPOSE,
+  DEPLOY,
+  KUBERNETES,
+  type Manifest,
+  ofKind,
+  readDeploy,
+  SHARED,
+  settingsOf,
+  theOnly,
+} from '../support/deploy-files.ts';
+import { ran, startServer, temporaryFolder } from '../support/process.ts';
 import { needs, type Tool, toolPath } from '../support/tools.ts';
 import { scaled } from '../support/until.ts';
 
 // What can be checked of deploy/ without a cluster, a container engine or a running systemd.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DEPLOY = join(ROOT, 'deploy');
-const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
 const OPERATIONS = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
 
 /** Runs a tool, and gives all that it said where it failed. */
@@ -57,23 +66,22 @@ const expectTheSecrets = (config: ReturnType<typeof readConfig>) =>
 const stopSeconds = (drainMs: number): number => Math.max(12, drainMs / 1000 + 8);
 
 it('says of every file what it is for', () => {
-  const readme = read('README.md');
+  const readme = readDeploy('README.md');
   for (const name of readdirSync(DEPLOY).filter(
-    (each) => !['README.md', '.gitignore', 'secrets'].includes(each),
+    (each) => !['README.md', '.gitignore', '.env', 'backups', 'secrets'].includes(each),
   ))
     expect(readme).toContain(name);
 });
 
 describe('compose.yaml', () => {
-  const compose = parse(read('compose.yaml'), { merge: true });
-
-  it.each(['api-1', 'api-2', 'worker'])(
+  it.each(['migrate', 'api-1', 'api-2', 'worker'])(
     '%s has settings that the service takes, and time to stop',
     (name) => {
-      const service = compose.services[name];
+      const service = COMPOSE.services[name];
       expect(service.environment.PUBLIC_URL).toMatch(/^\$\{PUBLIC_URL:\?/);
       const config = configOf({ ...service.environment, PUBLIC_URL: 'https://returns.example.com' });
-      expect(config.role).toBe(name.replace(/-\d/, ''));
+      expect(config.role).toBe(name === 'migrate' ? 'all' : name.replace(/-\d/, ''));
+      if (config.backups) expect(service.volumes).toEqual([`backups:${config.backups.folder}`]);
       expectTheSecrets(config);
       expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(stopSeconds(config.drainMs));
       expect(service.read_only).toBe(true);
@@ -81,84 +89,176 @@ describe('compose.yaml', () => {
   );
 
   it('has the processes that the proxy knows, and the certificate where it looks', () => {
-    const proxy = read('haproxy.cfg');
+    const proxy = readDeploy('haproxy.cfg');
     expect(proxy.match(/(?<=^ {2}server \S+ )\S+(?=:3000$)/gm)).toEqual(['api-1', 'api-2']);
-    expect(proxy).toContain(`crt /run/secrets/${compose.services.proxy.secrets[0]} `);
+    expect(proxy).toContain(`crt /run/secrets/${COMPOSE.services.proxy.secrets[0]} `);
   });
 });
 
-it('compose.yaml names secrets and networks that it has', () => {
-  const { services, ...has } = parse(read('compose.yaml'), { merge: true });
-  for (const { secrets = [], networks } of Object.values<{ secrets?: string[]; networks: string[] }>(
+it('compose.yaml names secrets, networks, volumes and services that it has', () => {
+  const { services, ...has } = COMPOSE;
+  interface Composed {
+    secrets?: string[];
+    networks: string[];
+    image: string;
+    volumes?: string[];
+    depends_on?: string[] | Record<string, object>;
+  }
+  for (const { secrets = [], networks, image, volumes = [], depends_on = [] } of Object.values<Composed>(
     services,
   )) {
     expect(Object.keys(has.secrets)).toEqual(expect.arrayContaining(secrets));
     expect(Object.keys(has.networks)).toEqual(expect.arrayContaining(networks));
+    const named = volumes.map((volume) => volume.split(':')[0] ?? '').filter((name) => !name.startsWith('.'));
+    expect(Object.keys(has.volumes)).toEqual(expect.arrayContaining(named));
+    const before = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(before));
+    // Its own digest in .env.
+    expect(image).toMatch(/^\$\{[A-Z]+_IMAGE:-[a-z]+(:[\w.-]+)?\}$/);
   }
 });
 
-describe('kubernetes.yaml', () => {
-  const documents = parseAllDocuments(read('kubernetes.yaml')).map((document) => {
-    expect(document.errors).toEqual([]);
-    return document.toJS();
-  });
-  const ofKind = (kind: string) => documents.filter((each) => each.kind === kind);
+describe('kubernetes', () => {
+  const kustomization = theOnly('Kustomization');
 
-  it.each(ofKind('Deployment').map((each) => [each.metadata.name, each.spec]))(
-    '%s has settings that the service takes, probes, secrets and time to stop',
-    (_name, { selector, template }) => {
-      const { containers, volumes, terminationGracePeriodSeconds, securityContext } = template.spec;
-      const [{ env, startupProbe, readinessProbe, livenessProbe, volumeMounts, ...container }] = containers;
-      const [{ data }] = ofKind('ConfigMap');
-      const own = Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value]));
-      const config = configOf({ ...data, ...own });
+  /** What the compiler says of manifests by the types of the API. */
+  const errorsIn = async (manifests: Manifest[]): Promise<string> => {
+    const file = join(temporaryFolder(), 'manifests.ts');
+    const types = join(ROOT, 'test', 'support', 'deploy-files.ts');
+    const lines = manifests.map(
+      (each, i) => `export const m${i}: Kinds['${each.kind}'] = ${JSON.stringify(each)};`,
+    );
+    writeFileSync(file, [`import type { Kinds } from '${types}';`, ...lines].join('\n'));
+    const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const settings = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions'];
+    const modern = ['--module', 'nodenext', '--target', 'es2024'];
+    const more = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
+    const args = [compiler, ...settings, ...modern, ...more, file];
+    return (await ran(process.execPath, args, { cwd: dirname(file) })).output;
+  };
+
+  it('has objects as the API of the cluster has them', async () => {
+    expect(KUBERNETES.length).toBeGreaterThan(9);
+    expect(await errorsIn(KUBERNETES)).toBe('');
+    const [api] = ofKind('Deployment') as [Manifest];
+    const changed = (more: object) => ({ ...api, spec: { ...api['spec'], ...more } });
+    const found = await errorsIn([changed({ replica: 2 }), changed({ replicas: '2' })]);
+    expect(found).toMatch(/replica\W+ does not exist/);
+    expect(found).toMatch(/'string' is not assignable to type 'number'/);
+  });
+
+  it('names no file, port, claim, account or label that is not there', () => {
+    const names = readdirSync(join(DEPLOY, 'kubernetes'));
+    expect([...kustomization['resources'], 'kustomization.yaml', 'podmonitor.yaml'].sort()).toEqual(
+      names.sort(),
+    );
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(kustomization['images']).toMatchObject([{ name: 'handback', newTag: version }]);
+    const claims = ofKind('PersistentVolumeClaim').map(({ metadata }) => metadata.name);
+    for (const each of [...ofKind('Deployment'), ...ofKind('Job')]) {
+      const { containers, volumes } = each['spec'].template.spec;
+      expect(containers[0].image).toBe('handback');
+      expect(containers[0].envFrom).toEqual([{ configMapRef: { name: 'handback' } }]);
+      const mounted = containers[0].volumeMounts.map(({ name }: { name: string }) => name);
+      expect(volumes.map(({ name }: { name: string }) => name)).toEqual(mounted);
+      for (const { persistentVolumeClaim } of volumes)
+        if (persistentVolumeClaim) expect(claims).toContain(persistentVolumeClaim.claimName);
+    }
+  });
+
+  it.each([...ofKind('Deployment'), ...ofKind('Job')].map((each) => [each['metadata'].name, each] as const))(
+    '%s has settings that the service takes, secrets that the instructions create, and no more rights than it needs',
+    (_name, { spec: { template } }) => {
+      const { containers, volumes, securityContext } = template.spec;
+      const config = configOf(settingsOf(containers[0]));
       expectTheSecrets(config);
-      expect(terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds(config.drainMs));
-      expect(template.metadata.labels).toMatchObject(selector.matchLabels);
-      const paths = [startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet.path);
-      expect(paths).toEqual(['/healthz', '/readyz', '/healthz']);
-      expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+      expect(containers[0].securityContext).toMatchObject({ readOnlyRootFilesystem: true });
       expect(securityContext).toMatchObject({ runAsNonRoot: true });
-      const { mountPath } = volumeMounts.find((each: { name: string }) => each.name === 'secrets');
-      const [{ stringData, metadata }] = ofKind('Secret');
-      const files = Object.entries<string>(data).filter(([each]) => each.endsWith('_FILE'));
-      expect(Object.keys(stringData)).toEqual(
-        expect.arrayContaining(files.map(([, path]) => path.replace(`${mountPath}/`, ''))),
+      const { mountPath } = containers[0].volumeMounts.find(
+        ({ name }: { name: string }) => name === 'secrets',
       );
-      expect(volumes[0].secret.secretName).toBe(metadata.name);
+      const wanted = Object.entries(SHARED).filter(([each]) => each.endsWith('_FILE'));
+      const created = readDeploy('kubernetes/kustomization.yaml').match(/(?<=--from-literal=)[a-z-]+/g);
+      expect(wanted.map(([, path]) => path.replace(`${mountPath}/`, ''))).toEqual(created);
+      expect(volumes[0].secret.secretName).toBe('handback');
+      if (config.backups)
+        expect(containers[0].volumeMounts).toContainEqual({
+          name: 'backups',
+          mountPath: config.backups.folder,
+        });
     },
   );
 
-  it('leads to the processes that answer, and keeps one of them', () => {
-    const [api] = ofKind('Deployment');
-    const [budget] = ofKind('PodDisruptionBudget');
-    for (const selected of [ofKind('Service')[0].spec.selector, budget.spec.selector.matchLabels])
-      expect(api.spec.template.metadata.labels).toMatchObject(selected);
-    expect(budget.spec.minAvailable).toBeLessThan(api.spec.replicas);
+  it.each(ofKind('Deployment').map((each) => [each['metadata'].name, each['spec']] as const))(
+    '%s has probes and time to stop',
+    (_name, { selector, template }) => {
+      const [{ startupProbe, readinessProbe, livenessProbe, ...container }] = template.spec.containers;
+      const { drainMs } = configOf(settingsOf(container));
+      expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds(drainMs));
+      expect(template.metadata.labels).toMatchObject(selector.matchLabels);
+      const paths = [startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet.path);
+      expect(paths).toEqual(['/healthz', '/readyz', '/healthz']);
+    },
+  );
+
+  it('leads callers to the processes that serve requests, keeps one of them, and has all of them scraped', () => {
+    const [api, worker] = ofKind('Deployment').map(({ spec }) => spec);
+    const [service, budget, ingress, monitor, policy] = (
+      ['Service', 'PodDisruptionBudget', 'Ingress', 'PodMonitor', 'NetworkPolicy'] as const
+    ).map((kind) => theOnly(kind)['spec']);
+    for (const selected of [service.selector, budget.selector.matchLabels])
+      expect(api.template.metadata.labels).toMatchObject(selected);
+    expect(budget.minAvailable).toBeLessThan(api.replicas);
+    expect(ingress.rules[0].host).toBe(new URL(SHARED['PUBLIC_URL'] ?? '').host);
+    expect(ingress.tls[0].hosts).toEqual([ingress.rules[0].host]);
+    const { backend } = ingress.rules[0].http.paths[0];
+    expect(backend.service).toEqual({ name: 'handback', port: { name: service.ports[0].name } });
+    for (const { labels } of [api.template.metadata, worker.template.metadata]) {
+      expect(labels).toMatchObject(monitor.selector.matchLabels);
+      expect(labels).toMatchObject(policy.podSelector.matchLabels);
+      expect(monitor.selector.matchExpressions[0].values).toContain(labels.role);
+      // The job that the alerts ask for.
+      expect(labels[monitor.jobLabel]).toBe('handback');
+    }
+  });
+
+  it('is what kubectl builds', needs('kubectl'), () => {
+    const { stdout, stderr, status } = spawnSync(toolPath('kubectl'), ['kustomize', 'kubernetes'], {
+      cwd: DEPLOY,
+      encoding: 'utf8',
+      timeout: scaled(60_000),
+    });
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    const built = parseAllDocuments(stdout).map((document) => document.toJS());
+    const first = built.filter(({ metadata }) => metadata.labels?.upgrade === 'first');
+    expect(first.map(({ kind }) => kind).sort()).toEqual(['ConfigMap', 'Job', 'NetworkPolicy']);
+    const { name, newName, newTag } = kustomization['images'][0];
+    expect(stdout).not.toMatch(new RegExp(`image: ${name}$`, 'm'));
+    expect(stdout.match(new RegExp(`image: ${newName}:${newTag}$`, 'gm'))).toHaveLength(3);
   });
 });
 
-describe('handback.service', () => {
-  const unit = read('handback.service');
+describe('handback@.service and its settings', () => {
+  const unit = readDeploy('handback@.service');
   const settingsIn = (text: string): Record<string, string> =>
-    Object.fromEntries(
-      [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = '']) =>
-        pairs.split(' ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
-      ),
-    );
+    Object.fromEntries([...text.matchAll(/^([A-Z_]+)='?(.*?)'?$/gm)].map(([, name, value]) => [name, value]));
+  const filled = readDeploy('handback.env').replace('=SECRET\n', `=${SECRETS['secret-key']}\n`);
 
-  it('has settings that the service takes, on either database, and time to stop', () => {
-    const { drainMs, databaseUrl } = configOf(settingsIn(unit));
-    expect(databaseUrl).toBeNull();
+  it('are settings that the service takes, on either database, with time to stop', () => {
+    const { drainMs, databaseUrl } = configOf(settingsIn(filled));
+    expect(databaseUrl).toMatch(/^postgres:/);
     expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThan(stopSeconds(drainMs));
-    const onPostgres = configOf(settingsIn(unit.replace(/^#(LoadCredential|Environment)/gm, '$1')));
-    expect(onPostgres.databaseUrl).toBe(SECRETS['database-url']);
+    const onSqlite = filled.replace(/^(DATABASE_URL|SECRET_KEY)=.*$/gm, '');
+    expect(configOf(settingsIn(onSqlite)).databaseUrl).toBeNull();
+    const withAll = filled.replace(/^#(?=[A-Z])/gm, '').replace(/^BACKUP_RECIPIENT.*$/m, '');
+    expect(configOf(settingsIn(withAll))).toMatchObject({ provider: { clientId: 'handback' } });
+    expect(unit).toContain('EnvironmentFile=/etc/handback/env\n');
   });
 
-  it('is one that systemd takes, and exposes little', needs('systemd-analyze'), () => {
+  it('is a unit that systemd takes, and exposes little', needs('systemd-analyze'), () => {
     const folder = temporaryFolder();
     // Node may be elsewhere on this machine.
-    const file = join(folder, 'handback.service');
+    const file = join(folder, 'handback@3001.service');
     writeFileSync(file, unit.replaceAll('/usr/bin/node', process.execPath));
     expect(failureOf('systemd-analyze', ['verify', '--man=no', file])).toBe('');
     expect(failureOf('systemd-analyze', ['security', '--offline=true', '--threshold=20', file])).toBe('');
@@ -171,10 +271,10 @@ describe('alerts and dashboard', () => {
     expr: string;
     annotations: { what_to_do: string };
   }
-  const rules: Rule[] = parse(read('prometheus', 'alerts.yaml')).groups.flatMap(
+  const rules: Rule[] = parse(readDeploy('prometheus/alerts.yaml')).groups.flatMap(
     (group: { rules: Rule[] }) => group.rules,
   );
-  const dashboard = JSON.parse(read('grafana-dashboard.json'));
+  const dashboard = JSON.parse(readDeploy('grafana-dashboard.json'));
   const queries: string[] = dashboard.panels.flatMap(({ targets }: { targets: { expr: string }[] }) =>
     targets.map(({ expr }) => expr),
   );
@@ -213,7 +313,7 @@ describe('alerts and dashboard', () => {
   it('fire where they should, and not where all is well', needs('promtool'), () => {
     expect(failureOf('promtool', ['check', 'rules', 'prometheus/alerts.yaml'])).toBe('');
     expect(failureOf('promtool', ['test', 'rules', 'prometheus/alerts.test.yaml'])).toBe('');
-    const tried = parse(read('prometheus', 'alerts.test.yaml')).tests.map(
+    const tried = parse(readDeploy('prometheus/alerts.test.yaml')).tests.map(
       ({ name }: { name: string }) => name,
     );
     expect(tried).toEqual([...rules.map(({ alert }) => alert), 'all is well']);

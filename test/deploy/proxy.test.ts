@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,9 +8,9 @@ import { repeatedly } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type Env, migratedDatabase, startServer, temporaryFolder } from '../support/process.ts';
-import { startHaproxy } from '../support/proxies.ts';
+import { makeCertificate, startHaproxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
-import { needs, toolPath } from '../support/tools.ts';
+import { needs } from '../support/tools.ts';
 import { scaled, until } from '../support/until.ts';
 
 // deploy/haproxy.cfg before two real processes. Only addresses, ports and folders are changed.
@@ -21,17 +19,9 @@ const CONFIGURATION = readFileSync(new URL('../../deploy/haproxy.cfg', import.me
 const CALLERS = 8;
 const PAUSE_MS = 200;
 
-/** Certificate and key in one file. */
-const makeCertificate = (folder: string): void => {
-  const what = 'req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out certificate.pem';
-  execFileSync(toolPath('openssl'), what.split(' '), { cwd: folder, stdio: 'pipe' });
-  const files = ['certificate.pem', 'key.pem'].map((name) => readFileSync(join(folder, name), 'utf8'));
-  writeFileSync(join(folder, 'tls'), files.join(''));
-};
-
 const startProxy = async (serverPorts: number[]) => {
   const folder = temporaryFolder();
-  makeCertificate(folder);
+  makeCertificate(folder, 'tls');
   const [plain, secure] = [await freePort(), await freePort()];
   let servers = 0;
   const configuration = CONFIGURATION.replaceAll('/run/secrets', folder)

@@ -479,7 +479,7 @@ describe('the tables in the guides', () => {
       [...String(cell).matchAll(/\w+/g)].map(([word]) => word),
     );
     const source = RULE_SOURCES.map((file) => readFileSync(file, 'utf8')).join('\n');
-    const rules = source.matchAll(/(?:rule: |invalidField\('\w+', )'(\w+)'/g);
+    const rules = source.matchAll(/(?:rule: |(?:fieldError|invalidField)\([^,]+, )'(\w+)'/g);
     const known = new Set([...rules].map(([, rule]) => rule));
     expect(named.filter((word) => word !== 'rule').sort()).toEqual([...known].sort());
   });

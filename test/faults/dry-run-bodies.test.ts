@@ -8,7 +8,7 @@ import { anything, type Bytes, goodBodies, ownBodies } from '../support/random-b
 
 describe('random bodies', () => {
   /** 2,000 of both kinds together; fewer where only storing could differ (ADR 0029). */
-  const BATCHES = ENGINE === 'sqlite' ? 50 : 12;
+  const BATCHES = ENGINE === 'sqlite' ? 25 : 12;
   const BATCH = 20;
 
   it.each(KINDS)(

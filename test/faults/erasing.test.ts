@@ -20,7 +20,7 @@ import { scaled, until } from '../support/until.ts';
 
 // Customers are erased while a shop works and its processes are killed: each return loses its customer whole or not at all.
 
-const RETURNS_OF_EACH = 75;
+const RETURNS_OF_EACH = 40;
 /** Two for each kill: on PostgreSQL the other process erases one of them meanwhile. */
 const CUSTOMERS = ['ada', 'bela', 'cleo', 'dora'];
 const CALLERS = 6;

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { atOnce } from '../support/answers.ts';
 import { expectWithin } from '../support/faults.ts';
+import { type Harness, harness } from '../support/harness.ts';
 import {
   fullAfter,
   migratedDatabase,
@@ -40,6 +41,25 @@ describe('logs', () => {
       expect.objectContaining({ method: 'GET', route: `${route}/:id/timeline`, status: 200 }),
     ]);
     expect(server.stdout).not.toContain('wp-login');
+  });
+
+  it('have a health check only where it fails, or at debug', async () => {
+    const harnessOf = (LOG_LEVEL: string) => harness({ env: { LOG_LEVEL } });
+    const logged = async (t: Harness) => {
+      for (const path of ['/healthz', '/readyz']) await t.get(path, { key: null, unchecked: true });
+      t.app.connections.isDraining = true;
+      expect((await t.get('/readyz', { key: null, unchecked: true })).status).toBe(503);
+      const requests = () => t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+      await until('the last one is logged', () => requests().some(({ status }) => status === 503));
+      return requests().map(({ route, status, level }) => [route, status, level]);
+    };
+    const failed = ['/readyz', 503, 30];
+    expect(await logged(await harnessOf('info'))).toEqual([failed]);
+    const succeeded = [
+      ['/healthz', 200, 20],
+      ['/readyz', 200, 20],
+    ];
+    expect(await logged(await harnessOf('debug'))).toEqual([...succeeded, failed]);
   });
 
   it('obey LOG_LEVEL', async () => {

@@ -21,11 +21,11 @@ it('a wake-up call that fails after the commit fails no creation, and makes noth
     .set({ webhook_url: 'http://127.0.0.1:9/hook' })
     .where('id', '=', t.client.id)
     .execute();
-  const unlisten = await t.ctx.onWake('deliveries', () => {
+  const unlisten = t.ctx.onWake('deliveries', () => {
     throw new Error('the dispatcher stumbled');
   });
   const answers = await atOnce(8, () => t.post('/offline-repairs', repairBody()));
-  await unlisten();
+  unlisten();
   expect(pluck(answers, 'status')).toEqual(Array(8).fill(201));
   const { body } = await t.get('/offline-repairs');
   expect(body.total).toBe(8);
@@ -107,7 +107,7 @@ if (ENGINE === 'postgres') {
     const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) });
     const ctx = await openContext(readConfig(env), { log });
     onTestFinished(() => ctx.close());
-    const stop = await startWebhooks(ctx);
+    const stop = startWebhooks(ctx);
     await until('all five have begun', () => answers.length === 5);
 
     postgres.freeze();
@@ -118,7 +118,7 @@ if (ENGINE === 'postgres') {
     expect(logs.join('')).toContain('webhook results were not written before the stop');
 
     receiver.behave(() => 200);
-    onTestFinished(await startWebhooks(ctx));
+    onTestFinished(startWebhooks(ctx));
     await until('every delivery has ended', async () => {
       const rows = await ctx.db.selectFrom('webhook_deliveries').select('status').execute();
       return rows.every(({ status }) => status === 'DELIVERED');

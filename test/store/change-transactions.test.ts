@@ -57,9 +57,8 @@ describe('pipelined transactions', () => {
     const row = { ...shop, created_at: 1, updated_at: 1, subscription: 'active' as const };
     await db.insertInto('shops').values(row).execute();
     const set = { allowance: 7, updated_at: 2 };
-    const rows = [{ id: shop.id, set, after: { ...shop, ...set } }];
-    const columns = ['name', 'allowance', 'updated_at'];
-    const update = { updated: 'shops', columns, longColumns: ['name'], rows } as const;
+    const rows = [{ id: shop.id, set, after: { ...row, factor_required: 0, ...set } }];
+    const update = { updated: 'shops', rows } as const;
     await changeTransactions.pipelined([], () => ({ writes: [update], result: null }));
     const after = await db.selectFrom('shops').select(['name', 'allowance', 'updated_at']).execute();
     expect(after).toEqual([{ name: 'Shop', ...set }]);

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 
 const it = itWith(harness);
 
-const OLD_ROWS = ENGINE === 'sqlite' ? 50_000 : 20_000;
+const OLD_ROWS = 10_000;
 
 const numbers = (count: number) =>
   ENGINE === 'sqlite'
@@ -57,9 +57,10 @@ const watchedSweep = async (t: Harness): Promise<number> => {
 
 describe('clean-up', () => {
   it('comes within half a minute of a start, and every ten minutes from then on', async ({ t }) => {
+    await addOldKeys(t, 10, 10, 10);
+    // From here on, so that the first is the janitor's: connections to PostgreSQL have timers too.
     const waits = vi.spyOn(globalThis, 'setTimeout');
     onTestFinished(() => waits.mockRestore());
-    await addOldKeys(t, 10, 10, 10);
     onTestFinished(startJanitor(t.ctx));
     const [first, firstMs] = waits.mock.calls[0] ?? [];
     expect(firstMs).toBeLessThanOrEqual(30_000);

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
+import { countForgettable } from '../../src/personal-data/erase.ts';
 import { entriesOf, eventsOf, findReturns } from '../../src/personal-data/find.ts';
-import { countForgettable } from '../../src/personal-data/forget.ts';
 import { newRma } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
@@ -19,9 +19,9 @@ const fill = async (t: Harness): Promise<void> => {
   const entry = await db.selectFrom('timeline').selectAll().executeTakeFirstOrThrow();
   const event = await db.selectFrom('events').selectAll().where('rma_id', '=', id).executeTakeFirstOrThrow();
   const shops = [t.shop.id, (await t.addShop()).shop.id];
-  for (let first = 0; first < ROWS; first += 500) {
+  for (let first = 0; first < ROWS; first += 250) {
     const copies = shops.flatMap((shop_id) =>
-      Array.from({ length: 500 }, (_, i) => {
+      Array.from({ length: 250 }, (_, i) => {
         const n = first + i + 10;
         const at = row.created_at - n * 1_000;
         return { shop_id, n, at, rma: newId(at) };

@@ -93,12 +93,13 @@ describe('migrations', () => {
       const schema = await schemaOf(postgres.db);
       expect(schema).toEqual(await schemaOf(sqlite.db));
       expect(Object.keys(schema).length).toBeGreaterThan(5);
-      // But for the search: each engine has another index for texts.
+      // But for the search, where each engine has another index for texts, and for due times, where SQLite's has more columns.
       const isForSearch = (index: string) => index.includes('search_text');
+      const isShared = (index: string) => !isForSearch(index) && !/index \w+_waiting /.test(index);
       const onPostgres = await indexesOf(postgres.db, 'postgres');
       const onSqlite = await indexesOf(sqlite.db, 'sqlite');
-      const shared = onPostgres.filter((index) => !isForSearch(index));
-      expect(shared).toEqual(onSqlite.filter((index) => !isForSearch(index)));
+      const shared = onPostgres.filter(isShared);
+      expect(shared).toEqual(onSqlite.filter(isShared));
       expect(shared.length).toBeGreaterThan(5);
       expect([onPostgres, onSqlite].map((indexes) => indexes.filter(isForSearch).length)).toEqual([2, 2]);
     });

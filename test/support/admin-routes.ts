@@ -48,7 +48,8 @@ const aReturn =
   };
 
 const aSharedView = async (t: Harness) => {
-  const owner = { id: (await newUser(t, { role: 'ADMIN' })).id, shopId: t.shop.id, role: 'ADMIN' as const };
+  const { id } = await newUser(t, { role: 'ADMIN' });
+  const owner = { user: { id, role: 'ADMIN' as const }, caller: { shop: t.shop } };
   const view = { kind: 'OFFLINE_REPAIR' as const, name: 'Ours', search: {}, shared: true };
   return (await createView(t.ctx, owner, view)).id;
 };
@@ -94,6 +95,9 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'POST /session/second-factor': { expected: forStaff(201) },
   'POST /session/second-factor/recovery-codes': withoutFactor(),
   'POST /session/second-factor/turn-off': withoutFactor(),
+  'POST /session/oidc': refused(forAll(404), 404, 'NO_PROVIDER', {}),
+  'POST /session/oidc/proof': refused(forStaff(404), 404, 'NO_PROVIDER', {}),
+  'GET /session/oidc/callback': refused(forAll(404), 404, 'NO_PROVIDER'),
   'POST /session/proof': { expected: forStaff(204), body: { password: PASSWORD } },
   'PUT /session/email': {
     expected: forStaff(200),
@@ -158,6 +162,7 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /overview': { expected: forStaff(200) },
   'GET /people': { expected: forStaff(200) },
   'GET /stores': { expected: forStaff(200) },
+  'GET /faults': { expected: forStaff(200), query: '?sku=KETTLE-17' },
   'GET /target-days': { expected: forStaff(200) },
   'PUT /target-days': {
     expected: forAdmins(200),
@@ -183,6 +188,8 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'POST /offline-repairs/{id}/close': repair({}),
   'POST /offline-repairs/{id}/assign': repair({ assigneeId: null }),
   'POST /offline-repairs/{id}/correct': repair({ customerName: 'Ada P.' }),
+  'PUT /offline-repairs/{id}/waiting-for': repair({ what: 'PART' }),
+  'DELETE /offline-repairs/{id}/waiting-for': repair(),
   'GET /offline-repairs/{id}/related': repair(),
   'POST /offline-repairs/{id}/notes': repair({ note: 'Called the customer' }),
 
@@ -192,6 +199,8 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /trade-returns/{id}/timeline': tradeReturn(undefined),
   'POST /trade-returns/{id}/assign': tradeReturn({ assigneeId: null }),
   'POST /trade-returns/{id}/correct': tradeReturn({ customerName: 'Nora W.' }),
+  'PUT /trade-returns/{id}/waiting-for': tradeReturn({ what: 'CUSTOMER' }),
+  'DELETE /trade-returns/{id}/waiting-for': tradeReturn(undefined),
   'GET /trade-returns/{id}/related': tradeReturn(undefined),
   'POST /trade-returns/{id}/approve': tradeReturn({}),
   'POST /trade-returns/{id}/reject': tradeReturn({}),

@@ -120,9 +120,7 @@ export const newUser = async (
   people += 1;
   const address = email ?? `person-${people}@example.com`;
   const given = { shopId: shop.id, email: address, name, role, passwordHash: await hashed(password) };
-  const user = await t.ctx.db
-    .transaction()
-    .execute((trx) => addUser(trx, OPERATOR, t.ctx.clock.now(), given));
+  const user = await t.ctx.db.transaction().execute((trx) => addUser(t.ctx, trx, OPERATOR, given));
   return { id: user.id, email: user.email, role, shop, password };
 };
 export const newPerson = async (t: Harness, options: NewPerson = {}): Promise<Person> =>

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, expect } from 'vitest';
-import { RowsDigest } from '../../src/cli/backup-file.ts';
+import { RowsDigest } from '../../src/backup/backup-file.ts';
 import { secretBox } from '../../src/service/secrets.ts';
 import { cliHere, runHere } from './commands-here.ts';
 import { tablesOf } from './dump.ts';

@@ -6,7 +6,7 @@ import { takeSeen } from './browser.ts';
 
 /** Ids have digits, words such as `new` have none. */
 const patternOf = (route: string): RegExp =>
-  new RegExp(`^/admin${route.replace(/\$\w+/g, '[^/]*\\d[^/]*')}$`);
+  new RegExp(`^/admin${route.replace(/\$\w*/g, '[^/]*\\d[^/]*')}$`);
 
 /** A test whose pages axe looks at while it runs. */
 export const journey = (routes: string[], name: string, run: () => Promise<void>): void => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { expectAccessible, look, saidAt } from './browser.ts';
+import { saidAt } from './browser.ts';
 import type { Harness } from './harness.ts';
 import { appCode } from './second-factor.ts';
 
@@ -35,10 +35,15 @@ export const emailAt = ({ shop }: Pick<Harness, 'shop'>, name: string): string =
 
 export const title = (page: Page, name: string): Locator =>
   page.getByRole('heading', { name, level: 2, exact: true });
+/** A link of the menu, or of the list beside the pages of the settings. */
 export const menu = (page: Page, name: string): Locator =>
-  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
+  page
+    .getByRole('navigation', { name: /^(Pages|Settings)$/ })
+    .getByRole('link', { name: name.startsWith('Account') ? 'Account' : name });
 /** By the menu. */
 export const toPage = async (page: Page, name: string): Promise<void> => {
+  await menu(page, 'Repairs').waitFor();
+  if ((await menu(page, name).count()) === 0) await menu(page, 'Settings').click();
   await menu(page, name).click();
   await title(page, name).waitFor();
 };
@@ -68,13 +73,22 @@ export const numbersOf = (page: Page): Promise<string[]> =>
 export const searchOf = (page: Page): Record<string, string> =>
   Object.fromEntries(new URL(page.url()).searchParams);
 
-export const chooseStatus = async (page: Page, label: string): Promise<void> => {
-  const status = page.getByRole('combobox', { name: 'Status' });
-  await status.selectOption((await status.getByRole('option', { name: label }).getAttribute('value')) ?? '');
+/** The panel of a list in which one chooses what to filter by, and then its values. */
+export const openFilter = async (page: Page, name: string): Promise<Locator> => {
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  const panel = page.getByRole('dialog', { name: 'Filter by' });
+  await panel.getByRole('button', { name, exact: true }).click();
+  return panel;
 };
-export const chooseOrigin = async (page: Page, label: string): Promise<void> => {
-  await page.getByRole('button', { name: 'Filters', exact: true }).click();
-  await page.getByRole('combobox', { name: 'Created by' }).selectOption(label);
+export const chooseFilter = async (page: Page, name: string, choice: string): Promise<void> => {
+  const panel = await openFilter(page, name);
+  await panel.getByRole('button', { name: choice }).click();
+  await panel.waitFor({ state: 'hidden' });
+};
+/** Row height, rows per page, export. */
+export const listOptions = async (page: Page): Promise<Locator> => {
+  await page.getByRole('button', { name: 'List options' }).click();
+  return page.getByRole('dialog', { name: 'List options' });
 };
 /** From the menu of a row. */
 export const pick = async (page: Page, name: string, item: string): Promise<void> => {
@@ -85,7 +99,7 @@ export const pick = async (page: Page, name: string, item: string): Promise<void
 export const exported = async (page: Page): Promise<{ name: string; text: string; rows: string[] }> => {
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Export CSV' }).click(),
+    listOptions(page).then((options) => options.getByRole('button', { name: 'Export CSV' }).click()),
   ]);
   const text = await readFile(await download.path(), 'utf8');
   return { name: download.suggestedFilename(), text, rows: text.trimEnd().split('\r\n').slice(1) };
@@ -96,6 +110,10 @@ export const closeBy = async (dialog: Locator, name: string): Promise<void> => {
   await dialog.getByRole('button', { name, exact: true }).click();
   await dialog.waitFor({ state: 'hidden' });
 };
+
+/** What is read there, on one line. */
+export const plainText = async (at: Locator): Promise<string> =>
+  (await at.innerText()).replaceAll(/\s+/g, ' ');
 
 const hasFocus = (element: Locator): Promise<boolean> =>
   element.and(element.page().locator(':focus')).isVisible();
@@ -124,14 +142,6 @@ export const typeFast = (page: Page, text: string): Promise<unknown> =>
 /** All of a scan: it ends with Enter. */
 export const scan = (page: Page, text: string): Promise<unknown> => typeFast(page, `${text}\n`);
 
-/** On a desk in light, and on a phone in dark. */
-export const accessibleEverywhere = async (page: Page): Promise<void> => {
-  await expectAccessible(page);
-  await look(page, { scheme: 'dark', width: 390 });
-  await expectAccessible(page);
-  await look(page, { scheme: 'light', width: 1280 });
-};
-
 /** What a form for a new return asks for, by its labels. */
 export const REPAIR_FIELDS = {
   Name: 'Ada Pereira',
@@ -140,12 +150,12 @@ export const REPAIR_FIELDS = {
   Store: 'store-7',
   SKU: 'KETTLE-17',
   Product: 'Kettle 1.7 l',
-  'Price of one': '49.95',
+  'Unit price': '49.95',
   'What is wrong': 'Does not heat up any more',
 };
 export const TRADE_FIELDS = {
   Company: 'Northwind Interiors',
-  'Company id': 'company-118',
+  'Company ID': 'company-118',
   Contact: 'Nora Wind',
   'E-mail': 'buying@northwind.example',
   'Trade order number': 'TO-5501',
@@ -172,12 +182,12 @@ export const turnFactorOn = async (
     .getByRole('img', { name: /QR code/ })
     .locator('path')
     .waitFor();
-  const input = page.getByRole('textbox', { name: 'The code that the app shows now' });
+  const input = page.getByRole('textbox', { name: 'Enter the code the app shows' });
   await input.fill('000000');
-  await page.getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
   await expect.poll(() => saidAt(input)).toContain('This is wrong, or it was used before.');
   await input.fill(appCode(secret, t.ctx.clock.now()));
-  await page.getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
   const list = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
   await list.first().waitFor();
   const codes = await list.allTextContents();

@@ -31,7 +31,7 @@ export interface Harness extends Calls {
   env: Record<string, string>;
   shop: Shop;
   client: NewApiClient;
-  clock: { advance(ms: number): void };
+  clock: { advance(ms: number): void; hold(): void };
   logs: string[];
   addShop(options?: ShopOptions): Promise<{ shop: Shop; client: NewApiClient }>;
   /** What tests before this one left in the database that they share. */
@@ -111,9 +111,15 @@ const listenAgain = async (app: FastifyInstance): Promise<string> => {
 /** A class, as PostgreSQL's clock is: `now` without its object fails. */
 class MovableClock {
   #aheadMs = 0;
+  #heldAtMs: number | null = null;
 
   now(): number {
-    return Date.now() + this.#aheadMs;
+    return (this.#heldAtMs ?? Date.now()) + this.#aheadMs;
+  }
+
+  /** It stands still but for `advance`: nothing falls due because the machine was slow. */
+  hold(): void {
+    this.#heldAtMs = Date.now();
   }
 
   advance(ms: number): void {
@@ -122,6 +128,7 @@ class MovableClock {
 
   reset(): void {
     this.#aheadMs = 0;
+    this.#heldAtMs = null;
   }
 }
 
@@ -163,12 +170,12 @@ export const harness = async ({ env, prepare, ...shop }: ShopOptions & AppOption
  * One app for all tests of a file, each with a shop of its own: to start one takes longer than most tests. A test that does more
  * to the app or its database than call it says `own`, and gets one of its own; so does one with settings.
  */
-export const sharedHarness = () => {
+export const sharedHarness = (shared: AppOptions = {}) => {
   let opened: OpenApp | undefined;
   afterAll(() => opened?.close());
   return async ({ own, ...options }: ShopOptions & AppOptions & { own?: true } = {}): Promise<Harness> => {
     if (own || options.env || options.prepare) return harness(options);
-    opened ??= await openApp({});
+    opened ??= await openApp(shared);
     opened.clock.reset();
     opened.logs.length = 0;
     const rowsBefore = await countRows(opened.ctx);

@@ -238,7 +238,8 @@ export const REPAIRS: KindRow = {
     if (action) await t.post(`/offline-repairs/${id}/${action}`, body, options);
     return { id };
   },
-  note: (t, id, text, caller = staffOf(t)) => offlineRepairs.note(t.ctx, caller, id, text),
+  note: (t, id, note, caller = staffOf(t)) =>
+    offlineRepairs.change(t.ctx, caller, { type: 'note', id, note }),
 };
 
 export const TRADE_RETURNS: KindRow = {
@@ -317,7 +318,7 @@ export const TRADE_RETURNS: KindRow = {
   foreignFilters: ['orderNumber', 'storeId', 'serialNumber', 'q', 'origin', 'sku'],
   walk: TRADE_WALK.map(tradeStep),
   reach: (t, status, options) => tradeReturnIn(t, status as TradeReturnStatus, options),
-  note: (t, id, text, caller = staffOf(t)) => tradeReturns.note(t.ctx, caller, id, text),
+  note: (t, id, note, caller = staffOf(t)) => tradeReturns.change(t.ctx, caller, { type: 'note', id, note }),
 };
 
 export const KINDS = [REPAIRS, TRADE_RETURNS];
@@ -327,6 +328,7 @@ export const STAMPS = {
   id: expect.stringMatching(UUID7),
   rmaNumber: '#RMA-000001',
   createdAt: expect.stringMatching(ISO),
+  waitingFor: null,
   statusSince: expect.stringMatching(ISO),
   updatedAt: expect.stringMatching(ISO),
   erasedAt: null,

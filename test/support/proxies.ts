@@ -1,5 +1,5 @@
-import type { SpawnOptions } from 'node:child_process';
-import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { execFileSync, type SpawnOptions } from 'node:child_process';
+import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -19,6 +19,14 @@ const startTool = (tool: Tool, args: string[], options: SpawnOptions = {}): (() 
   };
 };
 
+/** Certificate and key in one file of this name, as haproxy wants them. */
+export const makeCertificate = (folder: string, name: string): void => {
+  const what = 'req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out certificate.pem';
+  execFileSync(toolPath('openssl'), what.split(' '), { cwd: folder, stdio: 'pipe' });
+  const parts = ['certificate.pem', 'key.pem'].map((part) => readFileSync(join(folder, part), 'utf8'));
+  writeFileSync(join(folder, name), parts.join(''));
+};
+
 /** A real proxy before the service, with this configuration. Gives what waits until it sends requests to a server of its backend. */
 export const startHaproxy = async (configuration: string): Promise<(server: string) => Promise<void>> => {
   const statsPort = await freePort();
@@ -35,6 +43,32 @@ export const startHaproxy = async (configuration: string): Promise<(server: stri
     return table.split('\n').some((line) => line.startsWith(`handback,${server},`) && /,UP,/.test(line));
   };
   return async (server) => void (await until(`the proxy uses ${server}`, () => isUp(server)));
+};
+
+/** Another real proxy, with this within its one server. */
+export const startNginx = async (port: number, within: string): Promise<void> => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'nginx.conf');
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${join(folder, kind)};`,
+  );
+  const server = `server {\n listen 127.0.0.1:${port};\n${within}\n}`;
+  const lines = [
+    // Its workers would have no access to the folder.
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    `daemon off;\nworker_processes 1;\npid ${join(folder, 'pid')};\nerror_log stderr;\nevents {}`,
+    `http {\naccess_log off;\n${folders.join('\n')}\n${server}\n}\n`,
+  ];
+  writeFileSync(file, lines.join('\n'));
+  // Its workers would outlive it.
+  const said = startTool('nginx', ['-e', 'stderr', '-c', file], { detached: true });
+  await until('nginx listens', () => {
+    said();
+    return fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  });
 };
 
 interface PoolerOptions {

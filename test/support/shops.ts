@@ -8,7 +8,8 @@ import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
-import { createUser } from '../../src/staff/users.ts';
+import { hashPassword } from '../../src/staff/passwords.ts';
+import { addUser } from '../../src/staff/users.ts';
 import { cookieFrom } from './admin.ts';
 import { repairBody } from './bodies.ts';
 import { addDeliveries, waitingDelivery } from './delivery-rows.ts';
@@ -65,7 +66,9 @@ export const addClient = (
 export const addPerson = (env: Env, shopId: string, role: UserRole = 'STAFF') =>
   inContext(env, async (ctx) => {
     const person = { email: `staff-${shopId.slice(-8)}@example.com`, password: 'correct horse battery' };
-    await createUser(ctx, OPERATOR, { shopId, role, ...person });
+    const passwordHash = await hashPassword(person.password);
+    const user = { shopId, email: person.email, name: null, role, passwordHash };
+    await ctx.db.transaction().execute((trx) => addUser(ctx, trx, OPERATOR, user));
     return person;
   });
 

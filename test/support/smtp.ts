@@ -22,7 +22,8 @@ const decoded = (raw: string): string =>
     .replaceAll('=\r\n', '')
     .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
 
-export const mailServer = async ({ offersTls = false } = {}) => {
+/** With a password, only those who sign in with it send mails. */
+export const mailServer = async ({ offersTls = false, password = null as string | null } = {}) => {
   const mails = {
     env: envFor(0),
     received: [] as Received[],
@@ -31,8 +32,13 @@ export const mailServer = async ({ offersTls = false } = {}) => {
     answers: [] as (number | null)[],
   };
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: offersTls ? ['AUTH'] : ['STARTTLS', 'AUTH'],
+    authOptional: password === null,
+    allowInsecureAuth: true,
+    disabledCommands: [...(offersTls ? [] : ['STARTTLS']), ...(password === null ? ['AUTH'] : [])],
+    onAuth: ({ username, password: given }, _session, done) =>
+      given === password
+        ? done(null, { user: username })
+        : done(Object.assign(new Error(`${given} is wrong`), { responseCode: 535 })),
     onRcptTo({ address }, _session, done) {
       mails.attempts += 1;
       const status = mails.answers.shift() ?? null;

@@ -105,6 +105,8 @@ export const runPage = async (page: string, reader: Reader) => {
     KEY: reader.apiKey,
     SECRET: reader.webhookSecret,
     HOME: folder,
+    // On the server, with its settings.
+    DATA_DIR: join(folder, 'data'),
   });
   expect(await shell.ended, shell.output()).toBe(0);
   return { output: shell.output(), secondTerminal: readFileSync(join(folder, 'second.txt'), 'utf8') };

@@ -30,6 +30,8 @@ const TOOLS = {
   haproxy: 'haproxy',
   java: 'java',
   jq: 'jq',
+  kubectl: 'kubectl',
+  nginx: 'nginx',
   openssl: 'openssl',
   pgbouncer: 'pgbouncer',
   php: 'php',

@@ -15,7 +15,7 @@ export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
   const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', ...env } });
   /** Starts another dispatcher, with a context of its own if one is given. */
   const startSending = async (ctx: Context = t.ctx): Promise<() => Promise<void>> => {
-    const stop = await startWebhooks(ctx);
+    const stop = startWebhooks(ctx);
     let stopped = false;
     const once = async () => {
       if (stopped) return;

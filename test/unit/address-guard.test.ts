@@ -1,4 +1,8 @@
 import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addressGuard, ForbiddenAddress } from '../../src/webhooks/address-guard.ts';
 import { createSender } from '../../src/webhooks/worker/send.ts';
@@ -95,6 +99,26 @@ describe('connecting', () => {
       });
     await sender.close();
   });
+});
+
+it('offers receivers no HTTP/2, where exchanges would share a connection', async () => {
+  const tls = (name: string) => readFileSync(new URL(`../support/tls/${name}`, import.meta.url));
+  const offered = Promise.withResolvers<string[]>();
+  const server = createServer({
+    key: tls('server.key'),
+    cert: tls('server.pem'),
+    ALPNCallback({ protocols }) {
+      offered.resolve(protocols);
+      return 'http/1.1';
+    },
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const address = { hostname: '127.0.0.1', host: '127.0.0.1', port: String(port), protocol: 'https:' };
+  // The certificate is not trusted, which comes after the offer.
+  addressGuard({ allowPrivate: true }).connect(address as never, () => {});
+  expect(await offered.promise).toEqual(['http/1.1']);
 });
 
 describe('looking names up', () => {

@@ -18,18 +18,18 @@ describe('the errors of a form', () => {
       tracking: { trackingNumber: 'T', carrierName: '' },
     });
     expect(errors).toEqual({
-      customerName: 'Please fill this in.',
-      customerEmail: 'Please fill this in.',
+      customerName: 'Required',
+      customerEmail: 'Required',
       'faultyItem.quantity': 'Must be more than 0.',
-      'faultyItem.price': 'Please fill this in.',
+      'faultyItem.price': 'Required',
       'faultyItem.sku': 'Must be at most 128 characters long.',
-      'tracking.carrierName': 'Please fill this in.',
+      'tracking.carrierName': 'Required',
     });
   });
 
   it('speaks of choices, lists and slips of the finger', () => {
     expect(formErrors(OfflineRepairActionBody.resolve, { offlineDisposition: '' })).toEqual({
-      offlineDisposition: 'Please choose one.',
+      offlineDisposition: 'Choose one.',
     });
     expect(formErrors(CreateTradeReturn, { items: [] })['items']).toBe('Add at least 1.');
     expect(formErrors(CreateOfflineRepair, { ...repairBody(), customerEmail: 'ada@gmail' })).toEqual({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numberOf, type Reading, readNumber } from '../../admin/src/returns/new/read-number.ts';
+import { isTooFine, numberOf, type Reading, readNumber } from '../../admin/src/returns/new/read-number.ts';
 
 const READINGS: [string, Reading][] = [
   ['1299', '1299'],
@@ -77,6 +77,30 @@ describe('a number that was typed', () => {
   });
 
   it('is sent as a number, and as it stands where the schema is to refuse it', () => {
-    expect(['1,299.00', '1,299', ' ', 'abc'].map(numberOf)).toEqual([1299, '1,299', undefined, 'abc']);
+    expect(['1,299.00', '1,299', ' ', 'abc'].map((typed) => numberOf(typed))).toEqual([
+      1299,
+      '1,299',
+      undefined,
+      'abc',
+    ]);
+  });
+
+  it('is a price of a currency: with its decimals there is one reading, and more of them are refused', () => {
+    const inCents = ['1,299', '1.299', '1,299.00', '49,9', '49.900', '0.125', '12.3456'];
+    expect(inCents.map((typed) => numberOf(typed, 2))).toEqual([
+      1299,
+      1299,
+      1299,
+      49.9,
+      49900,
+      '0.125',
+      '12.3456',
+    ]);
+    expect(['0.1200', '0.125'].map((reading) => isTooFine(reading, 2))).toEqual([false, true]);
+    expect([numberOf('1.299', 0), numberOf('12.5', 0), numberOf('1.299', 3)]).toEqual([
+      1299,
+      '12.5',
+      '1.299',
+    ]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Context } from '../../src/service/context.ts';
 import { createMetrics } from '../../src/service/metrics.ts';
 import { secretBox } from '../../src/service/secrets.ts';
-import { sealWebhookSecret } from '../../src/webhooks/outbox.ts';
+import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { DROPPED_BECAUSE } from '../../src/webhooks/queue.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
 import type { Destination, Due } from '../../src/webhooks/worker/delivery-queue.ts';
@@ -44,16 +44,19 @@ const due = (more: Partial<Due> = {}): Due => ({
   event: 'offline_repair.created',
   body: Buffer.from('{}'),
   before: 0,
-  attempts: [],
+  log: '[]',
   createdAt: NOW - CREATED_AGO_MS,
   ...more,
 });
 
-const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')): Destination => ({
+const sealed = (clientId: string, secret: string) => secrets.seal(secret, webhookSecretPlace(clientId));
+const receiver = (sealedSecret = sealed(CLIENT, 'whsec_1')): Destination => ({
   shopId: 'shop-1',
   replacedBy: null,
-  unreachable: null,
+  revokedAt: null,
+  plan: 'ENTERPRISE',
   failedSince: null,
+  nextRetryAt: null,
   url: 'https://shop.example/hook',
   sealedSecret,
 });
@@ -84,7 +87,7 @@ describe('an attempt', () => {
     async (before, result, outcome, expected) => {
       const { attempt, metrics, log } = setUp(outcome);
       const attempts = Array(before).fill(EARLIER);
-      expect(await attempt(due({ before, attempts }), receiver())).toEqual({
+      expect(await attempt(due({ before, log: JSON.stringify(attempts) }), receiver())).toEqual({
         id: 'delivery-1',
         before,
         attempts: [...attempts, { at: NOW, durationMs: TOOK_MS, ...outcome }],
@@ -104,7 +107,7 @@ describe('an attempt', () => {
 
   it('that fails inside the service drops the delivery, and the error is logged without its words', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
-    expect(await attempt(due({ attempts: [EARLIER], before: 1 }), receiver())).toMatchObject({
+    expect(await attempt(due({ log: JSON.stringify([EARLIER]), before: 1 }), receiver())).toMatchObject({
       status: 'DROPPED',
       attempts: [EARLIER],
       reason: DROPPED_BECAUSE.serviceError,
@@ -118,10 +121,12 @@ describe('an attempt', () => {
 
 it.each([
   [DROPPED_BECAUSE.gone, due(), undefined],
-  [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
-  [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
+  [DROPPED_BECAUSE.revoked, due(), { ...receiver(), revokedAt: NOW }],
+  [DROPPED_BECAUSE.noUrl, due(), { ...receiver(), url: null }],
+  [DROPPED_BECAUSE.noApi, due(), { ...receiver(), plan: 'GROWTH' } as const],
+  [DROPPED_BECAUSE.unreadable, due({ log: '[{"at":' }), receiver()],
   [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
-  [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
+  [DROPPED_BECAUSE.sealed, due(), receiver(sealed('another client', 'whsec_1'))],
 ])('nothing is sent where %s', async (reason, delivery, to) => {
   const { attempt, send, log } = setUp(REFUSED);
   expect(await attempt(delivery, to)).toEqual({
@@ -146,7 +151,7 @@ describe('a secret', () => {
     await attempt(due(), first);
     await attempt(due(), first);
     expect(open).toHaveBeenCalledTimes(1);
-    await attempt(due(), receiver(sealWebhookSecret(secrets, CLIENT, 'whsec_2')));
+    await attempt(due(), receiver(sealed(CLIENT, 'whsec_2')));
     expect(open).toHaveBeenCalledTimes(2);
     expect(send.mock.calls.map(([{ secret }]) => secret)).toEqual(['whsec_1', 'whsec_1', 'whsec_2']);
   });

@@ -5,15 +5,12 @@ import { fc, it } from '@fast-check/vitest';
 import { afterAll, describe, expect } from 'vitest';
 import {
   BackupFile,
-  headerLine,
+  linesOf,
   RowsDigest,
   rowFrom,
-  rowLine,
-  tableLine,
-  trailerLine,
   writeBackup,
   writeWhole,
-} from '../../src/cli/backup-file.ts';
+} from '../../src/backup/backup-file.ts';
 import type { Value } from '../../src/db/transfer.ts';
 import { secretBox } from '../../src/service/secrets.ts';
 
@@ -30,20 +27,12 @@ const HEADER = {
 
 const box = secretBox(['a key for backups that is long enough']);
 
-async function* linesOf(rows: Value[][]): AsyncGenerator<string> {
-  yield headerLine(HEADER);
-  yield tableLine('shops', ['id']);
-  const digest = new RowsDigest();
-  for (const row of rows) {
-    digest.add(rowLine(row));
-    yield rowLine(row);
-  }
-  yield trailerLine({ shops: digest.value });
-}
-
 const write = async (name: string, rows: Value[][]): Promise<string> => {
   const path = join(folder, name);
-  await writeWhole(path, true, (file) => writeBackup(file, linesOf(rows), box));
+  const lines = linesOf(HEADER, new Map([['shops', ['id']]]), async function* () {
+    yield* rows;
+  });
+  await writeWhole(path, true, (file) => writeBackup(file, lines, box));
   return path;
 };
 
@@ -51,7 +40,7 @@ const read = async (path: string): Promise<Value[][]> => {
   const backup = await BackupFile.open(path);
   const rows: Value[][] = [];
   try {
-    await backup.check(() => box, {});
+    await backup.check(() => box);
     for await (const { lines } of backup.batches()) rows.push(...lines.map(rowFrom));
   } finally {
     await backup.close();

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/service/config.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
 import { run, temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);
@@ -26,6 +27,7 @@ describe('without any setting', () => {
       databaseUrl: null,
       poolSizes: { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 },
       dataDir: resolve('./data'),
+      dataDirIsSet: false,
       secretKeys: null,
       trustProxy: false,
       maxConnectionsPerAddress: 100,
@@ -33,12 +35,17 @@ describe('without any setting', () => {
       role: 'all',
       logLevel: 'info',
       publicUrl: 'http://127.0.0.1:3000',
+      publicPath: '',
       publicUrlIsSet: false,
       metricsToken: null,
+      provider: null,
+      passwordSignIn: true,
       mail: null,
       startedByNpm: false,
       drainMs: 4_000,
       auditMonths: 24,
+      backups: null,
+      backupRecipients: [],
       databaseWaitMs: 30_000,
     });
   });
@@ -89,8 +96,15 @@ describe('a good value', () => {
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [
       { PUBLIC_URL: 'https://returns.example.com/' },
-      { publicUrl: 'https://returns.example.com', publicUrlIsSet: true },
+      { publicUrl: 'https://returns.example.com', publicPath: '', publicUrlIsSet: true },
     ],
+    [
+      { PUBLIC_URL: 'https://example.com/shop_1/~re.turns-2//' },
+      { publicUrl: 'https://example.com/shop_1/~re.turns-2', publicPath: '/shop_1/~re.turns-2' },
+    ],
+    [{ PUBLIC_URL: 'HTTPS://Returns.Example.com:443' }, { publicUrl: 'https://returns.example.com' }],
+    [{ PUBLIC_URL: 'http://[::1]:8080/administration' }, { publicPath: '/administration' }],
+    [{}, { publicPath: '' }],
     [{ METRICS_TOKEN: 'figures' }, { metricsToken: 'figures' }],
     [{ DRAIN_SECONDS: '0' }, { drainMs: 0 }],
     [{ DATABASE_WAIT_SECONDS: '5' }, { databaseWaitMs: 5_000 }],
@@ -131,8 +145,12 @@ describe('a wrong value', () => {
     LOG_LEVEL: ['verbose'],
     HOST: ['999.1.1.1', 'bad host'],
     PUBLIC_URL: [
-      ...['returns.example.com', 'ftp://returns.example.com', 'https://', 'https://example.com/returns'],
-      ...['https://example.com/returns/', 'https://example.com/?shop=1', 'https://example.com/#returns'],
+      ...['returns.example.com', 'ftp://returns.example.com', 'https://', 'https:example.com/returns'],
+      ...['https://example.com/?shop=1', 'https://example.com/#returns', 'https://example.com/returns?'],
+      ...['/a b', '/a%20b', '/a;b', '/a"b', '/a,b', '/ä', '/../a', '/.a', '/a//b', '//a', '\\a'].map(
+        (path) => `https://example.com${path}`,
+      ),
+      ...['/admin', '/Docs/returns', '/api/v1', '/metrics/'].map((path) => `https://example.com${path}`),
     ],
   };
   it.each(Object.entries(cases).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
@@ -185,6 +203,67 @@ describe('the process', () => {
     expect(stderr).toMatch(/^handback: [^\n]*\bHOST\b[^\n]*\n$/);
     expect(stderr).not.toContain('DATABASE_URL');
     expect(status).toBe(1);
+  });
+});
+
+describe('the identity provider', () => {
+  const OIDC = {
+    OIDC_ISSUER: 'https://login.example.com/realms/shop',
+    OIDC_CLIENT_ID: 'handback',
+    OIDC_CLIENT_SECRET: 's3cret-word',
+  };
+  const NEW_USERS = { OIDC_NEW_USERS: UNKNOWN_ID, OIDC_ALLOWED_DOMAINS: 'Example.com, b.example' };
+
+  it('is none, or has an issuer and a client', () => {
+    expect(readConfig({}).provider).toBeNull();
+    expect(readConfig({ ...OIDC, ...NEW_USERS }).provider).toEqual({
+      issuer: OIDC.OIDC_ISSUER,
+      clientId: 'handback',
+      clientSecret: 's3cret-word',
+      name: 'single sign-on',
+      newUsers: { shopId: UNKNOWN_ID, allowedDomains: ['example.com', 'b.example'] },
+    });
+    for (const name of Object.keys(OIDC))
+      expect(refusalOf({ ...OIDC, [name]: '' })).toMatch(/^OIDC_ISSUER, OIDC_CLIENT_ID and .* together$/);
+    for (const name of Object.keys(NEW_USERS))
+      expect(refusalOf({ ...OIDC, ...NEW_USERS, [name]: '' })).toMatch(/^OIDC_NEW_USERS and .* together$/);
+    expect(refusalOf(NEW_USERS)).toMatch(/^OIDC_ISSUER, /);
+  });
+
+  it.each([
+    'http://login.example.com',
+    'login.example.com',
+    'https://a.example?x=1',
+    'https://u:p@a.example',
+  ])('is not at %s', (OIDC_ISSUER) =>
+    expect(refusalOf({ ...OIDC, OIDC_ISSUER })).toMatch(/^OIDC_ISSUER must be the https address/),
+  );
+
+  it('may be without TLS on this machine', () => {
+    for (const OIDC_ISSUER of [
+      'http://localhost:8080/realms/shop',
+      'http://127.0.0.1:8080',
+      'http://[::1]:1',
+    ])
+      expect(readConfig({ ...OIDC, OIDC_ISSUER }).provider?.issuer).toBe(OIDC_ISSUER);
+  });
+
+  it('knows shops by their ids, and domains', () => {
+    expect(refusalOf({ ...OIDC, ...NEW_USERS, OIDC_NEW_USERS: 'My shop' })).toMatch(
+      /^OIDC_NEW_USERS must be the id/,
+    );
+    for (const OIDC_ALLOWED_DOMAINS of ['@example.com', 'com', 'a.example b.example', '*'])
+      expect(refusalOf({ ...OIDC, ...NEW_USERS, OIDC_ALLOWED_DOMAINS })).toMatch(
+        /^OIDC_ALLOWED_DOMAINS must be/,
+      );
+  });
+
+  it('must be there where no one signs in with a password', () => {
+    expect(refusalOf({ PASSWORD_SIGN_IN: 'false' })).toMatch(
+      /^PASSWORD_SIGN_IN can be false only with OIDC_ISSUER/,
+    );
+    expect(readConfig({ ...OIDC, PASSWORD_SIGN_IN: 'false' }).passwordSignIn).toBe(false);
+    expect(readConfig(OIDC).passwordSignIn).toBe(true);
   });
 });
 

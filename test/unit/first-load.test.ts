@@ -4,9 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
 import { beforeAll, expect, it, vi } from 'vitest';
 
-// What a browser loads before a page of the admin app can be used: the app as it is built for people, weighed.
+// What a browser loads before a page of the admin app can be used: the app as it is built for people, weighed. The font is weighed by
+// itself: the page can be used before it is there, and no later page loads it again.
 
 const MOST_BYTES = 200_000;
+const MOST_FONT_BYTES = 70_000;
 /** Each is a request; all who work behind one address share the limit for pages. */
 const MOST_FILES = 20;
 const ADMIN = fileURLToPath(new URL('../../admin/', import.meta.url));
@@ -53,7 +55,7 @@ const weightOf = (name: string): number => {
 it.each([
   ['sign-in', ['src/session/sign-in-page.tsx']],
   ['set-up', ['src/session/set-up-page.tsx']],
-  ['the overview, without its chart', ['src/shell/shell.tsx', 'src/overview/overview-page.tsx']],
+  ['Today, without the charts', ['src/shell/shell.tsx', 'src/today/today-page.tsx']],
   ['the list of repairs', ['src/shell/shell.tsx', 'src/returns/list/repairs-page.tsx']],
   ['the list of trade returns', ['src/shell/shell.tsx', 'src/returns/list/trade-returns-page.tsx']],
   ['a repair', ['src/shell/shell.tsx', 'src/returns/detail/repair-page.tsx']],
@@ -68,6 +70,19 @@ it.each([
   expect(total).toBeGreaterThan(100_000);
   expect(total).toBeLessThan(MOST_BYTES);
   expect(loaded.size).toBeLessThanOrEqual(MOST_FILES);
+});
+
+it('the font is below 70 kB, has a name with its hash, and is asked for by the page itself', () => {
+  const fonts = [...files.values()].filter(({ fileName }) => fileName.endsWith('.woff2'));
+  const sizes = fonts.map((font) => (font.type === 'asset' ? font.source.length : 0));
+  expect(sizes.length).toBe(3);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(MOST_FONT_BYTES);
+  expect(fonts.map(({ fileName }) => /-[\w-]{8}\.woff2$/.test(fileName))).not.toContain(false);
+  const page = files.get('index.html');
+  const preloaded = /rel="preload"[^>]+href="\/admin\/([^"]+)"/.exec(
+    page?.type === 'asset' ? String(page.source) : '',
+  );
+  expect(fonts.map(({ fileName }) => fileName)).toContain(preloaded?.[1]);
 });
 
 /** What comes along with others and is never shown. */

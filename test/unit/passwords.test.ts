@@ -42,7 +42,7 @@ describe('codes of an authenticator app', () => {
     expect(texts.map((text) => base32(Buffer.from(text)))).toEqual(
       ',MY,MZXQ,MZXW6,MZXW6YQ,MZXW6YTB,MZXW6YTBOI'.split(','),
     );
-    expect(otpauthUri(SECRET, 'Handback', 'ada+x@example.com')).toBe(
+    expect(otpauthUri(SECRET, 'ada+x@example.com')).toBe(
       'otpauth://totp/Handback:ada%2Bx%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Handback',
     );
   });

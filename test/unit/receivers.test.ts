@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LIMITS, type PoolLimits, RECEIVERS_A_ROUND, SLOW_MS } from '../../src/webhooks/policy.ts';
 import { Stopwatch, systemTime } from '../../src/webhooks/worker/own-time.ts';
-import { type Chosen, type Exchange, Receivers } from '../../src/webhooks/worker/receivers.ts';
-import { createTransition, type Health } from '../../src/webhooks/worker/states.ts';
+import { type Chosen, type Exchange, type Health, Receivers } from '../../src/webhooks/worker/receivers.ts';
 
 const CAP = LIMITS.perReceiver;
 const KILOBYTE = 1024;
@@ -18,9 +17,9 @@ const setUp = (limits: PoolLimits = LIMITS) => {
     limits,
     time: systemTime,
     stopwatch: new Stopwatch(clock, systemTime),
-    transition: createTransition((message) => {
+    onForbidden: (message) => {
       throw new Error(message);
-    }),
+    },
     onReady: (pool) => void woken.push(pool),
     onTimer: () => {},
   });

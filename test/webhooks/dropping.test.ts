@@ -33,6 +33,7 @@ describe('what still waits', () => {
     ["the shop's plan has no API", (t) => changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH' })],
   ])('is dropped when next due, because %s', async (reason, change) => {
     const { t, receiver, client } = await sendingTo(() => 500);
+    t.clock.hold();
     await t.create(client);
     await t.attempted(1);
     await change(t, client);
@@ -49,6 +50,7 @@ describe('what still waits', () => {
   it('is dropped after the last attempt, with the error in words', async ({ t }) => {
     const reason = 'four attempts failed: connection refused (ECONNREFUSED)';
     const client = await t.addReceiver('http://127.0.0.1:1/');
+    t.clock.hold();
     await t.create(client);
     for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {
       await t.attempted(n + 1);
@@ -101,65 +103,69 @@ describe('what has waited for a day', () => {
 const droppedLines = (t: WebhookHarness) =>
   t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'webhook dropped');
 
-it.each([
-  ['sealed with another key', Buffer.alloc(64, 7).toString('base64')],
-  ['cut short', 'AAAA'],
-  ['empty', ''],
-])('a webhook secret that is %s fails its own deliveries alone', async (_how, sealed) => {
-  const [healthy, other] = [await startReceiver(), await startReceiver()];
-  const t = await webhookHarness({ sending: false });
-  const broken = await t.addReceiver(other.url);
-  const sound = await t.addReceiver(healthy.url);
-  await sql`update api_clients set webhook_secret = ${sealed} where id = ${broken.id}`.execute(t.ctx.db);
-  for (let i = 0; i < 3; i++) await t.create(broken);
-  await t.create(sound);
-  const stop = await t.startSending();
-  await healthy.got(1);
-  await t.drained();
-  const rows = (await t.deliveries()).filter(({ client_id }) => client_id === broken.id);
-  expect(rows).toMatchObject(
-    Array(3).fill({ status: 'DROPPED', attempts: 0, reason: 'the webhook secret cannot be opened' }),
-  );
-  expect(other.received).toEqual([]);
-  expect(droppedLines(t)).toHaveLength(3);
-  expect(t.logs.join('')).not.toContain(broken.webhookSecret);
-  await stop();
-});
-
-it('a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at', async () => {
-  const { t, receiver, client } = await sendingTo((n) => (n <= 2 ? 500 : 200));
-  await t.create(client);
-  await t.create(client);
-  await receiver.got(2);
-  await t.attempted(1);
-  const [bad] = await t.deliveries();
-  await t.ctx.db
-    .updateTable('webhook_deliveries')
-    .set({ attempt_log: '[{"at":', body: '{"event":' } as never)
-    .where('id', '=', bad?.id as string)
-    .execute();
-  t.advance(2_000);
-  await t.drained();
-  const rows = new Map((await t.deliveries()).map((row) => [row.id, row]));
-  expect(rows.get(bad?.id as string)).toMatchObject({
-    status: 'DROPPED',
-    reason: 'its earlier attempts cannot be read',
+if (ENGINE === 'sqlite')
+  it.each([
+    ['sealed with another key', Buffer.alloc(64, 7).toString('base64')],
+    ['cut short', 'AAAA'],
+    ['empty', ''],
+  ])('a webhook secret that is %s fails its own deliveries alone', async (_how, sealed) => {
+    const [healthy, other] = [await startReceiver(), await startReceiver()];
+    const t = await webhookHarness({ sending: false });
+    const broken = await t.addReceiver(other.url);
+    const sound = await t.addReceiver(healthy.url);
+    await sql`update api_clients set webhook_secret = ${sealed} where id = ${broken.id}`.execute(t.ctx.db);
+    for (let i = 0; i < 3; i++) await t.create(broken);
+    await t.create(sound);
+    const stop = await t.startSending();
+    await healthy.got(1);
+    await t.drained();
+    const rows = (await t.deliveries()).filter(({ client_id }) => client_id === broken.id);
+    expect(rows).toMatchObject(
+      Array(3).fill({ status: 'DROPPED', attempts: 0, reason: 'the webhook secret cannot be opened' }),
+    );
+    expect(other.received).toEqual([]);
+    expect(droppedLines(t)).toHaveLength(3);
+    expect(t.logs.join('')).not.toContain(broken.webhookSecret);
+    await stop();
   });
-  expect([...rows.values()].filter(({ status }) => status === 'DELIVERED')).toHaveLength(1);
-  const shown = await (await newPerson(t)).get(`/clients/${client.id}/deliveries`);
-  expect([shown.status, shown.body.items.length]).toEqual([200, 2]);
-});
 
-it('a webhook URL that is none fails its attempts, not the process', async ({ t }) => {
-  const receiver = await startReceiver();
-  const client = await t.addReceiver('http://127.0.0.1:9/');
-  await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
-  await t.create(client);
-  const tried = await t.attempted(1);
-  expect(JSON.parse(tried.attempt_log)).toMatchObject([{ statusCode: null, error: expect.any(String) }]);
-  await t.create(await t.addReceiver(receiver.url));
-  await receiver.got(1);
-});
+if (ENGINE === 'sqlite')
+  it('a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at', async () => {
+    const { t, receiver, client } = await sendingTo((n) => (n <= 2 ? 500 : 200));
+    t.clock.hold();
+    await t.create(client);
+    await t.create(client);
+    await receiver.got(2);
+    await t.attempted(1);
+    const [bad] = await t.deliveries();
+    await t.ctx.db
+      .updateTable('webhook_deliveries')
+      .set({ attempt_log: '[{"at":', body: '{"event":' } as never)
+      .where('id', '=', bad?.id as string)
+      .execute();
+    t.advance(2_000);
+    await t.drained();
+    const rows = new Map((await t.deliveries()).map((row) => [row.id, row]));
+    expect(rows.get(bad?.id as string)).toMatchObject({
+      status: 'DROPPED',
+      reason: 'its earlier attempts cannot be read',
+    });
+    expect([...rows.values()].filter(({ status }) => status === 'DELIVERED')).toHaveLength(1);
+    const shown = await (await newPerson(t)).get(`/clients/${client.id}/deliveries`);
+    expect([shown.status, shown.body.items.length]).toEqual([200, 2]);
+  });
+
+if (ENGINE === 'sqlite')
+  it('a webhook URL that is none fails its attempts, not the process', async ({ t }) => {
+    const receiver = await startReceiver();
+    const client = await t.addReceiver('http://127.0.0.1:9/');
+    await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
+    await t.create(client);
+    const tried = await t.attempted(1);
+    expect(JSON.parse(tried.attempt_log)).toMatchObject([{ statusCode: null, error: expect.any(String) }]);
+    await t.create(await t.addReceiver(receiver.url));
+    await receiver.got(1);
+  });
 
 /** From now on the database refuses every change of this delivery. */
 const refuseChangesOf = async ({ ctx: { db } }: WebhookHarness, deliveryId: string): Promise<void> => {

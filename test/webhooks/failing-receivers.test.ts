@@ -150,10 +150,10 @@ describe('a receiver that fails', () => {
     await until('the second mail comes', () => mails.received.length > 1);
     await stop();
     if (other !== t.ctx) {
-      await other.mail.finish();
+      await other.mail?.finish();
       await other.close();
     }
-    await t.ctx.mail.finish();
+    await t.ctx.mail?.finish();
     expect(mails.received.map(({ text }) => /webhooks of Receiver (\w+)/.exec(text)?.[1])).toEqual([
       'fail',
       'work',
@@ -193,6 +193,8 @@ describe('the state of a receiver', () => {
   });
 
   it('is of interest while the client is active and has a URL', async ({ t, admin }) => {
+    const figure = () => t.ctx.metrics.registry.getSingleMetricAsString('handback_webhook_receivers_failing');
+    const before = await figure();
     const [revoked, without] = [
       await t.addReceiver('http://127.0.0.1:9/'),
       await t.addReceiver('http://127.0.0.1:9/'),
@@ -204,6 +206,7 @@ describe('the state of a receiver', () => {
       expect(await isFailing(t, client)).toBe(false);
     }
     expect(await noticesOf(admin)).toEqual([]);
+    expect(await figure()).toBe(before);
   });
 
   it('goes over to the client that replaces it: no second mail', async ({ t, admin }) => {

@@ -24,7 +24,7 @@ import { type Ground, World } from './model/world.ts';
 // MODEL_RUNS says how many runs. A failing run prints its commands and all that happened. To replay it, set MODEL_SEED, MODEL_PATH
 // and MODEL_REPLAY to the seed, path and replayPath that it printed.
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 150);
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 100);
 const SEED = process.env['MODEL_SEED'];
 const PATH = process.env['MODEL_PATH'];
 const REPLAY_PATH = process.env['MODEL_REPLAY'];

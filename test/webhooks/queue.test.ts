@@ -5,7 +5,7 @@ import { KEPT_MS } from '../../src/events/event.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { lowestId, newId } from '../../src/lib/ids.ts';
 import { forgetPast, sweep } from '../../src/service/janitor.ts';
-import { sealWebhookSecret } from '../../src/webhooks/outbox.ts';
+import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { moveDeliveries } from '../../src/webhooks/queue.ts';
 import { type Due, due, waitingClients } from '../../src/webhooks/worker/delivery-queue.ts';
@@ -157,7 +157,7 @@ it('an event of another receiver goes ahead of a backlog of thousands of receive
       ...row,
       id,
       key_hash: id,
-      webhook_secret: sealWebhookSecret(secrets, id, 'whsec_of_a_test'),
+      webhook_secret: secrets.seal('whsec_of_a_test', webhookSecretPlace(id)),
     }));
     await db.insertInto('api_clients').values(clients).execute();
     await addDeliveries(

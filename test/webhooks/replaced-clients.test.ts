@@ -43,6 +43,7 @@ const hangingReceiver = async () => {
 describe('events of RMAs that a replaced client created', () => {
   it('go to the new client under its secret, also what still waits', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(() => 500), await startReceiver()];
+    t.clock.hold();
     const client = await t.addReceiver(old.url);
     const repair = await t.create(client);
     const before = await t.attempted(1);

@@ -58,6 +58,7 @@ describe('an attempt', () => {
 
 it('what still waits goes to the new URL when the URL is changed', async ({ t }) => {
   const [old, next] = [await startReceiver(() => 500), await startReceiver()];
+  t.clock.hold();
   const client = await t.addReceiver(old.url);
   await t.create(client);
   await t.attempted(1);

@@ -12,8 +12,9 @@ import {
   ReplaceApiClient,
 } from '../../../contract/admin.ts';
 import { BASE_PATH } from '../../../contract/common.ts';
-import { api } from '../api.ts';
+import { api, PUBLIC_PATH } from '../api.ts';
 import { clientsQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { CopyBlock, CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ConfirmDialog, FormDialog } from '../ui/forms/form-dialog.tsx';
@@ -31,6 +32,8 @@ import {
 } from './client-inputs.tsx';
 import { worksNow } from './client-state.tsx';
 
+const t = texts.clients;
+
 type NewClient = z.infer<typeof NewApiClientView>;
 
 interface Props {
@@ -39,7 +42,7 @@ interface Props {
 }
 
 export const firstCallWith = (key: string): string =>
-  `curl -H 'X-Api-Key: ${key}' '${window.location.origin}${BASE_PATH}/offline-repairs?limit=3'`;
+  `curl -H 'X-Api-Key: ${key}' '${window.location.origin}${PUBLIC_PATH}${BASE_PATH}/offline-repairs?limit=3'`;
 
 const useRefetchClients = () => {
   const queryClient = useQueryClient();
@@ -64,7 +67,7 @@ export const NewClientDialog = ({ onClose }: { onClose: () => void }) => {
   });
   if (created) return <NewKeysDialog client={created} onClose={onClose} />;
   return (
-    <FormDialog {...dialog} title="New API client" action="Create client" onClose={onClose}>
+    <FormDialog {...dialog} title={t.newTitle} action={t.create} onClose={onClose}>
       <ClientInputs form={form} />
     </FormDialog>
   );
@@ -81,14 +84,14 @@ const EditDialog = ({ client, onClose }: Props) => {
       api.patch<ApiClientView>(`/clients/${client.id}`, { ...body, expiresAt: isoOf(body.expiresAt) }),
     onDone: ({ name }) => {
       refetch();
-      notifyDone(`${name} is saved.`);
+      notifyDone(t.saved(name));
       onClose();
     },
   });
   return (
-    <FormDialog {...dialog} title={`Edit ${client.name}`} action="Save" onClose={onClose}>
+    <FormDialog {...dialog} title={t.editTitle(client.name)} action={t.save} onClose={onClose}>
       <ClientInputs form={form} />
-      <Hint>Events that are still waiting go to the new URL. Key and secret stay the same.</Hint>
+      <Hint>{t.editHint}</Hint>
     </FormDialog>
   );
 };
@@ -98,9 +101,9 @@ const Replacement = ReplaceApiClient.extend({ name: ChangeApiClient.shape.name }
 
 /** The old key does not outlive the last day it had. */
 const noteOn = ({ expiresAt }: ApiClientView, lastDay: string | null): string => {
-  if (lastDay === null) return 'The old key has stopped working.';
+  if (lastDay === null) return t.oldKeyEnded;
   const until = endOfDay(lastDay);
-  return `The old key works until ${formatEnd(expiresAt && expiresAt < until ? expiresAt : until)}.`;
+  return t.oldKeyWorksUntil(formatEnd(expiresAt && expiresAt < until ? expiresAt : until));
 };
 
 const ReplaceDialog = ({ client, onClose }: Props) => {
@@ -128,17 +131,13 @@ const ReplaceDialog = ({ client, onClose }: Props) => {
   return (
     <FormDialog
       {...dialog}
-      title={`Replace ${client.name}?`}
-      action="Replace client"
+      title={t.replaceTitle(client.name)}
+      action={t.replaceAction}
       dangerous
       onClose={onClose}
     >
-      <Text>
-        For a program that goes on and needs a new key. It also gets a new webhook secret: from now on events
-        of returns that it created, also those still waiting, go to the new client and are signed with the new
-        secret. What it may do and the events it is sent stay the same; the new key has no last day.
-      </Text>
-      <Text>If the program is no longer used, revoke the client instead.</Text>
+      <Text>{t.replaceIntro}</Text>
+      <Text>{t.replaceOrRevoke}</Text>
       <NameAndUrl inputProps={form.getInputProps} />
       {worksNow(client) ? <OldKeyInputs inputProps={form.getInputProps} values={form.values} /> : null}
     </FormDialog>
@@ -153,33 +152,23 @@ const RevokeDialog = ({ client, onClose }: Props) => {
   const [typed, setTyped] = useState('');
   const done = () => {
     refetch();
-    notifyDone(`${client.name} is revoked.`);
+    notifyDone(t.revoked(client.name));
     onClose();
   };
   return (
     <ConfirmDialog
-      title={`Revoke ${client.name}?`}
-      action="Revoke for good"
+      title={t.revokeTitle(client.name)}
+      action={t.revokeAction}
       dangerous
       disabled={collapseSpaces(typed) !== collapseSpaces(client.name)}
       send={() => api.post<ApiClientView>(`/clients/${client.id}/revoke`)}
       onDone={done}
       onClose={onClose}
     >
-      <Text>
-        Its key fails from the next request on. This cannot be taken back. Returns it made stay as they are.
-      </Text>
-      <Text>
-        {client.replacedBy
-          ? 'The client that replaced it goes on as before.'
-          : 'Events that are still waiting are dropped. If the program goes on and only needs a new key, replace the client instead: its events go to the new one.'}
-      </Text>
+      <Text>{t.revokeIntro}</Text>
+      <Text>{client.replacedBy ? t.revokeReplaced : t.revokeWaiting}</Text>
       <TextInput
-        label={
-          <>
-            Type <b>{client.name}</b> to confirm
-          </>
-        }
+        label={t.typeToConfirm(client.name)}
         data-autofocus
         autoComplete="off"
         value={typed}
@@ -201,39 +190,41 @@ interface NewKeysProps {
 const NewKeysDialog = ({ client, note, onClose }: NewKeysProps) => {
   const [stored, setStored] = useState(false);
   useBlocker({
-    shouldBlockFn: () => !window.confirm('Leave this page? The API key cannot be shown again.'),
+    shouldBlockFn: () => !window.confirm(t.leaveKeys),
     enableBeforeUnload: true,
   });
   return (
     <Modal
       opened
       onClose={onClose}
-      title={`${client.name} is ready`}
+      title={t.ready(client.name)}
       withCloseButton={false}
       closeOnClickOutside={false}
       closeOnEscape={false}
       size="lg"
     >
       <Stack>
-        <Alert
-          color="yellow"
-          title="Store these now: they are shown this once"
-          icon={<TriangleAlert aria-hidden />}
-        >
-          You cannot see them again later. If they are lost, replace this client. {note}
+        <Alert color="yellow" title={t.storeNow} icon={<TriangleAlert size={24} />}>
+          {t.storeNowHint} {note}
         </Alert>
         <Keys client={client} />
         <Checkbox
-          label="I have stored the key and the secret in a safe place"
+          label={t.stored}
           checked={stored}
           onChange={(event) => setStored(event.currentTarget.checked)}
         />
         <Group justify="space-between">
-          <Button component="a" href="/docs/quick-start" target="_blank" rel="noopener" variant="subtle">
-            Quick start (new tab)
+          <Button
+            component="a"
+            href={`${PUBLIC_PATH}/docs/quick-start`}
+            target="_blank"
+            rel="noopener"
+            variant="subtle"
+          >
+            {t.quickStart}
           </Button>
           <Button disabled={!stored} onClick={onClose}>
-            Done
+            {t.done}
           </Button>
         </Group>
       </Stack>
@@ -243,26 +234,17 @@ const NewKeysDialog = ({ client, note, onClose }: NewKeysProps) => {
 
 const Keys = ({ client }: { client: NewClient }) => (
   <>
+    <CopyField label={t.apiKey} description={t.apiKeyHint} what={t.theApiKey} value={client.apiKey} />
     <CopyField
-      label="API key"
-      description="Goes with every request of the program."
-      what="the API key"
-      value={client.apiKey}
-    />
-    <CopyField
-      label="Webhook secret"
-      description={
-        client.webhookUrl
-          ? 'With it the program checks that an event really comes from here.'
-          : 'For checking events, once the client has a webhook URL.'
-      }
-      what="the webhook secret"
+      label={t.secret}
+      description={client.webhookUrl ? t.secretHint : t.secretHintNoUrl}
+      what={t.theSecret}
       value={client.webhookSecret}
     />
     <CopyBlock
-      label="Try it"
-      description="Reads the three newest repairs that programs of the shop made."
-      what="the command"
+      label={t.tryIt}
+      description={t.tryItHint}
+      what={t.theCommand}
       value={firstCallWith(client.apiKey)}
     />
   </>

@@ -1,12 +1,15 @@
+import '@mantine/core/styles/Fieldset.css';
 import { Checkbox, Fieldset, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ApiClientView } from '../../../contract/admin.ts';
 import { RIGHTS } from '../../../contract/common.ts';
 import { RMA_EVENT_NAMES } from '../../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../../contract/webhook-event.ts';
-import { RIGHT_LABELS } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
+import { DAY_MS } from '../ui/relative-time.tsx';
 
-const DAY_MS = 86_400_000;
+const t = texts.clients;
+
 /** Browsers let people type years of six digits unless there is a last day. */
 const LATEST_DAY = '9998-12-31';
 
@@ -45,18 +48,18 @@ export const bodyOf = (all: ClientValues, { expiresAt, events, ...rest }: Partia
 export const NameAndUrl = ({ inputProps }: { inputProps: (field: 'name' | 'webhookUrl') => object }) => (
   <>
     <TextInput
-      label="Name"
-      description="What you will know it by: the program, perhaps also where it runs."
-      placeholder="Till, Berlin"
+      label={t.name}
+      description={t.nameHint}
+      placeholder={t.nameExample}
       required
       data-autofocus
       autoComplete="off"
       {...inputProps('name')}
     />
     <TextInput
-      label="Webhook URL (optional)"
-      description="Events are sent here as they happen. An https address that can be reached from the internet; leave empty for none."
-      placeholder="https://erp.example.com/hooks/handback"
+      label={t.urlOptional}
+      description={t.urlHint}
+      placeholder={t.urlExample}
       type="url"
       autoComplete="off"
       {...inputProps('webhookUrl')}
@@ -66,41 +69,24 @@ export const NameAndUrl = ({ inputProps }: { inputProps: (field: 'name' | 'webho
 
 const DAY_STYLES = { wrapper: { maxWidth: '16rem' } };
 
-interface DayProps {
-  label: string;
-  description: string;
-  max?: string;
-}
-
-const DayInput = ({ max = LATEST_DAY, ...props }: DayProps) => (
+const DayInput = ({ max = LATEST_DAY, ...props }: { label: string; description: string; max?: string }) => (
   <TextInput type="date" min={utcDay(Date.now())} max={max} styles={DAY_STYLES} {...props} />
 );
 
 export const ClientInputs = ({ form }: { form: UseFormReturnType<ClientValues> }) => (
   <>
     <NameAndUrl inputProps={form.getInputProps} />
-    {hasUrl(form.values) ? (
-      <EventsInput
-        {...form.getInputProps('events')}
-        error={form.errors['events'] ? 'Choose at least one event.' : null}
-      />
-    ) : null}
-    <Checkbox.Group
-      label="What it may do"
-      description="It can always read. Choose nothing for a program that only reads."
-      {...form.getInputProps('rights')}
-    >
+    <Checkbox.Group label={t.rights} description={t.rightsHint} {...form.getInputProps('rights')}>
       <Stack gap="xs" mt="xs">
         {RIGHTS.map((right) => (
-          <Checkbox key={right} value={right} label={RIGHT_LABELS[right]} />
+          <Checkbox key={right} value={right} label={t.rightNames[right]} />
         ))}
       </Stack>
     </Checkbox.Group>
-    <DayInput
-      label="Last day of the key (optional)"
-      description="The key stops working at the end of this day, UTC. Events are sent also afterwards."
-      {...form.getInputProps('expiresAt')}
-    />
+    <DayInput label={t.lastDay} description={t.lastDayHint} {...form.getInputProps('expiresAt')} />
+    {hasUrl(form.values) ? (
+      <EventsInput {...form.getInputProps('events')} error={form.errors['events'] ? t.eventsMissing : null} />
+    ) : null}
   </>
 );
 
@@ -114,20 +100,16 @@ interface OldKeyProps {
 
 export const OldKeyInputs = ({ values, inputProps }: OldKeyProps) => (
   <>
-    <Radio.Group label="The old key" {...inputProps('oldKey')}>
+    <Radio.Group label={t.oldKey} {...inputProps('oldKey')}>
       <Stack gap="xs" mt="xs">
-        <Radio value="ends" label="Ends at once" description="If it was lost or seen by others." />
-        <Radio
-          value="works"
-          label="Works for a while beside the new one"
-          description="So that the program can change over without a break."
-        />
+        <Radio value="ends" label={t.oldKeyEnds} description={t.oldKeyEndsHint} />
+        <Radio value="works" label={t.oldKeyWorks} description={t.oldKeyWorksHint} />
       </Stack>
     </Radio.Group>
     {values.oldKey === 'works' ? (
       <DayInput
-        label="The old key works until"
-        description="The end of this day, UTC; at most 30 days ahead."
+        label={t.oldKeyUntil}
+        description={t.oldKeyUntilHint}
         max={utcDay(Date.now() + OVERLAP_DAYS * DAY_MS)}
         {...inputProps('oldKeyUntil')}
       />
@@ -135,26 +117,15 @@ export const OldKeyInputs = ({ values, inputProps }: OldKeyProps) => (
   </>
 );
 
-const EVENT_GROUPS = { offline_repair: 'Repairs', trade_return: 'Trade returns' };
-
-/** Where the name itself would not say it. */
-const EVENT_LABELS: Record<string, string> = {
-  tracking_uploaded: 'Tracking number added',
-  disposition_set: 'Outcome decided',
-  items_received: 'Items counted',
-  updated: 'Corrected or assigned',
-  erased: 'Customer’s data erased',
-};
-
 const eventLabel = (event: string): string => {
   const kind = event.replace(/^.*\./, '');
-  return EVENT_LABELS[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('_', ' ');
+  return t.eventNames[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('_', ' ');
 };
 
 const EventsInput = (input: { error: string | null }) => (
-  <Checkbox.Group label="Events it is sent" description="About returns that it created." {...input}>
+  <Checkbox.Group label={t.events} description={t.eventsHint} {...input}>
     <SimpleGrid cols={{ base: 1, xs: 2 }} mt="xs">
-      {Object.entries(EVENT_GROUPS).map(([prefix, legend]) => (
+      {Object.entries(t.eventGroups).map(([prefix, legend]) => (
         <Fieldset key={prefix} legend={legend}>
           <Stack gap="xs">
             {RMA_EVENT_NAMES.filter((event) => event.startsWith(prefix)).map((event) => (

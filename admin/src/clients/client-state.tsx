@@ -1,14 +1,17 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { ApiClientView } from '../../../contract/admin.ts';
-import { RIGHT_LABELS } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
+import { Dot } from '../ui/dot.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { formatEnd, RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/two-lines.tsx';
 
+const t = texts.clients;
+
 /** What a client may do, unless that is what a new one may. */
 export const unusualRights = (rights: ApiClientView['rights']): string | null => {
-  if (rights.length === 0) return 'Read only';
-  return rights.join() === 'write' ? null : rights.map((right) => RIGHT_LABELS[right]).join(' · ');
+  if (rights.length === 0) return t.readOnly;
+  return rights.join() === 'write' ? null : rights.map((right) => t.rightNames[right]).join(' · ');
 };
 
 export const worksNow = ({ keyStatus }: ApiClientView): boolean =>
@@ -22,26 +25,16 @@ export const hasEnded = ({ revokedAt, replacedBy }: ApiClientView): boolean =>
 export const keyEnd = (client: ApiClientView): string | null => {
   const { expiresAt, keyStatus, replacedBy } = client;
   if (!expiresAt || keyStatus === 'REVOKED' || (keyStatus === 'ACTIVE' && !replacedBy)) return null;
-  return `The ${replacedBy ? 'old ' : ''}key ${worksNow(client) ? 'works' : 'worked'} until ${formatEnd(expiresAt)}.`;
+  return t.keyEnd(replacedBy !== null, worksNow(client), formatEnd(expiresAt));
 };
 
 const STATES = {
-  ACTIVE: { label: 'Active', color: 'green' },
-  EXPIRES_SOON: { label: 'Expires soon', color: 'yellow' },
-  EXPIRED: { label: 'Key expired', color: 'red' },
-  REVOKED: { label: 'Revoked', color: null },
+  ACTIVE: { label: t.states.ACTIVE, color: 'green' },
+  EXPIRES_SOON: { label: t.states.EXPIRES_SOON, color: 'yellow' },
+  EXPIRED: { label: t.states.EXPIRED, color: 'red' },
+  REVOKED: { label: t.states.REVOKED, color: 'gray', isOver: true },
 };
-const REPLACED = { label: 'Replaced', color: null };
-
-const StateBadge = ({ client: { keyStatus, revokedAt, replacedBy } }: { client: ApiClientView }) => {
-  const { label, color } = replacedBy ? REPLACED : STATES[keyStatus];
-  return (
-    <Group gap={6} wrap="nowrap">
-      <Badge {...(color ? { variant: 'light', color } : { variant: 'default' })}>{label}</Badge>
-      {revokedAt ? <RelativeTime at={revokedAt} /> : null}
-    </Group>
-  );
-};
+const REPLACED = { label: t.states.REPLACED, color: 'gray', isOver: true };
 
 interface Props {
   client: ApiClientView;
@@ -50,11 +43,14 @@ interface Props {
 
 export const ClientState = ({ client, replacement }: Props) => (
   <>
-    <StateBadge client={client} />
+    <Group gap={6} wrap="nowrap">
+      <Dot {...(client.replacedBy ? REPLACED : STATES[client.keyStatus])} />
+      {client.revokedAt ? <RelativeTime at={client.revokedAt} /> : null}
+    </Group>
     <Text component="div" inherit style={{ whiteSpace: 'normal' }}>
       {replacement ? (
         <>
-          by{' '}
+          {t.replacedBy}{' '}
           <TextLink to="/settings/external-api/$id" params={{ id: replacement.id }} inherit>
             {replacement.name}
           </TextLink>

@@ -1,19 +1,24 @@
-import { Button, EmptyState, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { BookOpen, KeyRound, Plus } from 'lucide-react';
+import { BookOpen, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ApiClientView } from '../../../contract/admin.ts';
+import { PUBLIC_PATH } from '../api.ts';
 import { clientsQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { ActionMenu } from '../ui/action-menu.tsx';
 import { CopyBlock } from '../ui/copy-fields.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { SecondLine } from '../ui/two-lines.tsx';
+import { Dimmed, SecondLine } from '../ui/two-lines.tsx';
 import { CLIENT_DIALOGS, firstCallWith, NewClientDialog } from './client-dialogs.tsx';
 import { ClientState, hasEnded, unusualRights, worksNow } from './client-state.tsx';
+
+const t = texts.clients;
 
 export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
@@ -21,26 +26,26 @@ export const ClientsPage = () => {
   const [open, setOpen] = useState<{ dialog: ClientDialog; client: ApiClientView } | null>(null);
   const Dialog = open && CLIENT_DIALOGS[open.dialog];
   const newButton = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-      New client
+    <Button leftSection={<Plus />} onClick={() => setCreating(true)}>
+      {t.newClient}
     </Button>
   );
   return (
-    <PageFrame
-      title="External API"
-      intro="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is sent the events of its returns."
-      actions={newButton}
-    >
+    <PageFrame title={t.title} intro={t.intro} actions={newButton}>
       <QueryView query={clients}>
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyState
-              icon={<KeyRound aria-hidden />}
-              title="No program is connected yet"
-              description="Create a client for each program. You get a key for it, which is shown once."
-            />
+            <EmptyState title={t.none} description={t.noneHint} />
           ) : (
-            <ClientsTable clients={items} onPick={(dialog, client) => setOpen({ dialog, client })} />
+            <DataTable
+              caption={t.caption}
+              columns={columnsFor(items)}
+              rows={activeFirst(items)}
+              nameOf={({ name }) => name}
+              actions={(client) => (
+                <ClientActions client={client} onPick={(dialog) => setOpen({ dialog, client })} />
+              )}
+            />
           )
         }
       </QueryView>
@@ -53,90 +58,70 @@ export const ClientsPage = () => {
 
 const Reference = () => (
   <Section
-    title="Connecting a program"
-    size="h4"
+    title={t.connecting}
     aside={
       <Button
         component="a"
-        href="/docs"
+        href={`${PUBLIC_PATH}/docs`}
         target="_blank"
         rel="noopener"
         variant="default"
-        leftSection={<BookOpen size={16} aria-hidden />}
+        leftSection={<BookOpen />}
       >
-        Documentation (new tab)
+        {t.docs}
       </Button>
     }
   >
     <CopyBlock
-      label="A first call"
-      description="Put a client's key in the place of YOUR_API_KEY."
-      what="the command"
+      label={t.firstCall}
+      description={t.firstCallHint}
+      what={t.theCommand}
       value={firstCallWith('YOUR_API_KEY')}
     />
   </Section>
 );
 
 type ClientDialog = keyof typeof CLIENT_DIALOGS;
-type OnPick = (dialog: ClientDialog, client: ApiClientView) => void;
-
-const ClientsTable = ({ clients, onPick }: { clients: ApiClientView[]; onPick: OnPick }) => (
-  <DataTable
-    caption="API clients"
-    columns={columnsFor(clients)}
-    rows={activeFirst(clients)}
-    nameOf={({ name }) => name}
-    actions={(client) => <ClientActions client={client} onPick={(dialog) => onPick(dialog, client)} />}
-  />
-);
-
 const activeFirst = (clients: ApiClientView[]): ApiClientView[] =>
   clients.toSorted((one, other) => Number(hasEnded(one)) - Number(hasEnded(other)));
 
-const Dimmed = ({ children }: { children: string }) => (
-  <Text c="dimmed" span inherit>
-    {children}
-  </Text>
-);
-
 const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column<ApiClientView>[]] => [
   {
-    header: 'Name',
+    header: t.name,
     cell: ({ name, rights }) => (
       <>
         {name}
         <SecondLine>{unusualRights(rights)}</SecondLine>
       </>
     ),
-    width: '24%',
+    width: '28%',
   },
   {
-    header: 'Webhook URL',
+    header: t.webhookUrl,
     cell: ({ webhookUrl }) =>
       webhookUrl ? (
-        // The page of its deliveries and the dialog to edit it show all of a longer one.
-        <Text span inherit lineClamp={3} title={webhookUrl}>
+        // The dialog to edit it shows all of a longer one.
+        <Text span inherit lineClamp={1} title={webhookUrl} style={{ wordBreak: 'break-all' }}>
           {webhookUrl}
         </Text>
       ) : (
-        <Dimmed>None</Dimmed>
+        <Dimmed>{t.noUrl}</Dimmed>
       ),
   },
   {
-    header: 'Last use',
+    header: t.lastUsed,
     noWrap: true,
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <RelativeTime at={lastUsedAt} /> : <Dimmed>Never</Dimmed>),
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <RelativeTime at={lastUsedAt} /> : <Dimmed>{t.never}</Dimmed>),
   },
   {
-    header: 'State',
+    header: t.state,
     noWrap: true,
+    width: '20%',
     cell: (client) => (
       <ClientState client={client} replacement={clients.find(({ id }) => id === client.replacedBy)} />
     ),
   },
 ];
-
-const LABELS: Record<ClientDialog, string> = { edit: 'Edit', replace: 'Replace', revoke: 'Revoke' };
 
 /** A revoked client can still be replaced: it may have been revoked in a hurry. */
 const dialogsFor = (client: ApiClientView): ClientDialog[] => {
@@ -158,16 +143,16 @@ const ClientActions = ({ client, onPick }: ActionProps) => {
         params={{ id: client.id }}
         size="xs"
         variant="default"
-        aria-label={`Deliveries to ${client.name}`}
+        aria-label={t.deliveriesTo(client.name)}
       >
-        Deliveries
+        {t.deliveries}
       </ButtonLink>
       {dialogs.length === 0 ? null : (
         <ActionMenu
           rowName={client.name}
           groups={[
             dialogs.map((dialog) => ({
-              label: LABELS[dialog],
+              label: t[dialog],
               dangerous: dialog === 'revoke',
               run: () => onPick(dialog),
             })),

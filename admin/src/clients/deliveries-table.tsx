@@ -1,30 +1,24 @@
-import { Badge, Box, Code, Stack, Text, Title } from '@mantine/core';
-import { Check, Clock, X } from 'lucide-react';
+import { Box, Code, Stack, Text, Title } from '@mantine/core';
 import { useId } from 'react';
 import { z } from 'zod';
 import type { Delivery } from '../../../contract/admin.ts';
+import { texts } from '../texts.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
+import { Dot } from '../ui/dot.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { PlainTable } from '../ui/plain-table.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/two-lines.tsx';
 
+const t = texts.clients;
+
 type Attempt = Delivery['attempts'][number];
 
 export const DELIVERY_STATUSES = {
-  PENDING: { label: 'Waiting', color: 'blue', icon: Clock },
-  DELIVERED: { label: 'Delivered', color: 'green', icon: Check },
-  DROPPED: { label: 'Dropped', color: 'red', icon: X },
+  PENDING: { label: t.statuses.PENDING, color: 'blue' },
+  DELIVERED: { label: t.statuses.DELIVERED, color: 'green' },
+  DROPPED: { label: t.statuses.DROPPED, color: 'red' },
 } as const satisfies Record<Delivery['status'], object>;
-
-const DeliveryStatus = ({ status }: Pick<Delivery, 'status'>) => {
-  const { label, color, icon: Icon } = DELIVERY_STATUSES[status];
-  return (
-    <Badge variant="light" color={color} leftSection={<Icon size={12} aria-hidden />}>
-      {label}
-    </Badge>
-  );
-};
 
 /** With seconds, because attempts follow each other that closely. */
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -33,20 +27,19 @@ const formatDuration = (ms: number): string =>
 
 const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'error'>): string => {
   if (error) return error.charAt(0).toUpperCase() + error.slice(1);
-  if (statusCode === null) return 'No answer';
-  if (statusCode >= 200 && statusCode < 300) return 'Acknowledged';
-  if (statusCode >= 300 && statusCode < 400) return 'Answered with a redirect, which is not followed';
-  return statusCode >= 500 ? 'The receiver failed' : 'The receiver refused it';
+  if (statusCode === null) return t.outcomeNone;
+  if (statusCode >= 200 && statusCode < 300) return t.outcomeOk;
+  if (statusCode >= 300 && statusCode < 400) return t.outcomeRedirect;
+  return statusCode >= 500 ? t.outcomeError : t.outcomeRefused;
 };
 
 const statusText = ({ status, nextAttemptAt, reason }: Delivery): string | null => {
   if (nextAttemptAt) {
     const seconds = Math.ceil((Date.parse(nextAttemptAt) - Date.now()) / 1000);
-    return seconds <= 0 ? 'The next attempt is due now.' : `The next attempt follows in ${seconds} s.`;
+    return seconds <= 0 ? t.nextNow : t.nextIn(seconds);
   }
   if (status !== 'DROPPED') return null;
-  const why = reason ? `Dropped: ${reason}.` : 'Dropped.';
-  return `${why} It is not sent again. The program can catch up by reading the lists with updatedSince.`;
+  return `${reason ? t.failedBecause(reason) : t.failedPlain} ${t.catchUp}`;
 };
 
 const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
@@ -55,14 +48,14 @@ const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
   return (
     <Stack gap="sm" pb="sm">
       <Title order={3} size="h5" id={`${id}attempts`}>
-        Attempts
+        {t.attempts}
       </Title>
       {delivery.attempts.length === 0 ? null : (
         <Attempts attempts={delivery.attempts} labelledBy={`${id}attempts`} />
       )}
       {text ? <Text size="sm">{text}</Text> : null}
       <Title order={3} size="h5" id={`${id}payload`}>
-        What is sent
+        {t.payload}
       </Title>
       <Code
         block
@@ -84,14 +77,14 @@ const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: s
       rows={attempts}
       keyOf={({ at }) => at}
       columns={[
-        { header: 'No.', cell: (attempt) => attempts.indexOf(attempt) + 1 },
+        { header: t.attemptNo, cell: (attempt) => attempts.indexOf(attempt) + 1 },
         {
-          header: 'Time',
+          header: t.attemptTime,
           cell: ({ at }) => <time dateTime={at}>{timeFormat.format(new Date(at))}</time>,
         },
-        { header: 'Answer', cell: ({ statusCode }) => statusCode ?? 'None' },
-        { header: 'Took', cell: ({ durationMs }) => formatDuration(durationMs) },
-        { header: 'What happened', cell: outcomeOf },
+        { header: t.attemptAnswer, cell: ({ statusCode }) => statusCode ?? t.noAnswer },
+        { header: t.attemptTook, cell: ({ durationMs }) => formatDuration(durationMs) },
+        { header: t.attemptOutcome, cell: outcomeOf },
       ]}
     />
   </Box>
@@ -99,10 +92,10 @@ const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: s
 
 export const DeliveriesTable = ({ deliveries }: { deliveries: readonly Delivery[] }) => (
   <DataTable
-    caption="Deliveries, newest first"
+    caption={t.deliveriesCaption}
     columns={COLUMNS}
     rows={deliveries}
-    nameOf={(delivery) => `${delivery.event} for ${rmaNumberOf(delivery)}`}
+    nameOf={(delivery) => t.detailsOf(delivery.event, rmaNumberOf(delivery))}
     details={(delivery) => <DeliveryDetails delivery={delivery} />}
   />
 );
@@ -112,13 +105,13 @@ const rmaNumberOf = ({ payload }: Delivery): string =>
   RmaPayload.safeParse(payload).data?.data.rmaNumber ?? 'RMA';
 
 const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
-  { header: 'Event', cell: ({ event }) => event, width: '32%' },
+  { header: t.event, cell: ({ event }) => event, width: '33%' },
   {
-    header: 'Return',
+    header: t.columnReturn,
     noWrap: true,
     cell: (delivery) =>
       delivery.rmaId === null ? (
-        'none'
+        t.noReturn
       ) : (
         <TextLink
           to={delivery.event.startsWith('trade_return.') ? '/trade-returns/$id' : '/offline-repairs/$id'}
@@ -129,19 +122,19 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
         </TextLink>
       ),
   },
-  { header: 'Since', noWrap: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+  { header: t.columnCreated, noWrap: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
   {
-    header: 'Status',
+    header: t.status,
     cell: (delivery) => (
       <>
-        <DeliveryStatus status={delivery.status} />
+        <Dot {...DELIVERY_STATUSES[delivery.status]} />
         <LastOutcome delivery={delivery} />
       </>
     ),
-    width: '24%',
+    width: '30%',
   },
   {
-    header: 'Attempts',
+    header: t.columnAttempts,
     noWrap: true,
     cell: ({ attempts }) => (
       <Text span inherit>
@@ -156,8 +149,7 @@ const LastOutcome = ({ delivery: { status, attempts } }: { delivery: Delivery })
   if (!last || status === 'DELIVERED') return null;
   return (
     <SecondLine>
-      {outcomeOf(last)}
-      {last.statusCode === null ? '' : ` (${last.statusCode})`}
+      {last.statusCode === null ? outcomeOf(last) : t.outcomeWith(outcomeOf(last), last.statusCode)}
     </SecondLine>
   );
 };

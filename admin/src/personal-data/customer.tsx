@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Box, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Download, Eraser, Search } from 'lucide-react';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import {
 import { api } from '../api.ts';
 import { StatusBadge } from '../returns/badges.tsx';
 import { KIND_OF } from '../returns/kinds.ts';
+import { texts } from '../texts.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { TextLink } from '../ui/links.tsx';
@@ -23,8 +24,7 @@ import { Hint, TwoLines } from '../ui/two-lines.tsx';
 import { EraseDialog } from './erase-dialog.tsx';
 import { personFrom, personText, returnsText } from './erasing.ts';
 
-const COMPARED =
-  'Upper and lower case make no difference. A phone number is compared by its digits: spaces do not matter.';
+const t = texts.personalData;
 
 interface Found extends FoundCustomer {
   person: FindCustomer;
@@ -50,33 +50,30 @@ export const AskingCustomer = () => {
     setFound((now) => (next && now?.person === person ? next : now));
   };
   const { email, phone } = form.errors;
-  const error = phone ? 'Type a whole e-mail address, or a phone number with at least 5 digits.' : email;
+  const error = phone ? t.wrongPhone : email;
   return (
-    <Section title="A customer asks">
+    <Section title={t.customer}>
       <Stack>
-        <Text size="sm" maw="70ch">
-          A customer wants to know what you store about them, or wants it deleted. Find their returns first.
-          Then export the data to give them a copy, or erase it.
+        <Text size="sm" c="dimmed" maw="70ch">
+          {t.customerIntro}
         </Text>
         <form onSubmit={onSubmit} noValidate>
-          <Group align="flex-start" gap="xs" maw="36rem">
-            <TextInput
-              flex="1 1 16rem"
-              label="E-mail or phone"
-              autoComplete="off"
-              spellCheck={false}
-              {...form.getInputProps('typed')}
-              error={error}
-            />
-            <Button
-              type="submit"
-              loading={busy}
-              mt={{ base: 0, xs: 24 }}
-              leftSection={<Search size={16} aria-hidden />}
-            >
-              Find
-            </Button>
-          </Group>
+          <TextInput
+            maw="36rem"
+            label={t.emailOrPhone}
+            inputContainer={(input) => (
+              <Group gap="xs" wrap="nowrap" align="flex-end">
+                <Box flex={1}>{input}</Box>
+                <Button type="submit" loading={busy} leftSection={<Search />}>
+                  {t.find}
+                </Button>
+              </Group>
+            )}
+            autoComplete="off"
+            spellCheck={false}
+            {...form.getInputProps('typed')}
+            error={error}
+          />
         </form>
         {email || phone ? null : <FormFailure failure={failure} />}
         <div role="status">
@@ -93,36 +90,26 @@ export const AskingCustomer = () => {
   );
 };
 
-interface FoundProps {
-  found: Found;
-  onErased(): void;
-}
-
-const FoundReturns = ({ found, onErased }: FoundProps) => {
+const FoundReturns = ({ found, onErased }: { found: Found; onErased(): void }) => {
   const { person, total, returns } = found;
   const [erasing, setErasing] = useState(false);
-  const name = <strong>{personText(person)}</strong>;
+  const name = personText(person);
   return (
     <Stack gap="sm">
       {total === 0 ? (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          No return holds {name}. {COMPARED} Try another address of the customer, or the number with or
-          without its country code.
+          {t.none(name)}
         </Text>
       ) : (
         <>
           <Group justify="space-between" gap="sm">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {returnsText(total)} of {name}
+              {t.foundOf(returnsText(total), name)}
             </Text>
             <Group gap="xs">
               <ExportButton person={person} />
-              <Button
-                variant="default"
-                leftSection={<Eraser size={16} aria-hidden />}
-                onClick={() => setErasing(true)}
-              >
-                Erase…
+              <Button variant="default" leftSection={<Eraser />} onClick={() => setErasing(true)}>
+                {t.erase}
               </Button>
             </Group>
           </Group>
@@ -140,19 +127,19 @@ const ExportButton = ({ person }: { person: FindCustomer }) => {
     onSuccess: (answer) => {
       const name = `customer-export-${answer.exportedAt.slice(0, 10)}.json`;
       saveFile(name, JSON.stringify(answer, null, 2), 'application/json');
-      notifyDone(`${returnsText(answer.returns.length)} exported`);
+      notifyDone(t.exported(returnsText(answer.returns.length)));
     },
   });
   return (
     <>
-      {exporting.error ? <ErrorAlert title="Nothing was exported" error={exporting.error} /> : null}
+      {exporting.error ? <ErrorAlert title={t.notExported} error={exporting.error} /> : null}
       <Button
         variant="default"
-        leftSection={<Download size={16} aria-hidden />}
+        leftSection={<Download />}
         loading={exporting.isPending}
         onClick={() => exporting.mutate()}
       >
-        Export
+        {t.export}
       </Button>
     </>
   );
@@ -160,7 +147,7 @@ const ExportButton = ({ person }: { person: FindCustomer }) => {
 
 const COLUMNS: [Column<CustomerReturn>, ...Column<CustomerReturn>[]] = [
   {
-    header: 'Number',
+    header: t.number,
     noWrap: true,
     cell: ({ kind, id, rmaNumber }) => (
       <TextLink to={KIND_OF[kind].detail} params={{ id }} size="sm" fw={600} preload={false}>
@@ -168,13 +155,13 @@ const COLUMNS: [Column<CustomerReturn>, ...Column<CustomerReturn>[]] = [
       </TextLink>
     ),
   },
-  { header: 'Kind', noWrap: true, cell: ({ kind }) => sentenceCase(KIND_OF[kind].one) },
-  { header: 'Status', noWrap: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  { header: t.type, noWrap: true, cell: ({ kind }) => sentenceCase(KIND_OF[kind].one) },
+  { header: t.status, noWrap: true, cell: ({ status }) => <StatusBadge status={status} /> },
   {
-    header: 'Customer',
+    header: t.columnCustomer,
     cell: ({ customerName, customerEmail }) => <TwoLines first={customerName} second={customerEmail} />,
   },
-  { header: 'Created', noWrap: true, cell: ({ createdAt }) => <RelativeTimeAndDate at={createdAt} /> },
+  { header: t.created, noWrap: true, cell: ({ createdAt }) => <RelativeTimeAndDate at={createdAt} /> },
 ];
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -187,22 +174,13 @@ const ReturnsOf = ({ returns, total }: Pick<Found, 'returns' | 'total'>) => {
   const shown = showsAll ? returns : returns.slice(0, SHOWN_FIRST);
   return (
     <>
-      <DataTable
-        caption="Returns of the customer, newest first"
-        columns={COLUMNS}
-        rows={shown}
-        nameOf={({ rmaNumber }) => rmaNumber}
-      />
+      <DataTable caption={t.caption} columns={COLUMNS} rows={shown} nameOf={({ rmaNumber }) => rmaNumber} />
       {shown.length < returns.length ? (
         <Button variant="default" size="xs" w="fit-content" onClick={() => setShowsAll(true)}>
-          Show {returns.length === total ? 'all' : 'the newest'} {returns.length}
+          {(returns.length === total ? t.showAll : t.showNewest)(returns.length)}
         </Button>
       ) : null}
-      {returns.length < total ? (
-        <Hint>
-          At most {returns.length} are listed here. Export and Erase are about all {returnsText(total)}.
-        </Hint>
-      ) : null}
+      {returns.length < total ? <Hint>{t.cut(returns.length, returnsText(total))}</Hint> : null}
     </>
   );
 };

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/List.css';
 import { Alert, Button, Checkbox, Group, List, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
@@ -6,6 +7,7 @@ import { EraseFormerEmployee, type Erasure, type FindCustomer } from '../../../c
 import { api } from '../api.ts';
 import { KINDS } from '../returns/kinds.ts';
 import { refetchReturns } from '../returns/queries.ts';
+import { texts } from '../texts.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { LoadingRows, QueryError } from '../ui/query-view.tsx';
@@ -14,20 +16,13 @@ import { removeFromTab } from '../ui/tab-storage.ts';
 import { Hint } from '../ui/two-lines.tsx';
 import { type ErasureReport, eraseAll, personText, returnsText } from './erasing.ts';
 
+const t = texts.personalData;
+
 /** A body with nothing but a reason. */
 export const Reason = EraseFormerEmployee;
 
 export const ReasonInput = (input: object) => (
-  <Textarea
-    label="Reason"
-    description="Kept in the audit log. Write no names here, for example: “Asked by letter”."
-    required
-    autosize
-    minRows={1}
-    maxRows={4}
-    data-autofocus
-    {...input}
-  />
+  <Textarea label={t.reason} description={t.reasonHint} required maxRows={4} data-autofocus {...input} />
 );
 
 interface Props {
@@ -38,20 +33,11 @@ interface Props {
 
 const DRY_RUN = 'erase-dry-run';
 
-/** Asks the service first what would be erased; nothing is changed by that. */
-const useDryRun = (person: FindCustomer, includeOpen: boolean) =>
-  useQuery({
-    queryKey: [DRY_RUN, person, includeOpen],
-    queryFn: () =>
-      api.post<Erasure>('/customers/erase', { ...person, includeOpen, reason: 'Dry run', dryRun: true }),
-    placeholderData: keepPreviousData,
-    refetchOnWindowFocus: false,
-    gcTime: 0,
-  });
-
 /** Removes what this tab still holds of the returns: pages that were read, searches, and what was typed about them. */
 const forgetReturns = (queryClient: QueryClient, ids: readonly string[]): void => {
-  removeFromTab((name) => /^handback\.(search|walk)\./.test(name) || ids.some((id) => name.includes(id)));
+  removeFromTab(
+    (name) => /^handback\.(search|walk|station)\./.test(name) || ids.some((id) => name.includes(id)),
+  );
   queryClient.removeQueries({ queryKey: ['search'] });
   for (const kind of KINDS) {
     queryClient.removeQueries({ queryKey: [kind.path] });
@@ -93,36 +79,40 @@ const useErasing = ({ person, onErased }: Props, includeOpen: boolean) => {
   return { form, dialog, done, report, stop: () => stopping.current.abort() };
 };
 
-const TITLE = 'Erase the data of a customer';
-
 export const EraseDialog = (props: Props) => {
   const { person, onClose } = props;
   const [includeOpen, setIncludeOpen] = useState(false);
-  const dryRun = useDryRun(person, includeOpen);
+  // Says what would be erased; nothing is changed by it.
+  const dryRun = useQuery({
+    queryKey: [DRY_RUN, person, includeOpen],
+    queryFn: () =>
+      api.post<Erasure>('/customers/erase', { ...person, includeOpen, reason: 'Dry run', dryRun: true }),
+    placeholderData: keepPreviousData,
+    refetchOnWindowFocus: false,
+    gcTime: 0,
+  });
   const { form, dialog, done, report, stop } = useErasing(props, includeOpen);
   const count = dryRun.data ? dryRun.data.erased + dryRun.data.remaining : 0;
   if (report) return <Report report={report} onClose={onClose} />;
   if (dialog.busy)
     return (
-      <Modal opened onClose={onClose} title={TITLE} closeOnClickOutside={false} size="lg">
+      <Modal opened onClose={onClose} title={t.eraseTitle} closeOnClickOutside={false} size="lg">
         <Stack>
-          <RunProgress label="Erasing" done={done} total={count} onStop={stop} />
-          <Hint>
-            You can stop or close this. What is erased stays erased, and you can erase the rest another time.
-          </Hint>
+          <RunProgress label={t.erasing} done={done} total={count} onStop={stop} />
+          <Hint>{t.erasingHint}</Hint>
         </Stack>
       </Modal>
     );
   return (
     <FormDialog
       {...dialog}
-      title={TITLE}
-      action={count === 0 ? 'Erase' : `Erase ${returnsText(count)}`}
+      title={t.eraseTitle}
+      action={count === 0 ? t.eraseAction : t.eraseCount(returnsText(count))}
       dangerous
       disabled={count === 0 || dryRun.isFetching}
       onClose={onClose}
     >
-      <QueryError query={dryRun} title="What would be erased could not be counted" />
+      <QueryError query={dryRun} title={t.notCounted} />
       {dryRun.isPending ? <LoadingRows rows={2} /> : null}
       {dryRun.data ? (
         <Consequences
@@ -149,43 +139,38 @@ interface ConsequencesProps {
 const Consequences = ({ person, dryRun, count, includeOpen, onIncludeOpen }: ConsequencesProps) => (
   <>
     <Text role="status" style={{ overflowWrap: 'anywhere' }}>
-      {count === 0 ? 'No return' : returnsText(count)} of <strong>{personText(person)}</strong>{' '}
-      {count === 0 ? 'can be erased now.' : 'will be erased. This cannot be undone.'}
+      {count === 0
+        ? t.nothingToErase(personText(person))
+        : t.willBeErased(returnsText(count), personText(person))}
     </Text>
     {dryRun.refused.length > 0 ? (
-      <Refused refused={dryRun.refused} title={`${returnsText(dryRun.matched - count)} will not be erased`}>
-        Finish open returns first, or tick “Erase open returns too”.
+      <Refused refused={dryRun.refused} title={t.willNotBeErased(returnsText(dryRun.matched - count))}>
+        {t.finishFirst}
       </Refused>
     ) : null}
     {dryRun.refused.length > 0 || includeOpen ? (
       <Checkbox
-        label="Erase open returns too"
-        description="You cannot finish them afterwards, nor reach the customer about them, and they leave the lists of open returns. Webhooks about them that are not sent yet are dropped: your other programs never get them."
+        label={t.eraseOpen}
+        description={t.eraseOpenHint}
         checked={includeOpen}
         onChange={({ currentTarget }) => onIncludeOpen(currentTarget.checked)}
       />
     ) : null}
     <List size="sm" spacing={4}>
       <List.Item>
-        <strong>Erased:</strong> name, e-mail, phone and address, all descriptions, notes and comments, and
-        the tracking number. Also in the timeline and in stored events.
+        <strong>{t.erased}</strong> {t.erasedWhat}
       </List.Item>
       <List.Item>
-        <strong>Kept:</strong> the number of the return, order and serial number, product, company, store,
-        status, amounts and dates.
+        <strong>{t.kept}</strong> {t.keptWhat}
       </List.Item>
       <List.Item>
-        <strong>Not touched:</strong> copies elsewhere, such as in your till or ERP, exported files, printed
-        slips and backups.
+        <strong>{t.untouched}</strong> {t.untouchedWhat}
       </List.Item>
     </List>
   </>
 );
 
-const REFUSED_BECAUSE: Record<RefusedReturn['reason'], string> = {
-  OPEN: 'Still open',
-  DELIVERY_WAITING: 'A webhook about it is still to be sent; try again in some minutes',
-};
+const REFUSED_BECAUSE: Record<RefusedReturn['reason'], string> = t.refusedBecause;
 const MOST_NAMED = 10;
 
 interface RefusedProps {
@@ -217,7 +202,7 @@ const Numbers = ({ label, of }: { label: string; of: readonly RefusedReturn[] })
           <span style={{ whiteSpace: 'nowrap' }}>{rmaNumber}</span>
         </Fragment>
       ))}
-      {rest > 0 ? ` and ${rest} more` : ''}
+      {rest > 0 ? t.andMore(rest) : ''}
     </div>
   );
 };
@@ -228,20 +213,18 @@ interface ReportProps {
 }
 
 const Report = ({ report: { erased, refused, remaining }, onClose }: ReportProps) => (
-  <Modal opened onClose={onClose} title={TITLE} closeOnClickOutside={false} size="lg">
+  <Modal opened onClose={onClose} title={t.eraseTitle} closeOnClickOutside={false} size="lg">
     <Stack>
       <Text role="status">
-        {erased.length === 0
-          ? 'Nothing was erased: no return with this customer’s data is left that could be.'
-          : `Erased: ${returnsText(erased.length)}.`}
-        {remaining > 0 ? ` ${returnsText(remaining)} can still be erased: choose Erase… again.` : ''}
+        {erased.length === 0 ? t.nothingErased : t.wereErased(returnsText(erased.length))}
+        {remaining > 0 ? ` ${t.remaining(returnsText(remaining))}` : ''}
       </Text>
       {refused.length > 0 ? (
-        <Refused refused={refused} title={`Not erased: ${returnsText(refused.length)}`} />
+        <Refused refused={refused} title={t.notErased(returnsText(refused.length))} />
       ) : null}
       <Group justify="flex-end">
         <Button onClick={onClose} data-autofocus>
-          Done
+          {t.done}
         </Button>
       </Group>
     </Stack>

@@ -1,8 +1,8 @@
 import type { ErrorBody, RefusedReturn } from '../../../contract/common.ts';
 import type { Erasure, FindCustomer } from '../../../contract/personal-data.ts';
+import { texts } from '../texts.ts';
 
-export const returnsText = (count: number): string =>
-  count === 1 ? '1 return' : `${count.toLocaleString('en')} returns`;
+export const returnsText: (count: number) => string = texts.personalData.returns;
 
 /** What was typed is an e-mail if it has an @, and a phone number otherwise. */
 export const personFrom = (typed: string): FindCustomer =>

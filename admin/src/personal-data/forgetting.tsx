@@ -1,24 +1,27 @@
+import '@mantine/core/styles/NumberInput.css';
 import '@mantine/core/styles/Switch.css';
-import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Forgetting, type ForgettingCount } from '../../../contract/personal-data.ts';
 import { api } from '../api.ts';
 import { countOf, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import { getQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { Section, useUnsavedWarning } from '../ui/page-frame.tsx';
+import { Section } from '../ui/page-frame.tsx';
 import { ErrorAlert, QueryError, QueryView } from '../ui/query-view.tsx';
+import { SaveBar } from '../ui/save-bar.tsx';
 import { returnsText } from './erasing.ts';
 
-const forgettingQuery = queryOptions({
-  queryKey: ['forgetting'],
-  queryFn: () => api.get<Forgetting>('/forgetting'),
-});
+const t = texts.personalData;
+
+const forgettingQuery = getQuery<Forgetting>('forgetting');
 
 const RULES = [
-  { field: 'offlineRepairMonths', figure: 'offlineRepairs', kind: REPAIRS, end: 'resolved or closed' },
-  { field: 'tradeReturnMonths', figure: 'tradeReturns', kind: TRADE_RETURNS, end: 'resolved or rejected' },
+  { field: 'offlineRepairMonths', figure: 'offlineRepairs', kind: REPAIRS, end: t.ends.repairs },
+  { field: 'tradeReturnMonths', figure: 'tradeReturns', kind: TRADE_RETURNS, end: t.ends.tradeReturns },
 ] as const;
 type Rule = (typeof RULES)[number];
 
@@ -32,11 +35,10 @@ const PAUSE_MS = 400;
 export const ForgetByItself = () => {
   const saved = useQuery(forgettingQuery);
   return (
-    <Section title="Forget automatically">
+    <Section title={t.auto}>
       <Stack>
-        <Text size="sm" maw="70ch">
-          Handback can erase the customer’s data in finished returns after a time that you choose. Numbers,
-          products, amounts and dates stay. Open returns are never erased by this.
+        <Text size="sm" c="dimmed" maw="70ch">
+          {t.autoIntro}
         </Text>
         <QueryView query={saved}>{(rules) => <Editor saved={rules} />}</QueryView>
       </Stack>
@@ -58,18 +60,6 @@ const useCount = (rules: Forgetting | null) => {
   return { ...count, data: isCurrent ? count.data : undefined };
 };
 
-const useSave = (onSaved: () => void) => {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (rules: Forgetting) => api.put<Forgetting>('/forgetting', rules),
-    onSuccess: (answer) => {
-      queryClient.setQueryData(forgettingQuery.queryKey, answer);
-      onSaved();
-      notifyDone('The rules are saved.');
-    },
-  });
-};
-
 const Editor = ({ saved }: { saved: Forgetting }) => {
   /** What was changed; null while nothing is. */
   const [draft, setDraft] = useState<Draft | null>(null);
@@ -77,8 +67,15 @@ const Editor = ({ saved }: { saved: Forgetting }) => {
   const valid = Forgetting.safeParse(rules).data ?? null;
   const isChanged = RULES.some(({ field }) => rules[field] !== saved[field]);
   const count = useCount(isChanged ? valid : null);
-  const saving = useSave(() => setDraft(null));
-  useUnsavedWarning(isChanged, 'rules');
+  const queryClient = useQueryClient();
+  const saving = useMutation({
+    mutationFn: (next: Forgetting) => api.put<Forgetting>('/forgetting', next),
+    onSuccess: (answer) => {
+      queryClient.setQueryData(forgettingQuery.queryKey, answer);
+      setDraft(null);
+      notifyDone(t.autoSaved);
+    },
+  });
   const total = count.data ? count.data.offlineRepairs + count.data.tradeReturns : 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -96,23 +93,18 @@ const Editor = ({ saved }: { saved: Forgetting }) => {
             onMonths={(months) => setDraft({ ...rules, [rule.field]: months })}
           />
         ))}
-        {isChanged ? <QueryError query={count} title="The returns could not be counted" /> : null}
-        {saving.error ? <ErrorAlert title="The rules are not saved" error={saving.error} /> : null}
-        <Group>
-          <Button
-            type="submit"
-            disabled={!isChanged || !count.data}
-            loading={saving.isPending}
-            {...(total > 0 ? { color: 'red.8' } : {})}
-          >
-            {total > 0 ? `Save and erase ${returnsText(total)}` : 'Save'}
-          </Button>
-          {isChanged ? (
-            <Button variant="default" onClick={() => setDraft(null)}>
-              Discard changes
-            </Button>
-          ) : null}
-        </Group>
+        {isChanged ? <QueryError query={count} title={t.notCountedAuto} /> : null}
+        {saving.error ? <ErrorAlert title={t.autoNotSaved} error={saving.error} /> : null}
+        <SaveBar
+          isChanged={isChanged}
+          busy={saving.isPending}
+          what={t.unsavedAuto}
+          action={total > 0 ? t.saveAndErase(returnsText(total)) : t.save}
+          dangerous={total > 0}
+          disabled={!count.data}
+          isShort
+          onDiscard={() => setDraft(null)}
+        />
       </Stack>
     </form>
   );
@@ -129,27 +121,25 @@ interface RuleInputProps {
 const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputProps) => (
   <Stack gap="xs">
     <Switch
-      label={`Forget the customers of ${kind.many}`}
-      description={`The customer’s data in a ${kind.one} are erased some time after it was ${end}.`}
-      // Without it the track of one that is off is hardly to be seen.
-      styles={{ track: { border: '1px solid var(--mantine-color-dimmed)' } }}
+      label={t.autoSwitch(kind.many)}
+      description={t.autoSwitchHint(kind.one, end)}
       checked={months !== null}
       onChange={({ currentTarget }) => onMonths(currentTarget.checked ? FIRST_MONTHS : null)}
     />
     {months === null ? null : (
-      <Stack gap={4} pl={{ base: 0, xs: 50 }}>
+      <Stack gap={4} pl={50}>
         <Group gap="xs">
-          <Text size="sm">Erase after</Text>
+          <Text size="sm">{t.after}</Text>
           <NumberInput
-            aria-label={`Months until ${kind.many} are forgotten`}
+            aria-label={t.monthsOf(kind.many)}
             w={150}
-            suffix={months === 1 ? ' month' : ' months'}
+            suffix={t.months(months)}
             min={1}
             max={MOST_MONTHS}
             clampBehavior="none"
             allowDecimal={false}
             allowNegative={false}
-            error={months === '' || months < 1 || months > MOST_MONTHS ? `1 to ${MOST_MONTHS} months` : null}
+            error={months === '' || months < 1 || months > MOST_MONTHS ? t.monthsRange(MOST_MONTHS) : null}
             value={months}
             onChange={(next) => onMonths(typeof next === 'number' ? next : '')}
           />
@@ -157,10 +147,7 @@ const RuleInput = ({ rule: { kind, end }, months, count, onMonths }: RuleInputPr
         <div role="status">
           {count === undefined ? null : (
             <Text size="sm">
-              {count === 0
-                ? `No ${kind.one} is that old yet.`
-                : `This erases ${countOf(count, kind)} within the next minutes. It cannot be undone.`}{' '}
-              From then on it is checked every day.
+              {count === 0 ? t.noneOldEnough(kind.one) : t.erasesNow(countOf(count, kind))} {t.dailyFromThen}
             </Text>
           )}
         </div>

@@ -1,9 +1,10 @@
-import { Badge, Button, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { z } from 'zod';
 import type { FormerEmployee, FormerEmployeeList } from '../../../contract/personal-data.ts';
 import { api } from '../api.ts';
+import { texts } from '../texts.ts';
 import { DataTable } from '../ui/data-table.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
@@ -16,11 +17,10 @@ import { AskingCustomer } from './customer.tsx';
 import { Reason, ReasonInput } from './erase-dialog.tsx';
 import { ForgetByItself } from './forgetting.tsx';
 
+const t = texts.personalData;
+
 export const PersonalDataPage = () => (
-  <PageFrame
-    title="Personal data"
-    intro="Find, export and erase what you store about customers and former employees."
-  >
+  <PageFrame title={t.title} intro={t.intro}>
     <AskingCustomer />
     <ForgetByItself />
     <FormerEmployees />
@@ -41,22 +41,19 @@ const FormerEmployees = () => {
   const employees = useQuery(formerEmployeesQuery);
   const [chosen, choose] = useState<FormerEmployee | null>(null);
   return (
-    <Section title="A former employee">
+    <Section title={t.former}>
       <Stack>
-        <Text size="sm" maw="70ch">
-          The names of people whom you removed from the team are still in timelines and in the audit log. If
-          you erase a name, [erased] is shown in its place. What the person did stays.
+        <Text size="sm" c="dimmed" maw="70ch">
+          {t.formerIntro}
         </Text>
         <QueryView query={employees}>
           {({ items }) =>
             items.length === 0 ? (
-              <Hint>There is no former employee whose name is still stored.</Hint>
+              <Hint>{t.noFormer}</Hint>
             ) : (
               <>
                 <Employees items={items} onErase={choose} />
-                {items.length === MOST_LISTED ? (
-                  <Hint>These are the {MOST_LISTED} that were removed last.</Hint>
-                ) : null}
+                {items.length === MOST_LISTED ? <Hint>{t.mostFormer(MOST_LISTED)}</Hint> : null}
               </>
             )
           }
@@ -74,26 +71,26 @@ interface EmployeesProps {
 
 const Employees = ({ items, onErase }: EmployeesProps) => (
   <DataTable
-    caption="Former employees, the last removed first"
+    caption={t.formerCaption}
     columns={[
-      { header: 'E-mail', cell: ({ email }) => <BreakableEmail email={email} /> },
-      { header: 'Removed', noWrap: true, cell: ({ removedAt }) => <RelativeTime at={removedAt} /> },
+      { header: t.email, cell: ({ email }) => <BreakableEmail email={email} /> },
+      { header: t.removed, noWrap: true, cell: ({ removedAt }) => <RelativeTime at={removedAt} /> },
     ]}
     rows={items}
     nameOf={({ email }) => email}
     actions={(employee) =>
       employee.erasing ? (
-        <Badge variant="light" color="gray">
-          Is being erased
-        </Badge>
+        <Text span size="sm" c="dimmed">
+          {t.isErasing}
+        </Text>
       ) : (
         <Button
           size="xs"
           variant="default"
-          aria-label={`Erase name… of ${employee.email}`}
+          aria-label={t.eraseNameOf(employee.email)}
           onClick={() => onErase(employee)}
         >
-          Erase name…
+          {t.eraseName}
         </Button>
       )
     }
@@ -107,27 +104,15 @@ const EraseNameDialog = ({ employee, onClose }: { employee: FormerEmployee; onCl
     initialValues: { reason: '' },
     send: (body) => api.post<null>(`/former-employees/${employee.id}/erase`, body),
     onDone: () => {
-      notifyDone('The name is being erased.');
+      notifyDone(t.nameErasing);
       onClose();
       return queryClient.invalidateQueries({ queryKey: formerEmployeesQuery.queryKey });
     },
   });
   return (
-    <FormDialog
-      {...dialog}
-      title="Erase the name of a former employee"
-      action="Erase name"
-      dangerous
-      onClose={onClose}
-    >
-      <Text style={{ overflowWrap: 'anywhere' }}>
-        Timelines and the audit log then show [erased] in place of the name and e-mail of{' '}
-        <strong>{employee.email}</strong>. This cannot be undone.
-      </Text>
-      <Hint>
-        It takes a few minutes, in a large shop longer. Copies elsewhere, such as backups and exported files,
-        are not touched.
-      </Hint>
+    <FormDialog {...dialog} title={t.eraseNameTitle} action={t.eraseNameAction} dangerous onClose={onClose}>
+      <Text style={{ overflowWrap: 'anywhere' }}>{t.eraseNameIntro(employee.email)}</Text>
+      <Hint>{t.eraseNameHint}</Hint>
       <ReasonInput {...form.getInputProps('reason')} />
     </FormDialog>
   );

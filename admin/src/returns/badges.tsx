@@ -1,48 +1,63 @@
-import { Badge, type BadgeProps, Text } from '@mantine/core';
+import { Hourglass } from 'lucide-react';
 import type { Assignee as Person } from '../../../contract/admin-returns.ts';
-import { calendarDaysBetween } from '../ui/relative-time.tsx';
-import styles from './assignee.module.css';
-import { describeStatus } from './kinds.ts';
+import { texts } from '../texts.ts';
+import { Dot, type DotProps } from '../ui/dot.tsx';
+import { calendarDaysBetween, DAY_MS } from '../ui/relative-time.tsx';
+import assignee from './assignee.module.css';
+import styles from './badges.module.css';
+import { type AnyReturn, describeStatus } from './kinds.ts';
 
-export const StatusBadge = ({ status, ...rest }: { status: string } & BadgeProps) => {
-  const { label, color } = describeStatus(status);
-  return (
-    <Badge variant="light" color={color} {...rest}>
-      {label}
-    </Badge>
-  );
+const words = texts.returns;
+
+type StatusProps = Omit<DotProps, 'label' | 'color' | 'isOver'> & { status: string };
+
+export const StatusBadge = ({ status, ...rest }: StatusProps) => {
+  const { label, color, isOver = false } = describeStatus(status);
+  return <Dot label={label} color={color} isOver={isOver} data-status={status} {...rest} />;
 };
 
-const daysText = (days: number): string => (days === 1 ? '1 day' : `${days} days`);
-
-const DAY_MS = 86_400_000;
+type Urgency = 'late' | 'soon' | 'later';
 
 /** "3 days overdue", "due tomorrow": a full day late counts as one. */
-const describeDue = (dueAt: string, nowMs = Date.now()): { text: string; colour: string } => {
+const describeDue = (dueAt: string, nowMs = Date.now()): { text: string; urgency: Urgency } => {
   const lateMs = nowMs - Date.parse(dueAt);
   if (lateMs >= 0) {
     const days = Math.floor(lateMs / DAY_MS);
-    return { text: days === 0 ? 'overdue since today' : `${daysText(days)} overdue`, colour: 'error' };
+    return {
+      text: days === 0 ? words.overdueToday : words.overdue(texts.common.days(days)),
+      urgency: 'late',
+    };
   }
   const days = calendarDaysBetween(nowMs, Date.parse(dueAt));
-  if (days <= 1) return { text: days === 0 ? 'due today' : 'due tomorrow', colour: 'var(--due-soon)' };
-  return { text: `due in ${daysText(days)}`, colour: 'dimmed' };
+  if (days <= 1) return { text: days === 0 ? words.dueToday : words.dueTomorrow, urgency: 'soon' };
+  return { text: words.dueIn(texts.common.days(days)), urgency: 'later' };
 };
 
-/** Until when a return should have left its status; nothing where there is no target. */
+/** Until when a return should have left its status; nothing where there is no target. Only what is late is a filled chip. */
 export const Due = ({ dueAt }: { dueAt: string | null }) => {
   if (!dueAt) return null;
-  const { text, colour } = describeDue(dueAt);
+  const { text, urgency } = describeDue(dueAt);
   return (
-    <Text
-      size="xs"
-      component="span"
-      c={colour === 'error' ? 'var(--mantine-color-error)' : colour}
-      fw={colour === 'dimmed' ? 400 : 600}
-      style={{ whiteSpace: 'nowrap' }}
-    >
+    <span className={styles['due']} data-urgency={urgency}>
       {text}
-    </Text>
+    </span>
+  );
+};
+
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
+
+/** When a return is due, or what it waits for: its clock stands still then. */
+export const DueCell = ({ dueAt, waitingFor }: Pick<AnyReturn, 'dueAt' | 'waitingFor'>) => {
+  if (!waitingFor) return <Due dueAt={dueAt} />;
+  const text = texts.list.waitingFor[waitingFor.what];
+  return (
+    <span
+      className={styles['waiting']}
+      title={waitingFor.until ? texts.list.until(text, day.format(new Date(waitingFor.until))) : text}
+    >
+      <Hourglass size={13} />
+      {text}
+    </span>
   );
 };
 
@@ -54,10 +69,10 @@ const initialsOf = (name: string): string => {
 
 export const Assignee = ({ person }: { person: Person | null }) =>
   person === null ? (
-    <span className={styles['unassigned']}>Unassigned</span>
+    <span className={assignee['unassigned']}>{words.unassigned}</span>
   ) : (
-    <span className={styles['person']} title={person.name}>
-      <span className={styles['mark']} data-initials={initialsOf(person.name)} aria-hidden />
-      <bdi className={styles['name']}>{person.name}</bdi>
+    <span className={assignee['person']} title={person.name}>
+      <span className={assignee['mark']} data-initials={initialsOf(person.name)} aria-hidden />
+      <bdi className={assignee['name']}>{person.name}</bdi>
     </span>
   );

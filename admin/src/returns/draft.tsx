@@ -2,6 +2,7 @@ import { Alert, Button, Group } from '@mantine/core';
 import { Eraser } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
 import { readTab, removeFromTab, writeTab } from '../ui/tab-storage.ts';
 import { Hint } from '../ui/two-lines.tsx';
 
@@ -12,15 +13,10 @@ const randomKey = (): string =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 
-interface Stored<Values> {
-  values: Values;
-  attempt?: { body: string; key: string };
-}
-
 /** What a person typed into a form. It stays in this tab until it is sent, so a lost connection or a reload loses nothing. */
 const draftOf = <Values extends object>(form: string, userId: string) => {
   const name = `handback.draft.${form}.${userId}`;
-  const load = () => readTab<Stored<Values>>(name);
+  const load = () => readTab<{ values: Values; attempt?: { body: string; key: string } }>(name);
   return {
     read: (): Values | null => load()?.values ?? null,
     write: (values: Values): void => writeTab(name, { ...load(), values }),
@@ -87,18 +83,18 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
 export const ErasedNotice = ({ id, erasedAt }: { id: string; erasedAt: string }) => {
   useEffect(() => removeFromTab((name) => name.startsWith('handback.draft.') && name.includes(id)), [id]);
   return (
-    <Alert color="gray" role="note" icon={<Eraser aria-hidden />}>
-      The customer’s data were erased on <time dateTime={erasedAt}>{day.format(new Date(erasedAt))}</time>.
-      This return cannot be changed any more.
+    <Alert color="gray" role="note" icon={<Eraser size={24} />}>
+      {texts.intake.erasedOn} <time dateTime={erasedAt}>{day.format(new Date(erasedAt))}</time>.{' '}
+      {texts.intake.erasedEnd}
     </Alert>
   );
 };
 
 export const DraftNotice = ({ onStartOver }: { onStartOver(): void }) => (
   <Group justify="space-between" gap="sm" wrap="nowrap" role="status">
-    <Hint>What you typed before is still here.</Hint>
+    <Hint>{texts.intake.draftKept}</Hint>
     <Button size="compact-xs" variant="default" onClick={onStartOver} style={{ flexShrink: 0 }}>
-      Start over
+      {texts.intake.startOver}
     </Button>
   </Group>
 );

@@ -1,6 +1,7 @@
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../../contract/admin-returns.ts';
 import {
   type DISPOSITIONS,
+  ENDED_STATUSES,
   OFFLINE_REPAIR_STATUSES,
   type OfflineRepairAction,
   type OfflineRepairStatus,
@@ -8,6 +9,9 @@ import {
   type TradeReturnAction,
   type TradeReturnStatus,
 } from '../../../contract/lifecycle.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.returns;
 
 export type AnyReturn = AdminOfflineRepair | AdminTradeReturn;
 
@@ -17,9 +21,7 @@ export const REPAIRS = {
   add: '/offline-repairs/new',
   overview: 'offlineRepairs',
   savedKind: 'OFFLINE_REPAIR',
-  title: 'Offline repairs',
-  one: 'repair',
-  many: 'repairs',
+  ...words.repairKind,
   statuses: OFFLINE_REPAIR_STATUSES,
   filters: ['storeId', 'store', 'isDangerous', 'disposition'],
 } as const;
@@ -29,9 +31,7 @@ export const TRADE_RETURNS = {
   add: '/trade-returns/new',
   overview: 'tradeReturns',
   savedKind: 'TRADE_RETURN',
-  title: 'Trade returns',
-  one: 'trade return',
-  many: 'trade returns',
+  ...words.tradeKind,
   statuses: TRADE_RETURN_STATUSES,
   filters: ['companyId', 'company'],
 } as const;
@@ -49,58 +49,49 @@ export const addressLines = ({ shippingAddress }: Pick<AdminTradeReturn, 'shippi
 export const countOf = (count: number, { one, many }: Kind): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
-const STATUS_LABELS: Record<OfflineRepairStatus | TradeReturnStatus, { label: string; color: string }> = {
-  COUNTER_SWAPPED: { label: 'Counter swapped', color: 'grape' },
-  OFFLINE_DIAGNOSTICS: { label: 'In diagnostics', color: 'blue' },
-  OFFLINE_REPAIR: { label: 'In repair', color: 'orange' },
-  OFFLINE_RESOLVED: { label: 'Resolved', color: 'teal' },
-  OFFLINE_CLOSED: { label: 'Closed', color: 'gray' },
-  TRADE_SUBMITTED: { label: 'Submitted', color: 'blue' },
-  TRADE_APPROVED: { label: 'Approved', color: 'cyan' },
-  TRADE_REJECTED: { label: 'Rejected', color: 'red' },
-  TRADE_RECEIVED: { label: 'Received', color: 'orange' },
-  TRADE_CREDIT_REQUESTED: { label: 'Credit requested', color: 'grape' },
-  TRADE_RESOLVED: { label: 'Resolved', color: 'teal' },
+interface StatusLook {
+  label: string;
+  color: string;
+  /** Nothing is left to do. */
+  isOver?: true;
+}
+
+const STATUS_COLORS: Record<OfflineRepairStatus | TradeReturnStatus, Omit<StatusLook, 'label'>> = {
+  COUNTER_SWAPPED: { color: 'grape' },
+  OFFLINE_DIAGNOSTICS: { color: 'cyan' },
+  OFFLINE_REPAIR: { color: 'orange' },
+  OFFLINE_RESOLVED: { color: 'teal' },
+  OFFLINE_CLOSED: { color: 'gray', isOver: true },
+  TRADE_SUBMITTED: { color: 'cyan' },
+  TRADE_APPROVED: { color: 'lime' },
+  TRADE_REJECTED: { color: 'red', isOver: true },
+  TRADE_RECEIVED: { color: 'orange' },
+  TRADE_CREDIT_REQUESTED: { color: 'grape' },
+  TRADE_RESOLVED: { color: 'teal', isOver: true },
 };
 
 /** A newer service may have statuses that this page does not know; they are shown as they are. */
-export const describeStatus = (status: string): { label: string; color: string } =>
-  STATUS_LABELS[status as keyof typeof STATUS_LABELS] ?? { label: status, color: 'gray' };
+export const describeStatus = (status: string): StatusLook => {
+  const known = status as keyof typeof STATUS_COLORS;
+  return { label: words.statuses[known] ?? status, ...(STATUS_COLORS[known] ?? { color: 'gray' }) };
+};
+
+const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
+export const isEnded = (status: string): boolean => ENDED.includes(status);
 
 export const DISPOSITION_LABELS: Record<
   (typeof DISPOSITIONS)[number],
   { label: string; description: string }
-> = {
-  RESTOCK_MASTER: { label: 'Restock at master', description: 'Back into stock at the master location' },
-  RESTOCK_CHILD: { label: 'Restock at child', description: 'Back into stock at a child location' },
-  WRITE_OFF: { label: 'Write off', description: 'Leaves the stock for good' },
-  RETURN_TO_SUPPLIER: { label: 'Return to supplier', description: 'Goes back to where it was bought' },
-};
+> = words.dispositions;
 export const dispositionLabel = (disposition: string): string =>
   DISPOSITION_LABELS[disposition as keyof typeof DISPOSITION_LABELS]?.label ?? disposition;
 
 type MoveLabels = { label: string; done: string };
-export const REPAIR_MOVE_LABELS: Record<OfflineRepairAction, MoveLabels> = {
-  tracking: { label: 'Add tracking', done: 'Tracking saved' },
-  'begin-diagnostics': { label: 'Begin diagnostics', done: 'Diagnostics begun' },
-  'begin-repair': { label: 'Begin repair', done: 'Repair begun' },
-  resolve: { label: 'Resolve', done: 'Resolved' },
-  close: { label: 'Close', done: 'Closed' },
-};
-export const TRADE_MOVE_LABELS: Record<TradeReturnAction, MoveLabels> = {
-  approve: { label: 'Approve', done: 'Approved' },
-  reject: { label: 'Reject', done: 'Rejected' },
-  receive: { label: 'Receive', done: 'Received' },
-  'request-credit': { label: 'Request credit', done: 'Credit requested' },
-  resolve: { label: 'Resolve', done: 'Resolved' },
-};
+export const REPAIR_MOVE_LABELS: Record<OfflineRepairAction, MoveLabels> = words.repairMoves;
+export const TRADE_MOVE_LABELS: Record<TradeReturnAction, MoveLabels> = words.tradeMoves;
 
-export const CORRECTED_LABELS = {
-  companyName: 'Company',
-  customerName: 'Customer',
-  customerEmail: 'E-mail',
-  customerPhone: 'Phone',
-  serialNumber: 'Serial number',
-} as const;
+export const CORRECTED_LABELS = words.corrected;
+export const ORIGIN_LABELS = words.origins;
 
-export const ORIGIN_LABELS = { API: 'Created by a program', STAFF: 'Created by staff' } as const;
+/** The element in which a note about a return is written, on its page. */
+export const noteFieldId = (id: string): string => `note-${id}`;

@@ -1,10 +1,10 @@
-import { useLocalStorage } from '@mantine/hooks';
 import { ArrowLeft, Plus } from 'lucide-react';
 import type { ListSearch } from '../list-search.ts';
 import { BlockableButton, useBlocked } from '../session/blocked.tsx';
 import { useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
-import { readTab, writeTab } from '../ui/tab-storage.ts';
+import { readTab, useRemembered, writeTab } from '../ui/tab-storage.ts';
 import type { Kind } from './kinds.ts';
 
 // The last search of each list, for the link back. In the tab's storage, which signing out empties: a search may hold a customer's name.
@@ -19,17 +19,11 @@ export const PAGE_SIZES = [20, 50, 100] as const;
 /** How many rows a page has: this browser remembers it for each person. */
 export const usePageSize = (): [number, (size: number) => void] => {
   const { user } = useSession();
-  const [size, setSize] = useLocalStorage<number>({
-    key: `handback.page-size.${user.id}`,
-    defaultValue: PAGE_SIZES[0],
-    getInitialValueInEffect: false,
-  });
+  const [size, setSize] = useRemembered<number>(`handback.page-size.${user.id}`, PAGE_SIZES[0]);
   return [PAGE_SIZES.find((known) => known === size) ?? PAGE_SIZES[0], setSize];
 };
 
-export const BackArrow = () => (
-  <ArrowLeft size={14} aria-hidden style={{ marginInlineEnd: 4, verticalAlign: '-2px' }} />
-);
+export const BackArrow = () => <ArrowLeft size={14} style={{ marginInlineEnd: 4, verticalAlign: '-2px' }} />;
 
 export const BackToList = ({ kind }: { kind: Kind }) => (
   <TextLink to={kind.path} search={lastSearch(kind)} size="sm" w="fit-content">
@@ -38,10 +32,11 @@ export const BackToList = ({ kind }: { kind: Kind }) => (
   </TextLink>
 );
 
-const icon = <Plus size={16} aria-hidden />;
+const icon = <Plus />;
 
-export const NewReturnLink = ({ kind, label = `New ${kind.one}` }: { kind: Kind; label?: string }) => {
+export const NewReturnLink = ({ kind }: { kind: Kind }) => {
   const { creating } = useBlocked();
+  const label = texts.detail.newOne(kind.one);
   return creating === null ? (
     <ButtonLink to={kind.add} leftSection={icon}>
       {label}

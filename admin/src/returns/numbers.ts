@@ -4,7 +4,7 @@ import { shopSettingsQuery } from '../shop-queries.ts';
 const amountFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
 const numberFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
 /** A price. The service keeps no currency. */
-export const formatAmount = (value: number): string => amountFormat.format(value);
+const formatAmount = (value: number): string => amountFormat.format(value);
 export const formatNumber = (value: number): string => numberFormat.format(value);
 
 const UNIT = 10_000;

@@ -1,32 +1,38 @@
-import { Alert, List, Select, type SelectProps } from '@mantine/core';
+import { Combobox, Select, type SelectProps, useCombobox } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { api, errorMessage } from '../api.ts';
+import { useEffect, useState } from 'react';
+import { api } from '../api.ts';
 import { useSession } from '../session/session.ts';
-import { FormDialog } from '../ui/forms/form-dialog.tsx';
-import { notify, notifyDone } from '../ui/notify.ts';
+import { texts } from '../texts.ts';
+import { notifyDone, notifyFailed } from '../ui/notify.ts';
+import styles from './assignee.module.css';
 import { type AnyReturn, countOf, type Kind } from './kinds.ts';
-import { runForEach } from './moves/run-for-each.ts';
+import { runForEach, showResult } from './moves/bulk-dialog.tsx';
 import { peopleQuery, refetchReturns } from './queries.ts';
 
-/** Mantine has no empty value to choose. */
+const words = texts.moves;
+
+/** The library has no empty value to choose. */
 const UNASSIGNED = 'none';
 
-interface Props extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
-  /** The id of a person, `none`, or null where nothing is chosen. */
-  value: string | null;
-  onChange(value: string): void;
+interface Person {
+  value: string;
+  label: string;
+  /** Where it is not the label. */
+  name?: string;
 }
 
-/** Chooses a person of the team, oneself first, or none. Part of the name or the e-mail finds them. */
-export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
+/** The people of the team, oneself first, then no one. */
+const usePeople = (): Person[] => {
   const { data } = useQuery(peopleQuery);
   const { user } = useSession();
-  const people = data?.items ?? [];
+  // Enter would unassign while no one else is there to choose.
+  if (!data) return [];
+  const people = data.items;
   const isMe = ({ id }: { id: string }) => id === user.id;
-  const options = [
-    ...people.filter(isMe).map(({ id, name }) => ({ value: id, label: `${name} (me)` })),
-    { value: UNASSIGNED, label: 'Unassigned' },
+  return [
+    ...people.filter(isMe).map(({ id, name }) => ({ value: id, label: words.me(name), name })),
+    { value: UNASSIGNED, label: words.unassigned },
     ...people
       .filter((person) => !isMe(person))
       .map(({ id, name, email }) => ({
@@ -35,108 +41,108 @@ export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
         label: people.filter((other) => other.name === name).length > 1 ? `${name} (${email})` : name,
       })),
   ];
-  return (
-    <Select
-      searchable
-      allowDeselect={false}
-      nothingFoundMessage="No one by that name"
-      maxDropdownHeight={260}
-      data={options}
-      value={value}
-      onChange={(chosen) => chosen !== null && onChange(chosen)}
-      {...rest}
-    />
-  );
 };
 
-const assign = (kind: Kind, id: string, person: string): Promise<AnyReturn> =>
-  api.post<AnyReturn>(`${kind.path}/${id}/assign`, { assigneeId: person === UNASSIGNED ? null : person });
-
-interface AssigneePickerProps {
-  kind: Kind;
-  item: Pick<AnyReturn, 'id' | 'rmaNumber' | 'assignee'>;
+interface Props extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
+  /** The id of a person, `none`, or null where nothing is chosen. */
+  value: string | null;
+  onChange(value: string): void;
 }
 
-export const AssigneePicker = ({ kind, item }: AssigneePickerProps) => {
-  const queryClient = useQueryClient();
-  const assigning = useMutation({
-    mutationFn: (person: string) => assign(kind, item.id, person),
-    onError: ({ message }) =>
-      void notify({ color: 'red', title: `${item.rmaNumber} is not assigned`, message }),
-    onSettled: () => refetchReturns(queryClient, kind),
-  });
-  return (
-    <PersonSelect
-      aria-label="Assigned to"
-      size="xs"
-      value={assigning.isPending ? assigning.variables : (item.assignee?.id ?? UNASSIGNED)}
-      onChange={(person) => assigning.mutate(person)}
-      disabled={assigning.isPending}
-    />
-  );
-};
+/** Chooses a person of the team, oneself first, or none. Part of the name finds them. */
+export const PersonSelect = ({ value, onChange, ...rest }: Props) => (
+  <Select
+    searchable
+    allowDeselect={false}
+    nothingFoundMessage={words.noSuchPerson}
+    maxDropdownHeight={260}
+    data={usePeople()}
+    value={value}
+    onChange={(chosen) => chosen !== null && onChange(chosen)}
+    {...rest}
+  />
+);
 
-interface AssignDialogProps {
+/** Assigns a return to a person by their id, or to no one with `none`. */
+export const assign = (kind: Kind, id: string, person: string): Promise<AnyReturn> =>
+  api.post<AnyReturn>(`${kind.path}/${id}/assign`, { assigneeId: person === UNASSIGNED ? null : person });
+
+interface AssignPopoverProps {
   kind: Kind;
   items: readonly AnyReturn[];
   onClose(): void;
 }
 
-const titleOf = (kind: Kind, items: readonly AnyReturn[]): string =>
-  items.length === 1 ? `Assign ${items[0]?.rmaNumber}` : `Assign ${countOf(items.length, kind)}`;
+/**
+ * The choice of a person, below the element around it, which needs `position: relative`: typing filters, Enter chooses, Escape closes.
+ * It assigns one return or many; a toast tells of many, and of failures.
+ */
+export const AssignPopover = ({ kind, items, onClose }: AssignPopoverProps) => {
+  const [typed, setTyped] = useState('');
+  const assigning = useAssigning(kind, items);
+  const combobox = useCombobox({ opened: true, onDropdownClose: onClose });
+  const people = usePeople();
+  const shown = people.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
+  const [only] = items;
+  const current = items.length === 1 ? (only?.assignee?.id ?? UNASSIGNED) : null;
+  const { selectFirstOption } = combobox;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another text has another first person
+  useEffect(() => void selectFirstOption(), [typed, shown.length]);
+  return (
+    <Combobox
+      store={combobox}
+      width={260}
+      position="bottom-start"
+      onOptionSubmit={(person) => {
+        const chosen = shown.find(({ value }) => value === person);
+        onClose();
+        if (chosen && person !== current) assigning.mutate(chosen);
+      }}
+    >
+      <Combobox.Target withAriaAttributes={false} withKeyboardNavigation={false}>
+        {/* Above the button that opened it, which it closes. */}
+        <span className={styles['anchor']} onPointerDown={onClose} />
+      </Combobox.Target>
+      <Combobox.Dropdown>
+        <div role="dialog" aria-label={words.assignTo}>
+          <Combobox.Search
+            autoFocus
+            aria-label={words.assignTo}
+            placeholder={words.typeName}
+            value={typed}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+          <Combobox.Options mah={260} style={{ overflowY: 'auto' }} aria-label={words.assignTo}>
+            {shown.map(({ value, label }) => (
+              <Combobox.Option key={value} value={value} active={value === current}>
+                {label}
+              </Combobox.Option>
+            ))}
+            {shown.length === 0 ? (
+              <Combobox.Empty>
+                {people.length === 0 ? texts.common.loading : words.noSuchPerson}
+              </Combobox.Empty>
+            ) : null}
+          </Combobox.Options>
+        </div>
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+};
 
-/** Assigns one return or many. Those that could not be assigned stay in the dialog, with the reason. */
-export const AssignDialog = ({ kind, items, onClose }: AssignDialogProps) => {
+const useAssigning = (kind: Kind, items: readonly AnyReturn[]) => {
   const queryClient = useQueryClient();
-  const [person, setPerson] = useState<string | null>(null);
-  const [left, setLeft] = useState(items);
-  const assigning = useMutation({
-    mutationFn: async (to: string) => {
-      const outcomes = await runForEach(left, (item) => assign(kind, item.id, to));
-      return outcomes.filter(({ error }) => error !== null);
-    },
-    onSuccess: (failed) => {
-      setLeft(failed.map(({ item }) => item));
-      if (failed.length > 0) return;
-      notifyDone(`${countOf(items.length, kind)} assigned`);
-      onClose();
+  return useMutation({
+    mutationFn: ({ value }: Person) => runForEach(items, ({ id }) => assign(kind, id, value)),
+    onSuccess: (outcomes, { value, label, name = label }) => {
+      const [first, ...others] = outcomes;
+      const failed = outcomes.filter(({ error }) => error !== null);
+      if (first && others.length === 0 && first.error !== null)
+        notifyFailed(words.notAssigned(first.item.rmaNumber), first.error);
+      else if (failed.length > 0) showResult(kind, words.assign, failed, outcomes.length, items.length);
+      else if (others.length > 0)
+        notifyDone(words.assigned(countOf(items.length, kind), value === UNASSIGNED ? null : name));
     },
     onSettled: () => refetchReturns(queryClient, kind),
   });
-  const failed = assigning.data ?? [];
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (person !== null) assigning.mutate(person);
-  };
-  return (
-    <FormDialog
-      title={titleOf(kind, left)}
-      action="Assign"
-      size="md"
-      disabled={person === null}
-      busy={assigning.isPending}
-      failure={null}
-      onSubmit={submit}
-      onClose={onClose}
-    >
-      {failed.length > 0 ? (
-        <Alert color="red" role="alert" title={`${countOf(failed.length, kind)} could not be assigned`}>
-          <List size="sm">
-            {failed.map(({ item, error }) => (
-              <List.Item key={item.id}>
-                {item.rmaNumber}: {errorMessage(error)}
-              </List.Item>
-            ))}
-          </List>
-        </Alert>
-      ) : null}
-      <PersonSelect
-        label="To whom"
-        placeholder="Choose a person"
-        data-autofocus
-        value={person}
-        onChange={setPerson}
-      />
-    </FormDialog>
-  );
 };

@@ -6,17 +6,26 @@ import type { SavedView } from '../../../contract/admin-work.ts';
 import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
 import { api } from '../api.ts';
 import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
-import { overviewQuery } from '../shop-queries.ts';
+import { getQuery, overviewQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import type { Kind } from './kinds.ts';
 
 export type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
+
+/** What shows a list, or a part of one. */
+export interface ListProps {
+  kind: Kind;
+  search: ListSearch;
+  onSearch(search: ListSearch): void;
+}
 
 /** Others work on the same returns, so the screen refreshes this often. */
 const REFETCH_MS = 30_000;
 
 /** The filters that this kind's list knows, as the service takes them; it refuses others. */
 export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string | undefined> => {
-  const { q, status, origin, open, assignee, overdue, createdFrom, createdTo } = search;
+  const { q, status, origin, open, assignee, overdue, waitingFor } = search;
+  const { dueFrom, dueTo, createdFrom, createdTo } = search;
   const own = kind.filters.map((name) => [name, search[name]?.toString()] as const);
   return {
     q,
@@ -25,6 +34,9 @@ export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string
     open: status === undefined ? OPEN[open ?? 'open'] : undefined,
     assignee,
     overdue: overdue?.toString(),
+    waitingFor,
+    dueFrom,
+    dueTo,
     createdFrom,
     createdTo,
     ...Object.fromEntries(own),
@@ -85,34 +97,32 @@ export const refetchReturns = (queryClient: QueryClient, kind: Kind): Promise<un
     queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey }),
   ]);
 
-export const peopleQuery = queryOptions({
-  queryKey: ['people'],
-  queryFn: () => api.get<z.infer<typeof PeopleList>>('/people'),
-  staleTime: 60_000,
-});
-
-export const storesQuery = queryOptions({
-  queryKey: ['stores'],
-  queryFn: () => api.get<StoreList>('/stores'),
-  staleTime: 60_000,
-});
+const A_MINUTE = { staleTime: 60_000 };
+export const peopleQuery = getQuery<z.infer<typeof PeopleList>>('people', A_MINUTE);
+export const storesQuery = getQuery<StoreList>('stores', A_MINUTE);
 
 // Lists under a name: those that every person has, and those that people save.
 
-export const viewsQuery = queryOptions({
-  queryKey: ['views'],
-  queryFn: () => api.get<{ items: SavedView[] }>('/views'),
-  staleTime: 60_000,
-});
+export const viewsQuery = getQuery<{ items: SavedView[] }>('views', A_MINUTE);
+
+const { builtIn } = texts.list;
 
 /** Each with the figure of the overview that counts its rows. */
 export const BUILT_IN_VIEWS = [
-  { name: 'Open', search: {}, figure: 'open' },
-  { name: 'Mine', search: { assignee: 'me' }, figure: 'mine' },
-  { name: 'Unassigned', search: { assignee: 'none' }, figure: 'unassigned' },
-  { name: 'Overdue', search: { overdue: true }, figure: 'overdue' },
-  { name: 'All', search: { open: 'all', order: 'desc' }, figure: 'all' },
+  { name: builtIn.open, search: {}, figure: 'open' },
+  { name: builtIn.mine, search: { assignee: 'me' }, figure: 'mine' },
+  { name: builtIn.unassigned, search: { assignee: 'none' }, figure: 'unassigned' },
+  { name: builtIn.overdue, search: { overdue: true }, figure: 'overdue' },
+  { name: builtIn.waiting, search: { waitingFor: 'any' }, figure: 'waiting' },
+  { name: builtIn.all, search: { open: 'all', order: 'desc' }, figure: 'all' },
 ] as const satisfies { name: string; search: ListSearch; figure: string }[];
+
+export const viewCountQuery = (kind: Kind, search: ListSearch) =>
+  queryOptions({
+    queryKey: [kind.path, 'count', search],
+    queryFn: async () => (await fetchPage(kind, search, 1)).total,
+    ...A_MINUTE,
+  });
 
 export const savedSearch = (kind: Kind, search: ListSearch): Record<string, string> => {
   const { sort, order } = { ...LIST_ORDER, ...search };

@@ -3,12 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useEffect, useLayoutEffect, useState } from 'react';
-import { errorMessage } from '../api.ts';
 import { KIND_OF } from '../returns/kinds.ts';
 import { onlyMatch, searchQuery } from '../returns/queries.ts';
+import { texts } from '../texts.ts';
 import { lazyPart, whenIdle } from '../ui/lazy.tsx';
-import { notify } from '../ui/notify.ts';
+import { notify, notifyFailed } from '../ui/notify.ts';
 import { keyLabel, useScanner, useShortcuts } from '../ui/shortcuts.ts';
+import { useRememberOpened } from './commands.ts';
 import styles from './header-search.module.css';
 
 const SearchDialog = lazyPart(async () => (await import('./search-dialog.tsx')).SearchDialog);
@@ -21,15 +22,16 @@ export const HeaderSearch = () => {
   const open = () => setText('');
   useEffect(() => void whenIdle().then(SearchDialog.preload), []);
   useShortcuts([
-    { key: '/', label: 'Search', run: open },
-    { key: 'mod+k', label: 'Search', run: open },
+    { key: '/', label: texts.search.label, run: open },
+    { key: 'mod+k', label: texts.search.label, run: open },
   ]);
   useScanner(useOpenScanned(setText, setSaid));
+  useRememberOpened();
   return (
     <>
       <UnstyledButton className={styles['field'] ?? ''} onClick={open} aria-keyshortcuts="/ Control+K Meta+K">
-        <Search size={16} aria-hidden />
-        <span className={styles['hint']}>Search or scan a return</span>
+        <Search />
+        <span className={styles['hint']}>{texts.search.open}</span>
         <Kbd size="xs" className={styles['key'] ?? ''}>
           {keyLabel('mod+k')}
         </Kbd>
@@ -72,12 +74,12 @@ const useOpenScanned = (onSeveral: (text: string) => void, onNothing: (said: str
       if (only) await navigate({ to: KIND_OF[only.kind].detail, params: { id: only.id } });
       else if (found.length > 0) onSeveral(text);
       else {
-        const message = `Nothing was found for “${text}”.`;
+        const message = texts.search.nothing(text);
         onNothing(message);
-        void notify({ color: 'red', title: 'Not found', message });
+        void notify({ color: 'red', title: texts.search.notFound, message });
       }
     } catch (error) {
-      void notify({ color: 'red', title: `“${text}” could not be looked up`, message: errorMessage(error) });
+      notifyFailed(texts.search.failed(text), error);
     }
   };
 };

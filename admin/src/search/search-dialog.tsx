@@ -1,15 +1,17 @@
 import { Group, Kbd, Loader, Modal, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
-import { type KeyboardEvent, useId, useState } from 'react';
-import type { ExactMatch, FoundReturn } from '../../../contract/admin-search.ts';
+import { CornerDownRight, Search } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
+import type { FoundReturn } from '../../../contract/admin-search.ts';
 import { LENGTH } from '../../../contract/lengths.ts';
 import { StatusBadge } from '../returns/badges.tsx';
-import { KIND_OF } from '../returns/kinds.ts';
-import { onlyMatch, searchQuery } from '../returns/queries.ts';
+import { type AnyReturn, KIND_OF, KINDS } from '../returns/kinds.ts';
+import { detailQuery, onlyMatch, searchQuery } from '../returns/queries.ts';
+import { texts } from '../texts.ts';
 import { OrErased } from '../ui/two-lines.tsx';
+import { type Command, recentReturns, useCommands, useOpenReturn } from './commands.ts';
 import styles from './search-dialog.module.css';
 
 const PAUSE_MS = 150;
@@ -20,17 +22,52 @@ interface Props {
   onClose(): void;
 }
 
+type Shown = Pick<FoundReturn, 'kind' | 'id' | 'rmaNumber' | 'status' | 'customerName' | 'about'> & {
+  hint: string;
+};
+
+const asShown = (found: FoundReturn): Shown => ({
+  ...found,
+  hint: found.match ? texts.search.matches[found.match] : found.orderNumber,
+});
+
+/** What was opened last, without the one that is open; what is gone since is not shown. */
+const useRecent = (): Shown[] => {
+  const openId = useOpenReturn()?.id;
+  const [all] = useState(recentReturns);
+  const recent = all.filter(({ id }) => id !== openId);
+  const read = useQueries({
+    queries: recent.map(({ path, id }) =>
+      detailQuery<AnyReturn>(KINDS.find((each) => each.path === path) ?? KINDS[0], id),
+    ),
+  });
+  return read.flatMap(({ data }) => {
+    if (!data) return [];
+    const { id, rmaNumber, status, customerName } = data;
+    const own =
+      'faultyItem' in data
+        ? { kind: 'OFFLINE_REPAIR' as const, about: data.faultyItem.productName, hint: data.orderNumber }
+        : { kind: 'TRADE_RETURN' as const, about: data.companyName, hint: data.tradeOrderNumber };
+    return [{ id, rmaNumber, status, customerName, ...own }];
+  });
+};
+
 const useFound = (text: string, onClose: () => void) => {
   const [searched] = useDebouncedValue(text.trim(), PAUSE_MS);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
+  const recent = useRecent();
   const { data, error, isFetching, isPlaceholderData } = useQuery({
     ...searchQuery(searched),
     placeholderData: keepPreviousData,
   });
-  const open = ({ kind, id }: FoundReturn) => {
+  const open = ({ kind, id }: Pick<Shown, 'kind' | 'id'>) => {
     onClose();
     void navigate({ to: KIND_OF[kind].detail, params: { id } });
+  };
+  const run = ({ to, search = {} }: Command) => {
+    onClose();
+    void navigate({ to, search } as never);
   };
   /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown. */
   const openWhenFound = async (typed: string) => {
@@ -39,19 +76,20 @@ const useFound = (text: string, onClose: () => void) => {
   };
   return {
     searched,
-    found: searched === '' ? [] : (data ?? []),
-    isCurrent: searched === text.trim() && data !== undefined && !isPlaceholderData,
+    returns: searched === '' ? recent : (data ?? []).map(asShown),
+    isCurrent: searched === text.trim() && (searched === '' || (data !== undefined && !isPlaceholderData)),
     isFetching,
     error,
     open,
+    run,
     openWhenFound,
   };
 };
 
 const KEYS = [
-  ['↑ ↓', 'choose'],
-  ['Enter', 'open'],
-  ['Esc', 'close'],
+  ['↑ ↓', texts.search.keys.choose],
+  ['Enter', texts.search.keys.open],
+  ['Esc', texts.search.keys.close],
 ] as const;
 
 const Keys = () => (
@@ -64,21 +102,49 @@ const Keys = () => (
   </Group>
 );
 
+/** One line of the list: a command, or a return. */
+interface Option {
+  key: string;
+  group: string;
+  run(): void;
+  content: ReactNode;
+}
+
 export const SearchDialog = ({ text, onText, onClose }: Props) => {
   const [active, setActive] = useState(0);
   const listId = useId();
-  const { searched, found, isCurrent, isFetching, error, open, openWhenFound } = useFound(text, onClose);
+  const { searched, returns, isCurrent, isFetching, error, open, run, openWhenFound } = useFound(
+    text,
+    onClose,
+  );
+  const commands = useCommands(text).map(
+    (command): Option => ({
+      key: command.name,
+      group: texts.search.commands,
+      run: () => run(command),
+      content: <CommandLine command={command} />,
+    }),
+  );
+  const found = returns.map(
+    (each): Option => ({
+      key: each.id,
+      group: searched === '' ? texts.search.recent : texts.search.returns,
+      run: () => open(each),
+      content: <ReturnLine found={each} />,
+    }),
+  );
+  // What was opened last comes before commands, but a command that is typed comes first.
+  const options = text.trim() === '' ? [...found, ...commands] : [...commands, ...found];
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && found.length > 0) {
+    if (step && options.length > 0) {
       event.preventDefault();
-      setActive((active + step + found.length) % found.length);
+      setActive((active + step + options.length) % options.length);
     }
-    if (event.key !== 'Enter' || text.trim() === '') return;
+    if (event.key !== 'Enter') return;
     event.preventDefault();
-    const chosen = found[active];
-    if (!isCurrent) void openWhenFound(text.trim());
-    else if (chosen) open(chosen);
+    if (isCurrent || active < commands.length) options[active]?.run();
+    else void openWhenFound(text.trim());
   };
   return (
     <Modal
@@ -88,23 +154,23 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
       padding={0}
       size="lg"
       yOffset="10vh"
-      attributes={{ content: { 'aria-label': 'Search returns' } }}
+      attributes={{ content: { 'aria-label': texts.search.dialog } }}
     >
       <TextInput
         variant="unstyled"
         size="lg"
         data-autofocus
         role="combobox"
-        aria-label="Number, serial, tracking, reference, order, phone or customer"
-        placeholder="Number, serial, tracking, reference, order, phone or customer"
-        aria-expanded={found.length > 0}
+        aria-label={texts.search.field}
+        placeholder={texts.search.field}
+        aria-expanded={options.length > 0}
         aria-controls={listId}
-        aria-activedescendant={found[active] ? `${listId}-${active}` : undefined}
+        aria-activedescendant={options[active] ? `${listId}-${active}` : undefined}
         aria-autocomplete="list"
         autoComplete="off"
         maxLength={LENGTH.name}
         classNames={{ input: styles['input'] ?? '' }}
-        leftSection={<Search size={18} aria-hidden />}
+        leftSection={<Search size={18} />}
         rightSection={isFetching ? <Loader size="xs" aria-hidden /> : null}
         value={text}
         onChange={({ currentTarget }) => {
@@ -113,8 +179,8 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
         }}
         onKeyDown={onKeyDown}
       />
-      <FoundList id={listId} found={found} active={active} onOpen={open} onActive={setActive} />
-      <Text size="sm" px="md" py="sm" c="dimmed" role="status" className={styles['said'] ?? ''}>
+      <OptionList id={listId} options={options} active={active} onActive={setActive} />
+      <Text size="sm" px="md" py="xs" c="dimmed" role="status" className={styles['said'] ?? ''}>
         {error ? error.message : saidOf(searched, found.length, isCurrent)}
       </Text>
       <Keys />
@@ -125,55 +191,66 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
 const MOST = 10;
 
 const saidOf = (searched: string, count: number, isCurrent: boolean): string => {
-  if (searched === '') return 'Type or scan. Repairs and trade returns are searched together.';
-  if (!isCurrent) return '';
-  if (count === 0)
-    return `Nothing was found for “${searched}”. Number, reference, order, product, serial, tracking and customer are searched; every word must be found.`;
-  if (count === MOST) return `The newest ${MOST} are shown. Type more to narrow it down.`;
-  return count === 1 ? 'One was found.' : `${count} were found.`;
+  if (searched === '' || !isCurrent) return '';
+  if (count === 0) return `${texts.search.nothing(searched)} ${texts.search.nothingHelp}`;
+  return count === MOST ? texts.search.most(MOST) : texts.search.found(count);
 };
 
-const MATCHES: Record<ExactMatch, string> = {
-  number: 'This number',
-  serial: 'This serial number',
-  tracking: 'This tracking number',
-  reference: 'This reference',
-  order: 'This order',
-};
-
-interface FoundListProps {
+interface ListProps {
   id: string;
-  found: readonly FoundReturn[];
+  options: readonly Option[];
   active: number;
-  onOpen(found: FoundReturn): void;
   onActive(index: number): void;
 }
 
-const FoundList = ({ id, found, active, onOpen, onActive }: FoundListProps) => (
-  <div id={id} role="listbox" aria-label="Found" className={styles['list']}>
-    {found.map((each, index) => (
-      // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
-      <div
-        key={each.id}
-        id={`${id}-${index}`}
-        role="option"
-        tabIndex={-1}
-        aria-selected={index === active}
-        className={styles['option']}
-        onClick={() => onOpen(each)}
-        onPointerMove={() => onActive(index)}
-      >
-        <span className={styles['number']}>{each.rmaNumber}</span>
-        <span className={styles['who']}>
-          <bdi>
-            <OrErased>{each.customerName}</OrErased>
-          </bdi>
-          <small>
-            <bdi>{each.about}</bdi> · {each.match ? MATCHES[each.match] : <bdi>{each.orderNumber}</bdi>}
-          </small>
-        </span>
-        <StatusBadge status={each.status} />
+const OptionList = ({ id, options, active, onActive }: ListProps) => (
+  <div id={id} role="listbox" aria-label={texts.search.results} className={styles['list']}>
+    {[...Map.groupBy(options.entries(), ([, { group }]) => group)].map(([group, lines]) => (
+      // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+      <div key={group} role="group" aria-label={group}>
+        <p className={styles['group']} aria-hidden>
+          {group}
+        </p>
+        {lines.map(([index, { key, run, content }]) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+          <div
+            key={key}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === active}
+            className={styles['option']}
+            onClick={run}
+            onPointerMove={() => onActive(index)}
+            ref={(line) => {
+              if (index === active) line?.scrollIntoView({ block: 'nearest' });
+            }}
+          >
+            {content}
+          </div>
+        ))}
       </div>
     ))}
   </div>
+);
+
+const CommandLine = ({ command: { name } }: { command: Command }) => (
+  <span className={styles['command']}>
+    <CornerDownRight /> {texts.search.names[name][0]}
+  </span>
+);
+
+const ReturnLine = ({ found }: { found: Shown }) => (
+  <>
+    <span className={styles['number']}>{found.rmaNumber}</span>
+    <span className={styles['who']}>
+      <bdi>
+        <OrErased>{found.customerName}</OrErased>
+      </bdi>
+      <small>
+        <bdi>{found.about}</bdi> · <bdi>{found.hint}</bdi>
+      </small>
+    </span>
+    <StatusBadge status={found.status} />
+  </>
 );

@@ -1,9 +1,10 @@
-import { Badge, Button, DataList, Group, Stack, VisuallyHidden } from '@mantine/core';
+import { Badge, Button, DataList, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ChangeEmail, type OwnSession } from '../../../contract/admin-access.ts';
-import { ChangePassword } from '../../../contract/admin-people.ts';
+import { ChangePassword, ChangeUser } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { texts } from '../texts.ts';
 import { DataTable } from '../ui/data-table.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
@@ -15,44 +16,106 @@ import { BreakableEmail, Hint } from '../ui/two-lines.tsx';
 import { EmailInput, type ProofBy, ProofInput } from './credentials.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
-import { ownSessionsQuery, ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
+import {
+  ownSessionsQuery,
+  ROLE_LABELS,
+  type Session,
+  sessionQuery,
+  signInOptionsQuery,
+  useSession,
+} from './session.ts';
+
+const { account: t, session: words } = texts;
 
 export const AccountPage = () => {
   const { user, shop } = useSession();
-  const [passwords, setPasswords] = useState(0);
-  const [changingEmail, setChangingEmail] = useState(false);
   return (
-    <PageFrame title="Account and password">
-      <DataList labelWidth="6rem">
-        <Fact label="E-mail">
-          <Group gap="sm">
-            <BreakableEmail email={user.email} />
-            <Button size="compact-sm" variant="default" onClick={() => setChangingEmail(true)}>
-              Change<VisuallyHidden> your e-mail</VisuallyHidden>
-            </Button>
-          </Group>
-        </Fact>
-        {user.name ? <Fact label="Name">{user.name}</Fact> : null}
-        <Fact label="Role">{ROLE_LABELS[user.role].name}</Fact>
-        <Fact label="Shop">{shop.name}</Fact>
-      </DataList>
-      <Section title="Change your password" size="h4" maw={720}>
-        {/* A new form after each change, so that no password stays in it. */}
-        <PasswordForm key={passwords} onDone={() => setPasswords(passwords + 1)} />
-      </Section>
+    <PageFrame title={t.account} intro={t.accountIntro(ROLE_LABELS[user.role].name, shop.name)}>
+      <Profile />
       <FactorCard />
-      <OwnSessionsCard />
-      {changingEmail ? <EmailDialog onClose={() => setChangingEmail(false)} /> : null}
+      <Devices />
     </PageFrame>
+  );
+};
+
+type Changed = 'name' | 'email' | 'password';
+
+/** Only an Admin's own name can be changed from here: the service lets Admins change users. */
+const Profile = () => {
+  const { user } = useSession();
+  const { data: options } = useQuery(signInOptionsQuery);
+  const [dialog, setDialog] = useState<Changed | null>(null);
+  const close = () => setDialog(null);
+  const button = (name: Changed, what: string) => (
+    <Button size="compact-sm" variant="default" flex="none" aria-label={what} onClick={() => setDialog(name)}>
+      {t.change}
+    </Button>
+  );
+  return (
+    <Section title={t.profile} maw={720}>
+      <DataList labelWidth="6rem">
+        <Fact label={t.name}>
+          {user.name ? <bdi>{user.name}</bdi> : <Hint>{t.noName}</Hint>}
+          {user.role === 'ADMIN' ? button('name', t.changeName) : <Hint>{t.nameByAdmin}</Hint>}
+        </Fact>
+        <Fact label={words.email}>
+          <span>
+            <BreakableEmail email={user.email} />
+          </span>
+          {button('email', t.changeEmail)}
+        </Fact>
+        {options?.passwords === false ? null : (
+          <Fact label={words.password}>
+            <span aria-hidden>••••••••</span>
+            {button('password', t.changeYourPassword)}
+          </Fact>
+        )}
+      </DataList>
+      {dialog === 'name' ? <NameDialog onClose={close} /> : null}
+      {dialog === 'email' ? <EmailDialog onClose={close} /> : null}
+      {dialog === 'password' ? <PasswordDialog onClose={close} /> : null}
+    </Section>
   );
 };
 
 const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
   <DataList.Item>
     <DataList.ItemLabel>{label}</DataList.ItemLabel>
-    <DataList.ItemValue>{children}</DataList.ItemValue>
+    <DataList.ItemValue flex={1}>
+      <Group gap="sm" justify="space-between" wrap="nowrap" w="100%">
+        {children}
+      </Group>
+    </DataList.ItemValue>
   </DataList.Item>
 );
+
+const OwnName = ChangeUser.pick({ name: true });
+
+const NameDialog = ({ onClose }: { onClose: () => void }) => {
+  const { user } = useSession();
+  const queryClient = useQueryClient();
+  const { form, ...dialog } = useApiForm({
+    schema: OwnName,
+    initialValues: { name: user.name ?? '' },
+    send: (body) => api.patch(`/users/${user.id}`, body),
+    onDone: async () => {
+      await queryClient.refetchQueries(sessionQuery);
+      notifyDone(t.nameChanged);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog {...dialog} title={t.changeName} action={t.changeNameAction} size="md" onClose={onClose}>
+      <TextInput
+        label={t.name}
+        description={t.nameHint}
+        autoComplete="name"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </FormDialog>
+  );
+};
 
 const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
 
@@ -69,82 +132,81 @@ const useChanged = (message: string, onDone: () => void) => {
   };
 };
 
-const PasswordForm = ({ onDone }: { onDone: () => void }) => {
-  const { form, onSubmit, busy, failure } = useApiForm({
+const PasswordDialog = ({ onClose }: { onClose: () => void }) => {
+  const { form, ...dialog } = useApiForm({
     schema: ChangePassword,
     initialValues: { ...PROOF, newPassword: '' },
     bodyOf: ({ newPassword, ...proof }) => ({ newPassword, ...proofIn(proof) }),
     send: (body) => api.put<Session>('/session/password', body),
-    onDone: useChanged('Your password is changed.', onDone),
+    onDone: useChanged(t.passwordChanged, onClose),
   });
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack maw={420}>
-        <FormFailure failure={failure} />
-        <ProofInput
-          form={form}
-          password="currentPassword"
-          onSwitch={(by) => form.setValues({ ...PROOF, by })}
-        />
-        <NewPasswordInput label="New password" {...form.getInputProps('newPassword')} />
-        <div>
-          <Button type="submit" loading={busy}>
-            Change password
-          </Button>
-        </div>
-        <small>You stay signed in here; everywhere else you are signed out.</small>
-      </Stack>
-    </form>
-  );
-};
-
-const EmailDialog = ({ onClose }: { onClose: () => void }) => {
-  const { form, ...dialog } = useApiForm({
-    schema: ChangeEmail,
-    initialValues: { ...PROOF, email: '' },
-    bodyOf: ({ email, ...proof }) => ({ email, ...proofIn(proof) }),
-    codes: { EMAIL_TAKEN: 'email' },
-    send: (body) => api.put<Session>('/session/email', body),
-    onDone: useChanged('Your e-mail is changed. You sign in with the new one from now on.', onClose),
-  });
-  return (
-    <FormDialog {...dialog} title="Change your e-mail" action="Change e-mail" onClose={onClose}>
-      <EmailInput label="New e-mail" autoComplete="off" data-autofocus {...form.getInputProps('email')} />
-      <ProofInput
-        form={form}
-        password="currentPassword"
-        onSwitch={(by) => form.setValues({ ...PROOF, by })}
-      />
+    <FormDialog
+      {...dialog}
+      title={t.changeYourPassword}
+      action={t.changePassword}
+      size="md"
+      onClose={onClose}
+    >
+      <ProofInput form={form} password="currentPassword" focused />
+      <NewPasswordInput label={t.newPassword} {...form.getInputProps('newPassword')} />
+      <Hint>{t.passwordHint}</Hint>
     </FormDialog>
   );
 };
 
+const EmailDialog = ({ onClose }: { onClose: () => void }) => {
+  const { throughProvider } = useSession().user;
+  const { form, ...dialog } = useApiForm({
+    schema: ChangeEmail,
+    initialValues: { ...PROOF, email: '' },
+    // A person who came through the identity provider confirms it there, when the service asks for it.
+    bodyOf: ({ email, ...proof }) => ({ email, ...(throughProvider ? {} : proofIn(proof)) }),
+    codes: { EMAIL_TAKEN: 'email' },
+    send: (body) => api.put<Session>('/session/email', body),
+    onDone: useChanged(t.emailChanged, onClose),
+  });
+  return (
+    <FormDialog {...dialog} title={t.changeEmail} action={t.changeEmailAction} size="md" onClose={onClose}>
+      <EmailInput label={t.newEmail} autoComplete="off" data-autofocus {...form.getInputProps('email')} />
+      {throughProvider ? null : <ProofInput form={form} password="currentPassword" />}
+    </FormDialog>
+  );
+};
+
+const SHOWN = 5;
+
 /** Where the person is signed in, so that they see a session that is not theirs and end it. */
-const OwnSessionsCard = () => {
+const Devices = () => {
   const sessions = useQuery(ownSessionsQuery);
+  const [isWhole, showWhole] = useState(false);
   const queryClient = useQueryClient();
   const end = useMutation({
     // null: all but this one.
     mutationFn: (session: OwnSession | null) =>
       api.delete<null>(session ? `/session/sessions/${session.id}` : '/session/sessions'),
-    onSuccess: (_answer, session) =>
-      notifyDone(session ? `${nameOf(session)} is signed out.` : 'You are signed out everywhere else.'),
+    onSuccess: (_answer, session) => notifyDone(session ? t.signedOutOf(nameOf(session)) : t.signedOutOthers),
     onSettled: () => queryClient.invalidateQueries(ownSessionsQuery),
   });
   return (
-    <Section title="Where you are signed in" size="h4" maw={720}>
+    <Section title={t.devices} maw={720}>
       <Stack>
         <FormFailure failure={end.error} />
         <QueryView query={sessions}>
           {({ items }) => (
             <>
-              <SessionTable sessions={items} onEnd={end.mutate} />
+              <SessionTable sessions={isWhole ? items : items.slice(0, SHOWN)} onEnd={end.mutate} />
               {items.length > 1 ? (
                 <Group gap="sm">
+                  {isWhole || items.length <= SHOWN ? null : (
+                    <Button variant="default" onClick={() => showWhole(true)}>
+                      {t.showAll(items.length)}
+                    </Button>
+                  )}
                   <Button variant="default" onClick={() => end.mutate(null)} loading={end.isPending}>
-                    Sign out everywhere else
+                    {t.signOutOthers}
                   </Button>
-                  <Hint>Do you not recognize one of these? Sign it out, then change your password.</Hint>
+                  <Hint>{t.unknownDevices}</Hint>
                 </Group>
               ) : null}
             </>
@@ -155,7 +217,7 @@ const OwnSessionsCard = () => {
   );
 };
 
-const nameOf = ({ browser }: OwnSession): string => browser ?? 'Unknown browser';
+const nameOf = ({ browser }: OwnSession): string => browser ?? t.unknownDevice;
 
 interface TableProps {
   sessions: readonly OwnSession[];
@@ -164,20 +226,20 @@ interface TableProps {
 
 const SessionTable = ({ sessions, onEnd }: TableProps) => (
   <DataTable
-    caption="Your sessions, the one used last first"
+    caption={t.devicesCaption}
     columns={[
       {
-        header: 'Browser',
+        header: t.device,
         width: '45%',
         cell: (session) => (
           <Group gap="xs" component="span">
             {nameOf(session)}
-            {session.isCurrent ? <Badge variant="default">This one</Badge> : null}
+            {session.isCurrent ? <Badge variant="default">{t.thisDevice}</Badge> : null}
           </Group>
         ),
       },
-      { header: 'Address', cell: ({ address }) => address },
-      { header: 'Last use', noWrap: true, cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} /> },
+      { header: t.address, cell: ({ address }) => address },
+      { header: t.lastActive, noWrap: true, cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} /> },
     ]}
     rows={sessions}
     nameOf={nameOf}
@@ -186,10 +248,10 @@ const SessionTable = ({ sessions, onEnd }: TableProps) => (
         <Button
           size="xs"
           variant="default"
-          aria-label={`Sign out ${nameOf(session)} at ${session.address}`}
+          aria-label={t.signOutOf(nameOf(session), session.address)}
           onClick={() => onEnd(session)}
         >
-          Sign out
+          {t.signOut}
         </Button>
       )
     }

@@ -1,28 +1,31 @@
-import { PasswordInput, TextInput, type TextInputProps } from '@mantine/core';
+import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, api } from '../api.ts';
+import { texts } from '../texts.ts';
 import { TextButton } from '../ui/links.tsx';
 import { type Session, useSession, useSignedIn } from './session.ts';
 
-// What proves who a person is: passwords and codes of the second factor.
+// What proves who a person is: passwords and codes of two-step verification.
+
+const t = texts.session;
 
 /** As `getInputProps` of a form gives it: it takes an event or a value. */
 export type FormInput<Props> = Omit<Props, 'onChange'> & { onChange: (value: string) => void };
 
 const CODE_KINDS = {
   app: {
-    label: 'Code from your authenticator app',
-    description: 'Six digits. They change every 30 seconds.',
-    input: { inputMode: 'numeric', autoComplete: 'one-time-code', placeholder: '123 456' },
-    other: 'Use a recovery code instead',
+    label: t.appCode,
+    description: t.appCodeHint,
+    input: { inputMode: 'numeric', autoComplete: 'one-time-code', placeholder: t.appCodeExample },
+    other: t.recoveryInstead,
   },
   recovery: {
-    label: 'Recovery code',
-    description: 'One of the ten you stored when you set this up. Each works once.',
-    input: { inputMode: 'text', autoComplete: 'off', placeholder: 'abcd-efgh-jkmn-pqrs' },
-    other: 'Use the authenticator app instead',
+    label: t.recoveryCode,
+    description: t.recoveryCodeHint,
+    input: { inputMode: 'text', autoComplete: 'off', placeholder: t.recoveryCodeExample },
+    other: t.appInstead,
   },
 } as const;
 
@@ -57,7 +60,11 @@ export const CodeInput = ({ onChange, ...props }: FormInput<TextInputProps>) => 
 };
 
 export const EmailInput = (props: TextInputProps) => (
-  <TextInput label="E-mail" type="email" required {...props} />
+  <TextInput label={t.email} type="email" required {...props} />
+);
+
+export const CurrentPasswordInput = (props: PasswordInputProps) => (
+  <PasswordInput label={t.password} autoComplete="current-password" required {...props} />
 );
 
 /** Tells a password manager whose password a form has. */
@@ -72,34 +79,38 @@ interface ProofProps<Values> {
   /** The name of the password's field; a code is in `code`. */
   password: keyof Values & string;
   focused?: boolean;
-  onSwitch: (by: ProofBy) => void;
+  onSwitch?: () => void;
 }
 
 export const ProofInput = <Values extends { by: ProofBy }>(props: ProofProps<Values>) => {
   const { form, password, focused, onSwitch } = props;
   const { user } = useSession();
   const { by } = form.values;
+  const switchTo = (next: ProofBy) => {
+    form.setValues({ by: next, [password]: '', code: '' } as never);
+    form.clearErrors();
+    onSwitch?.();
+  };
   return (
     <>
       <UsernameInput email={user.email} />
       {by === 'password' ? (
-        <PasswordInput
-          label="Current password"
-          autoComplete="current-password"
-          required
+        <CurrentPasswordInput
+          label={t.currentPassword}
           data-autofocus={focused}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the current password' }}
+          autoFocus={focused ?? false}
+          visibilityToggleButtonProps={{ 'aria-label': t.showCurrentPassword }}
           {...form.getInputProps(password)}
         />
       ) : (
-        <CodeInput {...form.getInputProps('code')} />
+        <CodeInput autoFocus {...form.getInputProps('code')} />
       )}
       {user.secondFactor ? (
         <TextButton
           style={{ alignSelf: 'flex-start' }}
-          onClick={() => onSwitch(by === 'password' ? 'code' : 'password')}
+          onClick={() => switchTo(by === 'password' ? 'code' : 'password')}
         >
-          {by === 'password' ? 'Use a code instead of the password' : 'Use the password instead of a code'}
+          {by === 'password' ? t.codeInstead : t.passwordInstead}
         </TextButton>
       ) : null}
     </>
@@ -122,8 +133,9 @@ export const useSignIn = (email: string, onDone: () => void) => {
       onDone();
     },
     onError: (error) => {
-      if (isCodeMissing(error)) askCode(true);
-      else form.setFieldValue('code', '');
+      if (isCodeMissing(error)) return askCode(true);
+      form.setFieldValue('code', '');
+      form.getInputNode(asksCode ? 'code' : 'password')?.focus();
     },
   });
   const startOver = () => {

@@ -1,12 +1,24 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Proof } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
+import { texts } from '../texts.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { ConfirmDialog, FormDialog } from '../ui/forms/form-dialog.tsx';
+import { TextButton } from '../ui/links.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
-import { CodeInput, type ProofBy, ProofInput, UsernameInput, useSignIn } from './credentials.tsx';
-import { useLeave } from './session.ts';
+import {
+  CodeInput,
+  CurrentPasswordInput,
+  type ProofBy,
+  ProofInput,
+  UsernameInput,
+  useSignIn,
+} from './credentials.tsx';
+import { ProviderButton, useProviderDone, useProviderName, visitInNewWindow } from './provider.tsx';
+import { type Session, signInOptionsQuery, useLeave, useSession, useSignedIn } from './session.ts';
+
+const t = texts.session;
 
 /** Above every other dialog, which stays as it is. */
 const ABOVE_ALL = 1000;
@@ -16,15 +28,25 @@ const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': true } as const;
 export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => void }) => {
   const queryClient = useQueryClient();
   const leave = useLeave();
-  const { form, asksCode, onSubmit, busy, failure } = useSignIn(email, () => {
+  const { data: options } = useQuery(signInOptionsQuery);
+  const signedIn = useSignedIn();
+  const goOn = () => {
     onDone();
     void queryClient.invalidateQueries();
+  };
+  const { form, asksCode, onSubmit, busy, failure } = useSignIn(email, goOn);
+  useProviderDone(async () => {
+    const session = await api.get<Session>('/session');
+    // Another person may have signed in there: nothing of this one stays.
+    if (session.user.email !== email) return void leave();
+    signedIn(session);
+    goOn();
   });
   return (
     <Modal
       opened
       onClose={() => {}}
-      title="Sign in again"
+      title={asksCode ? t.twoStep : t.sessionEnded}
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
@@ -33,28 +55,24 @@ export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => vo
     >
       <form onSubmit={onSubmit}>
         <Stack>
-          <Text size="sm">
-            Your session has ended. Everything on the page stays as it is while you sign in as{' '}
-            <strong>{email}</strong>.
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {t.sessionEndedIntro(email)}
           </Text>
           <FormFailure failure={failure} />
+          {options?.provider && !asksCode ? <ProviderButton newWindow /> : null}
           <UsernameInput email={email} />
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            required
-            data-autofocus
-            {...KEEPS_ESCAPE}
-            {...form.getInputProps('password')}
-          />
-          {asksCode ? <CodeInput autoFocus {...KEEPS_ESCAPE} {...form.getInputProps('code')} /> : null}
+          {options?.passwords === false ? null : asksCode ? (
+            <CodeInput autoFocus {...KEEPS_ESCAPE} {...form.getInputProps('code')} />
+          ) : (
+            <CurrentPasswordInput data-autofocus {...KEEPS_ESCAPE} {...form.getInputProps('password')} />
+          )}
           <Group justify="space-between">
-            <Button variant="subtle" size="xs" onClick={leave}>
-              Sign in as someone else
-            </Button>
-            <Button type="submit" loading={busy}>
-              Sign in
-            </Button>
+            <TextButton onClick={leave}>{t.otherAccount}</TextButton>
+            {options?.passwords === false ? null : (
+              <Button type="submit" loading={busy}>
+                {t.signIn}
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>
@@ -65,7 +83,33 @@ export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => vo
 /** Above other dialogs, which stay as they are, and below the one to sign in again. */
 const ABOVE_DIALOGS = 900;
 
-export const ProofDialog = ({ onDone }: { onDone: (proved: boolean) => void }) => {
+interface ProofProps {
+  onDone: (proved: boolean) => void;
+}
+
+export const ProofDialog = (props: ProofProps) =>
+  useSession().user.throughProvider ? <ProviderProof {...props} /> : <OwnProof {...props} />;
+
+/** A person who came through the identity provider goes there again. */
+const ProviderProof = ({ onDone }: ProofProps) => {
+  const name = useProviderName();
+  useProviderDone(() => onDone(true));
+  return (
+    <ConfirmDialog
+      title={t.proofTitle}
+      action={t.confirmWith(name)}
+      size="md"
+      zIndex={ABOVE_DIALOGS}
+      send={() => visitInNewWindow('/session/oidc/proof')}
+      onDone={() => {}}
+      onClose={() => onDone(false)}
+    >
+      <Text size="sm">{t.proofAtProvider(name)}</Text>
+    </ConfirmDialog>
+  );
+};
+
+const OwnProof = ({ onDone }: ProofProps) => {
   const { form, clearFailure, ...dialog } = useApiForm({
     schema: Proof,
     initialValues: { by: 'password' as ProofBy, password: '', code: '' },
@@ -73,24 +117,17 @@ export const ProofDialog = ({ onDone }: { onDone: (proved: boolean) => void }) =
     send: (body) => api.post<null>('/session/proof', body),
     onDone: () => onDone(true),
   });
-  const switchTo = (by: ProofBy) => {
-    form.setValues({ by, password: '', code: '' });
-    form.clearErrors();
-    clearFailure();
-  };
   return (
     <FormDialog
       {...dialog}
-      title="Confirm that it is you"
-      action="Confirm"
+      title={t.proofTitle}
+      action={t.confirm}
       size="md"
       zIndex={ABOVE_DIALOGS}
       onClose={() => onDone(false)}
     >
-      <Text size="sm">
-        For this we need your password again. We will not ask again for ten minutes, and what you typed stays.
-      </Text>
-      <ProofInput form={form} password="password" focused onSwitch={switchTo} />
+      <Text size="sm">{t.proofIntro}</Text>
+      <ProofInput form={form} password="password" focused onSwitch={clearFailure} />
     </FormDialog>
   );
 };

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { AskForLink, type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
+import { texts } from '../texts.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { Loading } from '../ui/page-frame.tsx';
@@ -14,7 +15,7 @@ import { NewPasswordInput } from './new-password-input.tsx';
 import { type Session, signInOptionsQuery, useSignedIn } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
-const TAB = 'Choose a password';
+const t = texts.session;
 const LINK = 'link';
 
 /** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
@@ -34,24 +35,21 @@ export const LinkPage = (): ReactNode => {
 const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_EXPIRED';
 
 const LinkOver = () => (
-  <SignedOutFrame
-    tab={TAB}
-    title="This link does not work any more"
-    intro="It was used already, its time is over, or a newer one took its place. If you have chosen a password, sign in with it. Otherwise ask an Admin of your shop for a new link."
-  >
-    <ButtonLink to="/sign-in">To the sign-in</ButtonLink>
+  <SignedOutFrame tab={t.linkTab} title={t.linkOver} intro={t.linkOverIntro}>
+    <ButtonLink to="/sign-in">{t.backToSignIn}</ButtonLink>
   </SignedOutFrame>
 );
 
 const CheckFailed = ({ error, onRetry }: { error: Error; onRetry: () => void }) => (
-  <SignedOutFrame tab={TAB} title="The link could not be checked">
+  <SignedOutFrame tab={t.linkTab} title={t.linkNotChecked}>
     <FormFailure failure={error} />
-    <Button onClick={() => onRetry()}>Try again</Button>
+    <Button onClick={() => onRetry()}>{t.tryAgain}</Button>
   </SignedOutFrame>
 );
 
 const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }) => {
   const { shop, user, secondFactor } = target;
+  const hasPasswords = useQuery(signInOptionsQuery).data?.passwords !== false;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const signedIn = useSignedIn();
@@ -59,6 +57,7 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
     schema: UseLink,
     initialValues: { token, password: '', code: '' },
     codes: { SECOND_FACTOR_WRONG: 'code', SECOND_FACTOR_REQUIRED: 'code' },
+    bodyOf: ({ password, ...given }) => ({ ...given, password: hasPasswords ? password : null }),
     send: (body) => api.post<Session>('/links/use', body),
     onDone: async (session) => {
       // Everything of the person before, except the link: it would be checked again, and is used up.
@@ -70,18 +69,20 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
   if (failure && isOver(failure)) return <LinkOver />;
   return (
     <SignedOutFrame
-      tab={TAB}
-      title={user.name ? `Welcome, ${user.name}` : 'Choose a password'}
-      intro={`Choose the password with which you sign in to ${shop.name} as ${user.email}.`}
+      tab={t.linkTab}
+      title={user.name ? t.welcome(user.name) : hasPasswords ? t.choosePassword : t.signInTitle}
+      intro={hasPasswords ? t.choosePasswordIntro(shop.name, user.email) : t.signingInAs(user.email)}
     >
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
           <UsernameInput email={user.email} />
-          <NewPasswordInput label="Password" autoFocus {...form.getInputProps('password')} />
+          {hasPasswords ? (
+            <NewPasswordInput label={t.password} autoFocus {...form.getInputProps('password')} />
+          ) : null}
           {secondFactor ? <CodeInput {...form.getInputProps('code')} /> : null}
           <Button type="submit" loading={busy}>
-            Save and sign in
+            {hasPasswords ? t.saveAndSignIn : t.signIn}
           </Button>
         </Stack>
       </form>
@@ -96,13 +97,9 @@ export const ForgotPasswordPage = () => {
 
 /** People come here by a bookmark also where no mails are sent. */
 const NoMails = () => (
-  <SignedOutFrame
-    tab="Forgot your password"
-    title="Forgot your password?"
-    intro="Ask an Admin of your shop for a link with which you choose a new one."
-  >
+  <SignedOutFrame tab={t.forgotTab} title={t.forgot} intro={t.askAdminForNew}>
     <ButtonLink to="/sign-in" variant="default">
-      Back to the sign-in
+      {t.backToSignIn}
     </ButtonLink>
   </SignedOutFrame>
 );
@@ -117,31 +114,25 @@ const AskByMail = () => {
   });
   if (asked)
     return (
-      <SignedOutFrame tab="Forgot your password" title="Look into your mailbox">
-        <Text role="status">
-          If {asked} has an account here, a link is on its way to it. It works once, for an hour.
-        </Text>
-        <Hint>Nothing came? Look into the spam folder, or ask an Admin of your shop for a link.</Hint>
+      <SignedOutFrame tab={t.forgotTab} title={t.checkEmail}>
+        <Text role="status">{t.linkSent(asked)}</Text>
+        <Hint>{t.nothingCame}</Hint>
         <ButtonLink to="/sign-in" variant="default">
-          Back to the sign-in
+          {t.backToSignIn}
         </ButtonLink>
       </SignedOutFrame>
     );
   return (
-    <SignedOutFrame
-      tab="Forgot your password"
-      title="Forgot your password?"
-      intro="We send you a link with which you choose a new one."
-    >
+    <SignedOutFrame tab={t.forgotTab} title={t.forgot} intro={t.forgotIntro}>
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
           <EmailInput autoComplete="username" autoFocus {...form.getInputProps('email')} />
           <Button type="submit" loading={busy}>
-            Send the link
+            {t.sendLink}
           </Button>
           <TextLink to="/sign-in" size="sm" ta="center">
-            Back to the sign-in
+            {t.backToSignIn}
           </TextLink>
         </Stack>
       </form>

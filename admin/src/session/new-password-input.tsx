@@ -1,8 +1,11 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { PASSWORD_LENGTH } from '../../../contract/person-fields.ts';
+import { texts } from '../texts.ts';
 import { TextButton } from '../ui/links.tsx';
 import type { FormInput } from './credentials.tsx';
+
+const t = texts.session;
 
 // By itself: the sign-in page does without the schemas of the contract, 28 kB.
 
@@ -29,17 +32,17 @@ export const NewPasswordInput = ({ onChange, ...input }: FormInput<PasswordInput
   return (
     <div>
       <PasswordInput
-        description={`At least ${PASSWORD_LENGTH.least} characters.`}
+        description={t.passwordLength(PASSWORD_LENGTH.least)}
         autoComplete="new-password"
         required
         visible={visible}
         onVisibilityChange={toggle}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the password', 'aria-pressed': visible }}
+        visibilityToggleButtonProps={{ 'aria-label': t.showPassword, 'aria-pressed': visible }}
         {...input}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <TextButton mt={6} onClick={suggest}>
-        Suggest a strong one
+        {t.suggestPassword}
       </TextButton>
     </div>
   );

@@ -4,8 +4,10 @@ import { useCallback } from 'react';
 import type { z } from 'zod';
 import type { OwnSessions, SignInOptions } from '../../../contract/admin-access.ts';
 import type { SignedIn, UserRole } from '../../../contract/admin-people.ts';
-import { ApiError, api } from '../api.ts';
-import { notify } from '../ui/notify.ts';
+import { APP_PATH, ApiError, api } from '../api.ts';
+import { getQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
+import { notifyFailed } from '../ui/notify.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
@@ -47,7 +49,7 @@ export const sessionQuery = queryOptions({
 });
 
 export const lacksFactor = ({ user, shop }: Session): boolean =>
-  shop.secondFactorRequired && !user.secondFactor;
+  shop.secondFactorRequired && !user.secondFactor && !user.throughProvider;
 
 /** For pages behind the sign-in, where there always is a session. */
 export const useSession = (): Session => {
@@ -56,18 +58,27 @@ export const useSession = (): Session => {
   return data;
 };
 
-export const ROLE_LABELS: Record<UserRole, { name: string; description: string }> = {
-  ADMIN: { name: 'Admin', description: 'Everything: returns, and all of these settings.' },
-  STAFF: { name: 'Staff', description: 'Works on returns; sees no settings.' },
-};
+export const ROLE_LABELS: Record<UserRole, { name: string; description: string }> = texts.common.roles;
 
 /** Of the address of a page that stands before others: where to go from it. */
 export const wantedPage = (search: Record<string, unknown>): { to?: string } =>
   typeof search['to'] === 'string' ? { to: search['to'] } : {};
 
+/** What the service adds to the address of the sign-in page when a person comes back from the identity provider. */
+export interface ProviderSearch {
+  provider?: string;
+  window?: 'new';
+}
+
+export const arrivalSearch = (search: Record<string, unknown>): ProviderSearch & { to?: string } => ({
+  ...wantedPage(search),
+  ...(typeof search['provider'] === 'string' ? { provider: search['provider'] } : {}),
+  ...(search['window'] === 'new' ? { window: 'new' } : {}),
+});
+
 /** Only an address of this app: a forged link must not lead elsewhere after the sign-in. */
 export const addressOf = (to: string | undefined): string =>
-  to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/';
+  to?.startsWith('/') && !to.startsWith('//') ? `${APP_PATH}${to}` : `${APP_PATH}/`;
 
 export const ownSessionsQuery = queryOptions({
   queryKey: ['own-sessions'],
@@ -75,9 +86,7 @@ export const ownSessionsQuery = queryOptions({
 });
 
 /** Whether a forgotten password can be helped with a mail. */
-export const signInOptionsQuery = queryOptions({
-  queryKey: ['sign-in-options'],
-  queryFn: () => api.get<SignInOptions>('/sign-in-options'),
+export const signInOptionsQuery = getQuery<SignInOptions>('sign-in-options', {
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -104,5 +113,5 @@ export const useSignOut = () =>
   useMutation({
     mutationFn: () => api.delete('/session'),
     onSuccess: useLeave(),
-    onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
+    onError: (error) => notifyFailed(texts.common.stillSignedIn, error),
   });

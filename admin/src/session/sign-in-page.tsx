@@ -1,48 +1,60 @@
-import { Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { texts } from '../texts.ts';
 import { TextButton, TextLink } from '../ui/links.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
-import { CodeInput, EmailInput, useSignIn } from './credentials.tsx';
-import { addressOf, signInOptionsQuery } from './session.ts';
+import { CodeInput, CurrentPasswordInput, EmailInput, useSignIn } from './credentials.tsx';
+import { BackFromProvider, ProviderButton, ProviderRefused } from './provider.tsx';
+import { addressOf, type arrivalSearch, signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
+const t = texts.session;
 const route = getRouteApi('/sign-in');
 
-export const SignInPage = () => {
-  const { to } = route.useSearch();
+export const SignInPage = (): ReactNode => {
+  const arrival = route.useSearch();
+  const isBack = arrival.window === 'new' || arrival.provider === 'signed-in';
+  return isBack ? <BackFromProvider {...arrival} /> : <SignInForm {...arrival} />;
+};
+
+const SignInForm = ({ to, provider: outcome }: ReturnType<typeof arrivalSearch>) => {
+  const { data: options } = useQuery(signInOptionsQuery);
   const router = useRouter();
   const { form, asksCode, onSubmit, busy, failure, startOver } = useSignIn('', () =>
     router.history.push(addressOf(to)),
   );
   return (
     <SignedOutFrame
-      tab="Sign in"
-      title={asksCode ? 'One more step' : 'Sign in to Handback'}
-      {...(asksCode ? { intro: `Signing in as ${form.values.email}` } : {})}
+      tab={asksCode ? t.twoStep : t.signIn}
+      title={asksCode ? t.twoStep : t.signInTitle}
+      {...(asksCode ? { intro: t.signingInAs(form.values.email) } : {})}
     >
-      <form onSubmit={onSubmit}>
+      {asksCode ? null : <ProviderRefused outcome={outcome} />}
+      {options?.provider && !asksCode ? <ProviderButton to={to} /> : null}
+      <form onSubmit={onSubmit} hidden={options?.passwords === false}>
         <Stack>
           <FormFailure failure={failure} />
           {asksCode ? (
-            <CodeInput autoFocus {...form.getInputProps('code')} />
+            <CodeInput autoFocus withAsterisk={false} {...form.getInputProps('code')} />
           ) : (
             <>
-              <EmailInput autoComplete="username" autoFocus {...form.getInputProps('email')} />
-              <PasswordInput
-                label="Password"
-                autoComplete="current-password"
-                required
-                {...form.getInputProps('password')}
+              <EmailInput
+                autoComplete="username"
+                autoFocus
+                withAsterisk={false}
+                {...form.getInputProps('email')}
               />
+              <CurrentPasswordInput withAsterisk={false} {...form.getInputProps('password')} />
             </>
           )}
           <Button type="submit" loading={busy}>
-            Sign in
+            {t.signIn}
           </Button>
           {asksCode ? (
             <TextButton ta="center" onClick={startOver}>
-              Sign in as someone else
+              {t.otherAccount}
             </TextButton>
           ) : (
             <Forgotten />
@@ -59,12 +71,14 @@ const Forgotten = () => {
   if (data?.passwordLinks)
     return (
       <TextLink to="/forgot-password" size="sm" ta="center">
-        Forgot your password?
+        {t.forgot}
       </TextLink>
     );
   return (
-    <Text size="sm" c="dimmed" ta="center">
-      {data ? 'Forgot your password? Ask an Admin of your shop for a link.' : '\u00a0'}
+    <Text size="sm" c="dimmed" ta="center" mih="2lh">
+      {data ? t.forgot : ''}
+      <br />
+      {data ? t.askAdmin : ''}
     </Text>
   );
 };

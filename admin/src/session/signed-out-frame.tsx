@@ -1,7 +1,8 @@
 import { Stack, Text, Title } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { Mark } from '../ui/mark.tsx';
+import { texts } from '../texts.ts';
+import { Mark, Stripe } from '../ui/mark.tsx';
 import { useTabTitle } from '../ui/page-frame.tsx';
 import styles from './signed-out-frame.module.css';
 
@@ -22,11 +23,9 @@ export const SignedOutFrame = ({ tab, title, intro, children }: Props) => {
           Handback
         </div>
         <div className={styles['words']}>
-          <p className={styles['claim']}>Everything that comes back, in one place.</p>
-          <p className={styles['line']}>
-            Repairs at the counter and trade returns: scanned in, worked on, and closed.
-          </p>
-          <Bars />
+          <p className={styles['claim']}>{texts.session.claim}</p>
+          <p className={styles['line']}>{texts.session.claimLine}</p>
+          <Stripe className={styles['bars']} />
         </div>
       </header>
       <main className={styles['main']}>
@@ -39,22 +38,6 @@ export const SignedOutFrame = ({ tab, title, intro, children }: Props) => {
         </Stack>
       </main>
     </div>
-  );
-};
-
-/** Widths of bars and spaces in turn. */
-const WIDTHS = '2112 1222 1411 3112 1123 2211 1321 2113 1221 3111 2212 1132 2111 3221';
-
-const Bars = () => {
-  let at = 0;
-  const bars = [...WIDTHS.replaceAll(' ', '')].map(Number).map((width, index) => {
-    at += width;
-    return index % 2 === 0 ? `M${at - width} 0h${width}v10h-${width}z` : '';
-  });
-  return (
-    <svg className={styles['bars']} viewBox={`0 0 ${at} 10`} preserveAspectRatio="none" aria-hidden>
-      <path d={bars.join('')} fill="currentColor" />
-    </svg>
   );
 };
 

@@ -1,18 +1,22 @@
-import { Code, DataList, EmptyState, Group } from '@mantine/core';
+import { Code, DataList, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { ArrowRight, ScrollText } from 'lucide-react';
+import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { texts } from '../texts.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
 import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { formatEnd, RelativeTime } from '../ui/relative-time.tsx';
-import { OrErased, SecondLine } from '../ui/two-lines.tsx';
-import { ACTION_LABELS, ACTOR_LABELS, FIELD_LABELS, SUBJECT_LABELS, VALUE_LABELS } from './labels.ts';
+import { Dimmed, OrErased } from '../ui/two-lines.tsx';
+import { actorName, FIELD_LABELS, sentenceOf, VALUE_LABELS } from './labels.ts';
+
+const t = texts.settings;
 
 const route = getRouteApi('/inside/settings/audit-log');
 
@@ -26,23 +30,20 @@ export const AuditLogPage = () => {
     placeholderData: keepPreviousData,
   });
   return (
-    <PageFrame
-      title="Audit log"
-      intro="Every change of an API client, a person, the rules or the plan, and every sign-in, link, export and backup: who, what, when, and from which address."
-    >
+    <PageFrame title={t.audit} intro={t.auditIntro}>
       <QueryView query={log}>
         {(list) => (
           <PagedList
             list={list}
-            noun={['entry', 'entries']}
+            noun={t.auditNouns}
             onPage={toPage}
-            empty={<EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has happened yet" />}
+            empty={<EmptyState title={t.auditEmpty} />}
           >
             <DataTable
-              caption="Entries, newest first"
+              caption={t.auditCaption}
               columns={COLUMNS}
               rows={list.items}
-              nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
+              nameOf={(entry) => t.auditDetailsOf(`${actorName(entry)} ${sentenceOf(entry)}`)}
               details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
             />
           </PagedList>
@@ -53,26 +54,24 @@ export const AuditLogPage = () => {
 };
 
 const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
-  { header: 'What', cell: ({ action }) => ACTION_LABELS[action], width: '28%' },
   {
-    header: 'About',
-    cell: ({ subject }) => (
+    header: t.auditWhat,
+    cell: (entry) => (
       <>
-        <OrErased>{subject.name}</OrErased>
-        <SecondLine>{SUBJECT_LABELS[subject.type]}</SecondLine>
+        <OrErased>{actorName(entry)}</OrErased>{' '}
+        <Text span inherit fw={400}>
+          {sentenceOf(entry)}
+        </Text>
       </>
     ),
+    width: '60%',
   },
   {
-    header: 'Who',
-    cell: ({ actor, address }) => (
-      <>
-        <OrErased>{actor.name}</OrErased>
-        <SecondLine>{address ?? ACTOR_LABELS[actor.type]}</SecondLine>
-      </>
-    ),
+    header: t.auditAddress,
+    noWrap: true,
+    cell: ({ address }) => address ?? <Dimmed>{t.auditNoAddress}</Dimmed>,
   },
-  { header: 'When', noWrap: true, cell: ({ at }) => <RelativeTime at={at} /> },
+  { header: t.auditWhen, noWrap: true, cell: ({ at }) => <RelativeTime at={at} /> },
 ];
 
 const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
@@ -85,7 +84,7 @@ const ENDS = ['expiresAt', 'oldKeyUntil'];
 const formatValue = (field: string, value: unknown): ReactNode => {
   const label = VALUE_LABELS[`${field} ${String(value)}`];
   if (label) return label;
-  if (value === null) return 'None';
+  if (value === null) return t.auditNone;
   if (typeof value === 'number') return value.toLocaleString('en');
   if (typeof value === 'string' && LISTS.includes(field)) return formatValue(field, value.split(','));
   if (typeof value === 'string') return ENDS.includes(field) ? formatEnd(value) : value;
@@ -115,7 +114,7 @@ const AuditDetails = ({ data }: Pick<AuditEntry, 'data'>) => (
               {change ? (
                 <Group gap={6} component="span">
                   {formatValue(field, change.from)}
-                  <ArrowRight size={14} aria-label="to" role="img" />
+                  <ArrowRight size={14} aria-label={t.auditTo} role="img" />
                   {formatValue(field, change.to)}
                 </Group>
               ) : (

@@ -1,119 +1,73 @@
-import {
-  ActionIcon,
-  Alert,
-  Badge,
-  Box,
-  Button,
-  Code,
-  EmptyState,
-  Grid,
-  Group,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import '@mantine/core/styles/Grid.css';
+import { ActionIcon, Box, Button, Grid, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Check, Plus, TriangleAlert, X } from 'lucide-react';
 import { type ClipboardEvent, type FormEvent, useState } from 'react';
 import { type DangerousGoods, ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { getQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
+import { EmptyState } from '../ui/empty-state.tsx';
 import { formErrors } from '../ui/forms/form-errors.ts';
-import { notifyDone } from '../ui/notify.ts';
-import { PageFrame, Section, useUnsavedWarning } from '../ui/page-frame.tsx';
-import { QueryView } from '../ui/query-view.tsx';
+import { notify } from '../ui/notify.ts';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
+import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
 import { Hint } from '../ui/two-lines.tsx';
 
-const rulesQuery = queryOptions({
-  queryKey: ['dangerous-goods'],
-  queryFn: () => api.get<DangerousGoods>('/dangerous-goods'),
-});
+const t = texts.settings;
+
+const rulesQuery = getQuery<DangerousGoods>('dangerous-goods');
 
 export const DangerousGoodsPage = () => {
   const saved = useQuery(rulesQuery);
   return (
-    <PageFrame
-      title="Dangerous goods"
-      intro={
-        <>
-          A repair whose faulty item fits one of these rules is marked as dangerous goods when it is created.
-          A rule is an exact SKU, or a beginning followed by a star: <Code>BATT-*</Code> is every SKU that
-          begins with BATT-. Upper and lower case differ.
-        </>
-      }
-    >
-      <QueryView query={saved}>{({ rules }) => <Editor saved={rules} />}</QueryView>
+    <PageFrame title={t.dangerous} intro={`${t.dangerousIntro} ${t.dangerousNew}`}>
+      <QueryView query={saved}>{({ rules }) => <Editor rules={rules} />}</QueryView>
     </PageFrame>
   );
 };
 
-const difference = (some: readonly string[], others: readonly string[]): string[] => {
-  const known = new Set(others);
-  return some.filter((rule) => !known.has(rule));
-};
-
-const useSaveRules = (onSaved: () => void) => {
+/** Each change is saved at once, on top of what is stored then: a colleague may be changing other rules. */
+const useChangeRules = () => {
   const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (rules: string[]) => api.put<DangerousGoods>('/dangerous-goods', { rules }),
-    onSuccess: (answer) => {
+  const change = useMutation({
+    mutationFn: async ({ added = [], removed }: { added?: string[]; removed?: string }) => {
+      const { rules } = await api.get<DangerousGoods>('/dangerous-goods');
+      const kept = rules.filter((rule) => rule !== removed && !added.includes(rule));
+      return api.put<DangerousGoods>('/dangerous-goods', { rules: [...added, ...kept] });
+    },
+    onSuccess: (answer, { added, removed }) => {
       queryClient.setQueryData(rulesQuery.queryKey, answer);
-      onSaved();
-      notifyDone('The rules are saved.');
+      if (added) void notify({ message: t.ruleAdded(added.length, added[0] ?? '') });
+      if (removed)
+        void notify({
+          message: t.ruleRemoved(removed),
+          actions: [{ label: t.undo, run: () => change.mutate({ added: [removed] }) }],
+        });
     },
   });
+  return change;
 };
 
-const Editor = ({ saved }: { saved: string[] }) => {
-  /** The edited rules; null while nothing is changed. */
-  const [draft, setDraft] = useState<string[] | null>(null);
-  const rules = draft ?? saved;
-  const added = difference(rules, saved);
-  const removed = difference(saved, rules);
-  const changes = added.length + removed.length;
-
-  const saving = useSaveRules(() => setDraft(null));
-  useUnsavedWarning(changes > 0, 'rules');
-
+const Editor = ({ rules }: { rules: string[] }) => {
+  const change = useChangeRules();
   return (
     <Grid gap="xl">
       <Grid.Col span={{ base: 12, md: 7 }}>
-        <Stack>
-          <AddRules rules={rules} onAdd={(more) => setDraft([...more, ...rules])} />
-          {rules.length === 0 ? (
-            <EmptyState
-              icon={<TriangleAlert aria-hidden />}
-              title="There are no rules"
-              description="No repair is marked as dangerous goods."
-            />
-          ) : (
-            <RuleList
-              rules={rules}
-              added={new Set(added)}
-              onRemove={(rule) => setDraft(rules.filter((other) => other !== rule))}
-            />
-          )}
-          {saving.error ? (
-            <Alert color="red" role="alert" title="The rules are not saved">
-              {saving.error.message}
-            </Alert>
-          ) : null}
-          <Group aria-live="polite">
-            <Button disabled={changes === 0} loading={saving.isPending} onClick={() => saving.mutate(rules)}>
-              Save rules
-            </Button>
-            {changes > 0 ? (
-              <Button variant="default" onClick={() => setDraft(null)}>
-                Discard changes
-              </Button>
-            ) : null}
-            {added.length > 0 ? <Badge variant="default">{added.length} added</Badge> : null}
-            {removed.length > 0 ? <Badge variant="default">{removed.length} removed</Badge> : null}
-          </Group>
-          <Hint>Rules count from the next repair on; what was handed in before stays as it is.</Hint>
-        </Stack>
+        <Section title={t.rules}>
+          <Stack>
+            <AddRules rules={rules} busy={change.isPending} onAdd={(added) => change.mutate({ added })} />
+            {change.error ? <ErrorAlert title={t.rulesNotSaved} error={change.error} /> : null}
+            {rules.length === 0 ? (
+              <EmptyState title={t.noRules} description={t.noRulesHint} />
+            ) : (
+              <RuleList rules={rules} onRemove={(removed) => change.mutate({ removed })} />
+            )}
+          </Stack>
+        </Section>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
-        <SkuTester rules={rules} unsaved={changes > 0} />
+        <SkuTester rules={rules} />
       </Grid.Col>
     </Grid>
   );
@@ -126,30 +80,24 @@ const isPrefixRule = (rule: string): boolean => rule.endsWith('*');
 const matches = (rule: string, sku: string): boolean =>
   rule === sku || (isPrefixRule(rule) && sku.startsWith(rule.slice(0, -1)));
 
-const matchingRule = (rules: readonly string[], sku: string): string | undefined =>
-  rules.find((rule) => matches(rule, sku));
-
-/** A rule that differs from the sku in upper and lower case only: probably a typing error. */
-const ruleMatchingWithoutCase = (rules: readonly string[], sku: string): string | undefined =>
-  rules.find((rule) => matches(rule.toLowerCase(), sku.toLowerCase()));
-
 const Rule = ReplaceDangerousGoods.shape.rules.element;
 
 const errorOf = (rule: string, rules: readonly string[]): string | null => {
   const error = formErrors(Rule, rule)[''];
   if (error) return error;
   const trimmed = rule.trim();
-  if (rules.includes(trimmed)) return `${trimmed} is in the list already.`;
+  if (rules.includes(trimmed)) return t.ruleKnown(trimmed);
   const whole = ReplaceDangerousGoods.safeParse({ rules: [trimmed, ...rules] });
-  return whole.success ? null : 'The list holds as many rules as it can.';
+  return whole.success ? null : t.rulesFull;
 };
 
 interface Props {
   rules: readonly string[];
+  busy: boolean;
   onAdd: (rules: string[]) => void;
 }
 
-const AddRules = ({ rules, onAdd }: Props) => {
+const AddRules = ({ rules, busy, onAdd }: Props) => {
   const [typed, setTyped] = useState('');
   const [submitted, setSubmitted] = useState(false);
   const error = typed === '' && !submitted ? null : errorOf(typed, rules);
@@ -173,44 +121,39 @@ const AddRules = ({ rules, onAdd }: Props) => {
   };
   return (
     <form onSubmit={submit} noValidate>
-      <Group align="flex-start" gap="xs" wrap="nowrap">
-        <TextInput
-          flex={1}
-          label="Add a SKU, or a beginning with a star"
-          description="Several at once can be pasted, one on each line."
-          inputWrapperOrder={['label', 'description', 'input', 'error']}
-          placeholder="BATT-*"
-          autoComplete="off"
-          spellCheck={false}
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value);
-            setSubmitted(false);
-          }}
-          onPaste={paste}
-          error={error}
-        />
-        <Button type="submit" variant="default" mt={44} leftSection={<Plus size={16} aria-hidden />}>
-          Add
-        </Button>
-      </Group>
+      <TextInput
+        label={t.addRule}
+        description={t.addRuleHint}
+        placeholder={t.ruleExample}
+        inputContainer={(input) => (
+          <Group gap="xs" wrap="nowrap" align="flex-end">
+            <Box flex={1}>{input}</Box>
+            <Button type="submit" loading={busy} leftSection={<Plus />}>
+              {t.add}
+            </Button>
+          </Group>
+        )}
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setSubmitted(false);
+        }}
+        onPaste={paste}
+        error={error}
+      />
     </form>
   );
 };
 
 const meaningOf = (rule: string): string => {
-  if (rule === '*') return 'Every SKU there is';
-  return isPrefixRule(rule) ? `Every SKU that begins with ${rule.slice(0, -1)}` : 'Exactly this SKU';
+  if (rule === '*') return t.everySku;
+  return isPrefixRule(rule) ? t.skuPrefix(rule.slice(0, -1)) : t.exactSku;
 };
 
-interface RuleListProps {
-  rules: readonly string[];
-  added: ReadonlySet<string>;
-  onRemove: (rule: string) => void;
-}
-
-const RuleList = ({ rules, added, onRemove }: RuleListProps) => (
-  <Box role="region" aria-label="Rules" tabIndex={0} mah={460} style={{ overflowY: 'auto' }}>
+const RuleList = ({ rules, onRemove }: { rules: readonly string[]; onRemove: (rule: string) => void }) => (
+  <Box role="group" aria-label={t.ruleList} tabIndex={0} mah={460} className="scrolls">
     <Stack component="ul" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
       {rules.map((rule) => (
         <Group
@@ -222,21 +165,19 @@ const RuleList = ({ rules, added, onRemove }: RuleListProps) => (
           style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
         >
           <div>
-            <Group gap="xs">
-              <Text ff="monospace" component="span">
-                {rule}
-              </Text>
-              {added.has(rule) ? <Badge variant="default">Not saved yet</Badge> : null}
-            </Group>
+            <Text ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {rule}
+            </Text>
             <Hint>{meaningOf(rule)}</Hint>
           </div>
           <ActionIcon
-            variant="default"
+            variant="subtle"
+            color="gray"
             size="lg"
-            aria-label={`Remove ${rule}`}
+            aria-label={t.removeRule(rule)}
             onClick={() => onRemove(rule)}
           >
-            <X size={16} aria-hidden />
+            <X />
           </ActionIcon>
         </Group>
       ))}
@@ -244,14 +185,14 @@ const RuleList = ({ rules, added, onRemove }: RuleListProps) => (
   </Box>
 );
 
-const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsaved: boolean }) => {
+const SkuTester = ({ rules }: { rules: readonly string[] }) => {
   const [sku, setSku] = useState('');
   return (
-    <Section title="Would this SKU be dangerous?" size="h4">
+    <Section title={t.checkSku}>
       <Stack gap="sm">
         <TextInput
-          label="SKU to try"
-          placeholder="BATT-18V-4AH"
+          label={t.sku}
+          placeholder={t.skuExample}
           autoComplete="off"
           spellCheck={false}
           value={sku}
@@ -260,37 +201,23 @@ const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsaved: bool
         <Box component="output" aria-live="polite" mih={48}>
           {sku.trim() === '' ? null : <Verdict rules={rules} sku={sku.trim()} />}
         </Box>
-        {unsaved ? (
-          <Hint>Tried against the list as you see it, changes that are not saved included.</Hint>
-        ) : null}
       </Stack>
     </Section>
   );
 };
 
 const Verdict = ({ rules, sku }: { rules: readonly string[]; sku: string }) => {
-  const rule = matchingRule(rules, sku);
-  const near = rule === undefined ? ruleMatchingWithoutCase(rules, sku) : undefined;
+  const rule = rules.find((each) => matches(each, sku));
+  // A rule that differs in upper and lower case only: probably a typing error.
+  const near = rules.find((each) => matches(each.toLowerCase(), sku.toLowerCase()));
+  const Icon = rule ? TriangleAlert : Check;
   return (
     <Group wrap="nowrap" align="flex-start" gap="xs">
-      {rule === undefined ? <Check size={20} aria-hidden /> : <TriangleAlert size={20} aria-hidden />}
-      <span>
-        {rule === undefined ? (
-          <>
-            <b>No.</b> No rule fits it.
-          </>
-        ) : (
-          <>
-            <b>Yes, dangerous.</b> It fits <Code>{rule}</Code>.
-          </>
-        )}
-        {near === undefined ? null : (
-          <>
-            {' '}
-            <Code>{near}</Code> would, but for upper and lower case.
-          </>
-        )}
-      </span>
+      <Icon size={18} style={{ flex: 'none' }} />
+      <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
+        {rule ? t.isDangerous(rule) : t.notDangerous}
+        {near && !rule ? ` ${t.nearly(near)}` : ''}
+      </Text>
     </Group>
   );
 };

@@ -1,64 +1,71 @@
-import { Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { useSession } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { Hint } from '../ui/two-lines.tsx';
 import { PLAN_NAMES } from './labels.ts';
+import styles from './plan-page.module.css';
 
-type Month = Overview['month'];
+const t = texts.settings;
 
 export const PlanPage = () => {
   const { shop } = useSession();
   const overview = useQuery(overviewQuery);
-  const name = PLAN_NAMES[shop.plan];
-  const hasApi = PLANS_WITH_API.includes(shop.plan);
   const active = shop.subscription === 'active';
   return (
-    <PageFrame
-      title="Plan and usage"
-      intro="What the shop has and how much of it is used. The operator of this service changes plan, subscription and figures."
-    >
-      <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Fact title="Plan" value={name}>
-          {hasApi
-            ? 'With the External API and webhooks.'
-            : 'Without the External API: programs cannot call, and no webhooks are sent. The Scale and Enterprise plans have it.'}
-        </Fact>
-        <Fact
-          title="Subscription"
-          value={
-            <Badge size="lg" variant="light" color={active ? 'green' : 'red'}>
-              {active ? 'Active' : 'Inactive'}
-            </Badge>
-          }
-        >
-          {active
-            ? 'Returns can be read, created and changed.'
-            : 'Returns can be read, but not created or changed, until the subscription is active again.'}
-        </Fact>
-      </SimpleGrid>
-      <QueryView query={overview}>{({ month }) => <Usage month={month} />}</QueryView>
+    <PageFrame title={t.plan} intro={t.planIntro}>
+      <QueryView query={overview}>
+        {({ month }) => (
+          <Section title={monthName.format(startOf(month))} maw={720}>
+            <Stack gap="lg">
+              <Usage month={month} />
+              <dl className={styles['facts']}>
+                <Fact label={t.planLabel} value={PLAN_NAMES[shop.plan]}>
+                  {PLANS_WITH_API.includes(shop.plan) ? t.withApi : t.withoutApi}
+                </Fact>
+                <Fact
+                  label={t.subscription}
+                  value={active ? t.active : <Badge color="red">{t.inactive}</Badge>}
+                >
+                  {active ? t.activeHint : t.inactiveHint}
+                </Fact>
+                <Fact label={t.billing} value={billingText(month)}>
+                  {t.whatCounts}
+                </Fact>
+                {month.limit === null ? null : (
+                  <Fact label={t.atLimit} value={t.atLimitHint(LIMIT_ERRORS[month.billing])} />
+                )}
+              </dl>
+            </Stack>
+          </Section>
+        )}
+      </QueryView>
     </PageFrame>
   );
 };
 
-const Fact = ({ title, value, children }: { title: string; value: ReactNode; children: ReactNode }) => (
-  <Card withBorder component="section" aria-label={title}>
-    <Stack gap={6}>
-      <Title order={3} size="sm" fw={500}>
-        {title}
-      </Title>
-      <Text size="xl" fw={600} component="div">
-        {value}
-      </Text>
-      <Hint>{children}</Hint>
-    </Stack>
-  </Card>
+type Month = Overview['month'];
+
+/** What the external API answers at the limit (docs/contract.md). */
+const LIMIT_ERRORS: Record<Month['billing'], string> = {
+  ALLOWANCE: 'LIMIT_EXCEEDED',
+  USAGE: 'USAGE_CAP_EXCEEDED',
+};
+
+const Fact = ({ label, value, children }: { label: string; value: ReactNode; children?: ReactNode }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd>
+      {value}
+      {children ? <Hint>{children}</Hint> : null}
+    </dd>
+  </div>
 );
 
 const number = new Intl.NumberFormat('en');
@@ -67,51 +74,54 @@ const inUtc = (options: Intl.DateTimeFormatOptions) =>
 const monthName = inUtc({ month: 'long', year: 'numeric' });
 const dayName = inUtc({ day: 'numeric', month: 'long' });
 
+const startOf = ({ month }: Month): Date => new Date(`${month}-01T00:00:00Z`);
+
+const nextMonth = (month: Month): Date => {
+  const start = startOf(month);
+  return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1));
+};
+
+const colorAt = (percent: number): string => {
+  if (percent >= 100) return 'red';
+  return percent >= WARN_AT_PERCENT ? 'yellow' : 'blue';
+};
+
 const Usage = ({ month }: { month: Month }) => {
-  const start = new Date(`${month.month}-01T00:00:00Z`);
-  const next = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1));
   const { limit, used } = month;
-  const percent = limit === null ? null : limit === 0 ? 100 : Math.min(100, (used / limit) * 100);
-  const left = limit === null ? null : Math.max(0, limit - used);
+  const shown = number.format(used);
   return (
-    <Section title={monthName.format(start)} size="h4">
-      <Stack gap="sm">
-        <Group justify="space-between" align="baseline" className="tabular-numbers">
-          <Text size="xl" fw={600}>
-            {number.format(used)} {used === 1 ? 'return' : 'returns'}
-          </Text>
-          <Text>{limit === null ? 'No limit' : `of ${number.format(limit)}`}</Text>
-        </Group>
-        {percent === null ? null : (
-          <Progress.Root size="lg">
-            <Progress.Section
-              value={percent}
-              color={percent >= 100 ? 'red' : percent >= WARN_AT_PERCENT ? 'yellow' : 'blue'}
-              aria-label={`${number.format(used)} of ${number.format(limit ?? 0)} returns used`}
-            />
-          </Progress.Root>
-        )}
-        {left === null ? null : (
-          <Text>
-            {number.format(left)} left until {dayName.format(next)}, 00:00 UTC, when the count starts again.
-          </Text>
-        )}
-        <Title order={4} size="sm" mt="sm">
-          How it is billed
-        </Title>
-        <Text size="sm">{billingText(month)}</Text>
-        <Hint>Repairs and trade returns count alike, whether a program or a person makes them.</Hint>
-      </Stack>
-    </Section>
+    <Stack gap="xs">
+      <Text component="div" className="tabular-numbers">
+        <Text span size="xl" fw={600}>
+          {t.usedReturns(used, shown)}
+        </Text>{' '}
+        <Text span c="dimmed">
+          {limit === null ? t.noLimit : t.usedOf(number.format(limit))}
+        </Text>
+      </Text>
+      {limit === null ? null : <UsedOf month={month} limit={limit} />}
+    </Stack>
   );
 };
 
-const billingText = ({ billing, limit }: Month): string => {
-  if (billing === 'ALLOWANCE')
-    return limit === null
-      ? 'By plan: new returns are included without a limit.'
-      : `By plan: ${number.format(limit)} new returns a calendar month are included. Beyond that they are refused until the next month begins.`;
-  return limit === null
-    ? 'By use: each new return is billed, without a cap.'
-    : `By use: each new return is billed, up to a cap of ${number.format(limit)} a calendar month. Beyond it they are refused until the next month begins.`;
+const UsedOf = ({ month, limit }: { month: Month; limit: number }) => {
+  const { used } = month;
+  const percent = limit === 0 ? 100 : Math.min(100, (used / limit) * 100);
+  const left = number.format(Math.max(0, limit - used));
+  return (
+    <>
+      <Progress.Root size="md">
+        <Progress.Section
+          value={percent}
+          color={colorAt(percent)}
+          aria-label={t.usedBar(number.format(used), number.format(limit))}
+        />
+      </Progress.Root>
+      {used >= limit ? <Badge color="red">{t.limitReached}</Badge> : null}
+      <Text size="sm">{t.leftUntil(left, dayName.format(nextMonth(month)))}</Text>
+    </>
+  );
 };
+
+const billingText = ({ billing, limit }: Month): string =>
+  (billing === 'ALLOWANCE' ? t.byPlan : t.byUse)(limit === null ? null : number.format(limit));

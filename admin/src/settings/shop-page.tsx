@@ -1,16 +1,4 @@
-import {
-  Button,
-  FileButton,
-  Group,
-  Input,
-  NativeSelect,
-  SimpleGrid,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Button, FileButton, Group, Input, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -23,21 +11,23 @@ import {
   type ShopSettings,
 } from '../../../contract/shop-settings.ts';
 import { api } from '../api.ts';
+import { CurrencyInput, TimeZoneInput } from '../session/region-inputs.tsx';
 import { shopSettingsQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
+import { SaveBar } from '../ui/save-bar.tsx';
 import { Slip, type SlipData } from '../ui/slip/slip.tsx';
 import styles from './slip-preview.module.css';
+
+const t = texts.settings;
 
 export const ShopPage = () => {
   const saved = useQuery(shopSettingsQuery);
   return (
-    <PageFrame
-      title="Shop"
-      intro="What customers see on the slips they take home, and the currency and time zone that the app shows."
-    >
+    <PageFrame title={t.shop} intro={t.shopIntro}>
       <QueryView query={saved}>{(settings) => <Editor saved={settings} />}</QueryView>
     </PageFrame>
   );
@@ -53,80 +43,81 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
     onDone: (answer) => {
       queryClient.setQueryData(shopSettingsQuery.queryKey, answer);
       resetTo(valuesFrom(answer));
-      notifyDone('The shop’s settings are saved.');
+      notifyDone(t.shopSaved);
     },
   });
-  const isChanged = form.isDirty();
-  useUnsavedWarning(isChanged, 'settings');
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <Inputs form={form} shopName={saved.shopName} />
-          {failure ? <ErrorAlert title="Not saved yet; what you typed is kept" error={failure} /> : null}
-          <Group justify="flex-end">
-            <Button type="submit" loading={busy} disabled={!isChanged}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-      <div>
-        <Title order={3} size="h5" mb={4}>
-          Preview
-        </Title>
-        <Text size="sm" c="dimmed" mb="sm">
-          A slip of a made-up repair.
-        </Text>
-        <SlipPreview settings={{ ...saved, ...settingsFrom(form.values) }} />
-      </div>
-    </SimpleGrid>
+    <form onSubmit={onSubmit} noValidate>
+      <Stack gap="lg">
+        <div className={styles['columns']}>
+          <Stack gap="lg">
+            <Inputs form={form} shopName={saved.shopName} />
+          </Stack>
+          <div className={styles['beside']}>
+            <Section title={t.sampleSlip}>
+              <div className={styles['preview']}>
+                <Slip
+                  letterhead={{ ...saved, ...settingsFrom(form.values) }}
+                  slip={{ ...EXAMPLE, createdAt: new Date().toISOString() }}
+                  size="a5"
+                  copy="customer"
+                />
+              </div>
+            </Section>
+          </div>
+        </div>
+        {failure ? <ErrorAlert title={t.shopNotSaved} error={failure} /> : null}
+        <SaveBar
+          isChanged={form.isDirty()}
+          busy={busy}
+          what={t.unsavedShop}
+          onDiscard={() => resetTo(valuesFrom(saved))}
+        />
+      </Stack>
+    </form>
   );
 };
 
 const Inputs = ({ form, shopName }: { form: UseFormReturnType<ShopValues>; shopName: string }) => (
   <>
-    <TextInput
-      label="Name"
-      description="On slips; empty for the shop’s own name."
-      placeholder={shopName}
-      {...form.getInputProps('name')}
-    />
-    <Textarea
-      label="Address"
-      description="Line by line, as on a letter."
-      autosize
-      minRows={3}
-      maxRows={8}
-      {...form.getInputProps('address')}
-    />
-    <SimpleGrid cols={{ base: 1, sm: 2 }}>
-      <TextInput label="Phone" {...form.getInputProps('phone')} />
-      <TextInput label="E-mail" type="email" {...form.getInputProps('email')} />
-      <NativeSelect
-        label="Currency"
-        data={currencyChoices(form.values.currency)}
-        {...form.getInputProps('currency')}
-      />
-      <NativeSelect
-        label="Time zone"
-        data={timeZoneChoices(form.values.timeZone)}
-        {...form.getInputProps('timeZone')}
-      />
-    </SimpleGrid>
-    <Textarea
-      label="Text on slips"
-      description="Terms, opening hours, how long a repair takes."
-      autosize
-      minRows={3}
-      maxRows={10}
-      {...form.getInputProps('slipText')}
-    />
-    <LogoInput
-      value={form.values.logo}
-      error={form.errors['logo']}
-      onChange={(logo) => form.setFieldValue('logo', logo)}
-    />
+    <Section title={t.onSlips}>
+      <Stack>
+        <TextInput
+          label={t.name}
+          description={t.nameHint}
+          placeholder={shopName}
+          {...form.getInputProps('name')}
+        />
+        <Textarea
+          label={t.address}
+          description={t.addressHint}
+          minRows={3}
+          maxRows={8}
+          {...form.getInputProps('address')}
+        />
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <TextInput label={t.phone} {...form.getInputProps('phone')} />
+          <TextInput label={t.email} type="email" {...form.getInputProps('email')} />
+        </SimpleGrid>
+        <Textarea
+          label={t.slipText}
+          description={t.slipTextHint}
+          minRows={3}
+          {...form.getInputProps('slipText')}
+        />
+        <LogoInput
+          value={form.values.logo}
+          error={form.errors['logo']}
+          onChange={(logo) => form.setFieldValue('logo', logo)}
+        />
+      </Stack>
+    </Section>
+    <Section title={t.region}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <CurrencyInput {...form.getInputProps('currency')} />
+        <TimeZoneInput {...form.getInputProps('timeZone')} />
+      </SimpleGrid>
+    </Section>
   </>
 );
 
@@ -151,48 +142,16 @@ const settingsFrom = (values: ShopValues): Omit<ShopSettings, 'shopName'> => ({
     .filter(Boolean),
 });
 
-/** What is set stays in the list, also where this browser does not know it. */
-const choicesOf = (known: readonly string[], present: string, labelOf: (value: string) => string) => [
-  { value: '', label: 'Not set' },
-  ...known.map((value) => ({ value, label: labelOf(value) })),
-  ...(present === '' || known.includes(present) ? [] : [{ value: present, label: present }]),
-];
-
-const currencyNames = new Intl.DisplayNames('en', { type: 'currency' });
-const currencyChoices = (present: string) =>
-  choicesOf(Intl.supportedValuesOf('currency'), present, (code) => `${code} – ${currencyNames.of(code)}`);
-
-const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
-const timeZoneChoices = (present: string) =>
-  choicesOf(TIME_ZONES, present, (name) => name.replaceAll('_', ' '));
-
 const EXAMPLE: Omit<SlipData, 'createdAt'> = {
-  heading: 'Repair',
   rmaNumber: '#RMA-000123',
   warning: null,
-  customer: 'Ada Pereira',
-  subject: 'Kettle 1.7 l',
-  fault: 'Does not heat up any more',
-  facts: [
-    ['Customer', 'Ada Pereira\n+44 20 7946 0018'],
-    ['Order', 'SO-10042'],
-    ['Item', 'Kettle 1.7 l\nBrushed steel'],
-    ['Serial number', 'SN-448120'],
-    ['Fault', 'Does not heat up any more'],
-  ],
+  heading: t.sample.heading,
+  customer: t.sample.customer,
+  subject: t.sample.item,
+  fault: t.sample.fault,
+  facts: t.sample.facts,
   items: [],
 };
-
-const SlipPreview = ({ settings }: { settings: ShopSettings }) => (
-  <div className={styles['preview']}>
-    <Slip
-      letterhead={settings}
-      slip={{ ...EXAMPLE, createdAt: new Date().toISOString() }}
-      size="a5"
-      copy="customer"
-    />
-  </div>
-);
 
 interface Props {
   /** A data URL, or empty. */
@@ -206,34 +165,29 @@ const LogoInput = ({ value, error, onChange }: Props) => {
   const read = async (file: File | null) => {
     if (!file) return;
     const logo = await logoFrom(file);
-    setFailure(logo === null ? 'This file is damaged, or it is no picture. Choose another one.' : null);
+    setFailure(logo === null ? t.logoDamaged : null);
     if (logo !== null) onChange(logo);
   };
   return (
-    <Input.Wrapper
-      label="Logo"
-      labelElement="div"
-      description={`PNG, JPEG or WebP. Larger than ${LOGO_BYTES / 1000} kB is made smaller.`}
-      error={failure ?? error}
-    >
+    <Input.Wrapper label={t.logo} labelElement="div" description={t.logoHint} error={failure ?? error}>
       <Group mt={6} gap="sm">
         {value ? (
           <img
             src={value}
-            alt="The shop’s logo"
+            alt={t.logoAlt}
             style={{ background: '#fff', borderRadius: 4, maxHeight: 56, maxWidth: 180, padding: 4 }}
           />
         ) : null}
         <FileButton onChange={(file) => void read(file)} accept={LOGO_TYPES.join()}>
           {(props) => (
             <Button variant="default" size="xs" {...props}>
-              {value ? 'Replace the logo' : 'Choose a logo'}
+              {value ? t.replaceLogo : t.chooseLogo}
             </Button>
           )}
         </FileButton>
         {value ? (
           <Button variant="subtle" size="xs" onClick={() => onChange('')}>
-            Remove
+            {t.remove}
           </Button>
         ) : null}
       </Group>

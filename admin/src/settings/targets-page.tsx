@@ -1,56 +1,53 @@
-import { Alert, Button, Fieldset, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import '@mantine/core/styles/NumberInput.css';
+import { Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Sparkles } from 'lucide-react';
+import { useId, useState } from 'react';
 import type { TargetDays } from '../../../contract/admin-work.ts';
 import { api } from '../api.ts';
 import { overviewQuery, targetsQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { TARGET_STATUSES } from './labels.ts';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
+import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
+import { SaveBar } from '../ui/save-bar.tsx';
+import { Hint } from '../ui/two-lines.tsx';
+import { TARGET_LABELS, TARGET_STATUSES, type TargetStatus } from './labels.ts';
+
+const t = texts.settings;
 
 export const TargetsPage = () => {
   const saved = useQuery(targetsQuery);
   return (
-    <PageFrame
-      title="Targets"
-      intro="After how many days in a status a return is overdue. Overdue returns are marked in the lists, have a view of their own and are counted on the overview. A move starts the days anew. Leave a field empty where there is no target."
-    >
+    <PageFrame title={t.targets} intro={t.targetsIntro}>
       <QueryView query={saved}>{({ targets }) => <Editor saved={targets} />}</QueryView>
     </PageFrame>
   );
 };
 
 type Targets = TargetDays['targets'];
-type Days = Record<string, number | ''>;
+type Days = Record<TargetStatus, number | ''>;
 
 const MOST_DAYS = 365;
+const ALL = Object.values(TARGET_STATUSES).flat();
 
 const daysOf = (targets: Targets): Days =>
   Object.fromEntries(
-    TARGET_STATUSES.map(({ status }) => [
-      status,
-      targets.find((target) => target.status === status)?.days ?? '',
-    ]),
-  );
+    ALL.map((status) => [status, targets.find((target) => target.status === status)?.days ?? '']),
+  ) as Days;
 
 const targetsFrom = (days: Days): Targets =>
-  TARGET_STATUSES.flatMap(({ status }) => {
+  ALL.flatMap((status) => {
     const value = days[status];
     return typeof value === 'number' ? [{ status, days: value }] : [];
   });
 
-const useSave = (onSaved: () => void) => {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (targets: Targets) => api.put<TargetDays>('/target-days', { targets }),
-    onSuccess: async (answer) => {
-      queryClient.setQueryData(targetsQuery.queryKey, answer);
-      onSaved();
-      notifyDone('The targets are saved.');
-      await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
-    },
-  });
+/** Where most shops have one: while someone works on it, or the company waits for an answer. */
+const SUGGESTED: Partial<Days> = {
+  OFFLINE_DIAGNOSTICS: 3,
+  OFFLINE_REPAIR: 10,
+  TRADE_SUBMITTED: 2,
+  TRADE_RECEIVED: 7,
 };
 
 const Editor = ({ saved }: { saved: Targets }) => {
@@ -58,9 +55,16 @@ const Editor = ({ saved }: { saved: Targets }) => {
   const [draft, setDraft] = useState<Days | null>(null);
   const before = daysOf(saved);
   const days = draft ?? before;
-  const isChanged = JSON.stringify(days) !== JSON.stringify(before);
-  const saving = useSave(() => setDraft(null));
-  useUnsavedWarning(isChanged, 'targets');
+  const queryClient = useQueryClient();
+  const saving = useMutation({
+    mutationFn: (targets: Targets) => api.put<TargetDays>('/target-days', { targets }),
+    onSuccess: async (answer) => {
+      queryClient.setQueryData(targetsQuery.queryKey, answer);
+      setDraft(null);
+      notifyDone(t.targetsSaved);
+      await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
+    },
+  });
   return (
     <form
       onSubmit={(event) => {
@@ -68,42 +72,49 @@ const Editor = ({ saved }: { saved: Targets }) => {
         saving.mutate(targetsFrom(days));
       }}
     >
-      <Stack>
-        <SimpleGrid cols={{ base: 1, md: 2 }}>
-          {['Offline repairs', 'Trade returns'].map((kind) => (
-            <Fieldset key={kind} legend={kind}>
-              <Stack gap="sm">
-                {TARGET_STATUSES.filter((target) => target.kind === kind).map(({ status, label }) => (
-                  <DaysInput
-                    key={status}
-                    label={label}
-                    value={days[status] ?? ''}
-                    onDays={(value) => setDraft({ ...days, [status]: value })}
-                  />
-                ))}
-              </Stack>
-            </Fieldset>
+      <Stack gap="lg">
+        {ALL.every((status) => days[status] === '') ? (
+          <Suggestion onSuggest={() => setDraft({ ...days, ...SUGGESTED })} />
+        ) : null}
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing={48} maw={860}>
+          {(['repairs', 'tradeReturns'] as const).map((kind) => (
+            <div key={kind}>
+              <Section title={t.targetKinds[kind]}>
+                <Stack gap="xs">
+                  {TARGET_STATUSES[kind].map((status) => (
+                    <DaysInput
+                      key={status}
+                      label={TARGET_LABELS[status]}
+                      value={days[status]}
+                      onDays={(value) => setDraft({ ...days, [status]: value })}
+                    />
+                  ))}
+                </Stack>
+              </Section>
+            </div>
           ))}
         </SimpleGrid>
-        {saving.error ? (
-          <Alert color="red" role="alert" title="The targets are not saved">
-            {saving.error.message}
-          </Alert>
-        ) : null}
-        <Group>
-          <Button type="submit" disabled={!isChanged} loading={saving.isPending}>
-            Save targets
-          </Button>
-          {isChanged ? (
-            <Button variant="default" onClick={() => setDraft(null)}>
-              Discard changes
-            </Button>
-          ) : null}
-        </Group>
+        {saving.error ? <ErrorAlert title={t.targetsNotSaved} error={saving.error} /> : null}
+        <SaveBar
+          isChanged={JSON.stringify(days) !== JSON.stringify(before)}
+          busy={saving.isPending}
+          what={t.unsavedTargets}
+          onDiscard={() => setDraft(null)}
+        />
       </Stack>
     </form>
   );
 };
+
+/** For a shop without any target. */
+const Suggestion = ({ onSuggest }: { onSuggest(): void }) => (
+  <Group gap="sm">
+    <Button variant="default" leftSection={<Sparkles />} onClick={onSuggest}>
+      {t.suggestTargets}
+    </Button>
+    <Hint>{t.suggestTargetsHint}</Hint>
+  </Group>
+);
 
 interface DaysProps {
   label: string;
@@ -111,24 +122,27 @@ interface DaysProps {
   onDays(value: number | ''): void;
 }
 
-const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
-const DaysInput = ({ label, value, onDays }: DaysProps) => (
-  <Group justify="space-between" wrap="nowrap" gap="sm">
-    <Text size="sm">{capital(label)}</Text>
-    <NumberInput
-      aria-label={`Days ${label}`}
-      w={120}
-      flex="none"
-      suffix={value === 1 ? ' day' : ' days'}
-      placeholder="no target"
-      min={1}
-      max={MOST_DAYS}
-      clampBehavior="strict"
-      allowDecimal={false}
-      allowNegative={false}
-      value={value}
-      onChange={(next) => onDays(typeof next === 'number' ? next : '')}
-    />
-  </Group>
-);
+const DaysInput = ({ label, value, onDays }: DaysProps) => {
+  const id = useId();
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm">
+      <Text size="sm" component="label" htmlFor={id}>
+        {label}
+      </Text>
+      <NumberInput
+        id={id}
+        w={120}
+        flex="none"
+        suffix={t.days(value)}
+        placeholder={t.noTarget}
+        min={1}
+        max={MOST_DAYS}
+        clampBehavior="strict"
+        allowDecimal={false}
+        allowNegative={false}
+        value={value}
+        onChange={(next) => onDays(typeof next === 'number' ? next : '')}
+      />
+    </Group>
+  );
+};

@@ -8,36 +8,31 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { onlineManager, useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import {
-  Clock,
-  Gauge,
-  IdCard,
-  KeyRound,
-  LayoutDashboard,
+  BookOpen,
+  CalendarCheck,
+  CircleUserRound,
+  Ellipsis,
   LogOut,
-  Menu,
   Moon,
   ScanLine,
-  ScrollText,
-  Store,
+  Settings,
   Sun,
-  TriangleAlert,
   Undo2,
-  UserRound,
-  Users,
   Wrench,
   X,
 } from 'lucide-react';
-import { type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
+import { PUBLIC_PATH } from '../api.ts';
 import { HeaderSearch } from '../search/header-search.tsx';
 import { SessionEnd } from '../session/interruptions.tsx';
 import { type Session, useSession, useSignOut } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { lazyOptional, whenIdle } from '../ui/lazy.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { Mark } from '../ui/mark.tsx';
@@ -46,30 +41,40 @@ import { RelativeTime } from '../ui/relative-time.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
 import styles from './shell.module.css';
 
+const words = texts.shell;
+
 const NotificationArea = lazyOptional(async () => {
   await whenIdle();
   return (await import('../ui/notification-area.tsx')).NotificationArea;
 });
 
+/** What a toast opens: a note, or a list of what failed. */
+const ToastDialog = lazyOptional(async () => {
+  await whenIdle();
+  return (await import('../ui/dialog-of-toast.tsx')).ToastDialog;
+});
+
 const ShortcutList = lazyOptional(async () => (await import('../ui/shortcut-list.tsx')).ShortcutList);
 
+/** What had the focus went with the page before: the next key begins at the new page, not at the menu. */
+const useFocusOnPage = (): void => {
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== path && document.activeElement === document.body)
+      document.querySelector('main')?.focus({ preventScroll: true });
+    before.current = path;
+  }, [path]);
+};
+
 export const Shell = () => {
-  const [opened, { toggle, close }] = useDisclosure();
   const { shop } = useSession();
+  useFocusOnPage();
   const path = useRouterState({ select: (state) => state.location.pathname });
   return (
     <div className={styles['shell']}>
       <SkipLinks />
       <header className={`${styles['header']} not-printed`}>
-        <UnstyledButton
-          className={`${styles['icon']} ${styles['burger']}`}
-          onClick={toggle}
-          aria-label="Menu"
-          aria-expanded={opened}
-          aria-controls="pages"
-        >
-          {opened ? <X size={20} aria-hidden /> : <Menu size={20} aria-hidden />}
-        </UnstyledButton>
         <div className={styles['brand']}>
           <Mark />
           <Title order={1}>Handback</Title>
@@ -78,14 +83,7 @@ export const Shell = () => {
         <span className={styles['shop']}>{shop.name}</span>
         <SchemeSwitch />
       </header>
-      <nav
-        id="pages"
-        aria-label="Pages"
-        className={`${styles['nav']} not-printed`}
-        data-opened={opened || undefined}
-      >
-        <Navigation path={path} onNavigate={close} />
-      </nav>
+      <Navigation path={path} />
       <main className={styles['main']} tabIndex={-1}>
         <Notices />
         <Suspense fallback={<Loading />}>
@@ -93,6 +91,7 @@ export const Shell = () => {
         </Suspense>
       </main>
       <NotificationArea />
+      <ToastDialog />
       <ShortcutHelp />
       <SessionEnd />
     </div>
@@ -102,7 +101,7 @@ export const Shell = () => {
 /** `?` shows the keys that work on the page. */
 const ShortcutHelp = () => {
   const [open, setOpen] = useState(false);
-  useShortcuts([{ key: '?', label: 'Show these keys', run: () => setOpen(true) }]);
+  useShortcuts([{ key: '?', label: words.showKeys, run: () => setOpen(true) }]);
   return open ? <ShortcutList onClose={() => setOpen(false)} /> : null;
 };
 
@@ -113,9 +112,9 @@ const SchemeSwitch = () => {
     <UnstyledButton
       className={`${styles['icon']} ${styles['switch']}`}
       onClick={toggleColorScheme}
-      aria-label="Switch between light and dark"
+      aria-label={words.switchScheme}
     >
-      {scheme === 'dark' ? <Sun size={18} aria-hidden /> : <Moon size={18} aria-hidden />}
+      {scheme === 'dark' ? <Sun size={18} /> : <Moon size={18} />}
     </UnstyledButton>
   );
 };
@@ -135,11 +134,11 @@ const SkipLinks = () => {
   return (
     <div className={styles['skip-links']}>
       <button type="button" onFocus={look} onClick={() => focusOn(document.querySelector('main'))}>
-        Skip to the page
+        {words.skipToPage}
       </button>
       {hasRows ? (
         <button type="button" onClick={() => focusOn(document.querySelector<HTMLElement>(FIRST_ROW))}>
-          Skip to the list
+          {words.skipToList}
         </button>
       ) : null}
     </div>
@@ -148,47 +147,42 @@ const SkipLinks = () => {
 
 const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): [string, string][] => {
   const notices: [string, string][] = [];
-  if (shop.subscription === 'inactive')
-    notices.push(['red', 'The subscription is inactive: returns can be read, but not made or moved.']);
-  if (!PLANS_WITH_API.includes(shop.plan))
-    notices.push([
-      'yellow',
-      'Your plan does not include the External API: keys are refused and no webhooks are sent. It comes with Scale and Enterprise.',
-    ]);
+  if (shop.subscription === 'inactive') notices.push(['red', words.inactive]);
+  if (!PLANS_WITH_API.includes(shop.plan)) notices.push(['yellow', words.planWithoutApi]);
   if (!month || month.limit === null) return notices;
-  const [used, limit] = [month.used.toLocaleString(), month.limit.toLocaleString()];
-  if (month.used >= month.limit)
-    notices.push([
-      'red',
-      `All ${limit} returns of this month are used: no more can be made until next month.`,
-    ]);
+  if (month.used >= month.limit) notices.push(['red', words.limitReached(month.limit)]);
   else if (month.used >= (month.limit * WARN_AT_PERCENT) / 100)
-    notices.push(['yellow', `${used} of this month's ${limit} returns are used.`]);
+    notices.push(['yellow', words.nearLimit(month.used, month.limit)]);
   return notices;
 };
 
 const Notices = () => {
   const session = useSession();
   const { data } = useQuery(overviewQuery);
+  const isOnline = useSyncExternalStore(onlineManager.subscribe, () => onlineManager.isOnline());
   const notices = noticesFor(session, data?.month);
   const { passwordExposedAt, role } = session.user;
-  if (notices.length === 0 && !passwordExposedAt) return null;
+  if (notices.length === 0 && !passwordExposedAt && isOnline) return null;
   return (
     <Stack gap="xs" mb="md" className="not-printed">
+      {isOnline ? null : (
+        <NoticeAlert color="orange" role="status">
+          {words.offlineNotice}
+        </NoticeAlert>
+      )}
       {passwordExposedAt ? (
-        <NoticeAlert color="red" role="alert" to="/account" action="Change your password">
-          Someone entered your password and then ten wrong codes (<RelativeTime at={passwordExposedAt} />
-          ). They did not get in. If it was not you, change your password.
+        <NoticeAlert color="red" role="alert" to="/account" action={words.changePassword}>
+          {words.passwordExposed} (<RelativeTime at={passwordExposedAt} />)
         </NoticeAlert>
       ) : null}
       {notices.map(([color, text]) =>
         role === 'ADMIN' ? (
-          <NoticeAlert key={text} color={color} role="status" to="/settings/plan" action="To Plan and usage">
+          <NoticeAlert key={text} color={color} role="status" to="/settings/plan" action={words.toPlan}>
             {text}
           </NoticeAlert>
         ) : (
           <NoticeAlert key={text} color={color} role="status">
-            {text} Ask an Admin of your shop.
+            {text} {words.askAdmin}
           </NoticeAlert>
         ),
       )}
@@ -220,54 +214,90 @@ const NoticeAlert = ({ color, role, to, action, children }: NoticeProps) => (
 );
 
 const WORK = [
-  { to: '/', label: 'Overview', icon: LayoutDashboard },
-  { to: '/offline-repairs', label: 'Offline repairs', icon: Wrench },
-  { to: '/trade-returns', label: 'Trade returns', icon: Undo2 },
-  { to: '/bench', label: 'Bench', icon: ScanLine },
+  { to: '/', label: words.today, icon: CalendarCheck },
+  { to: '/offline-repairs', label: words.repairs, icon: Wrench },
+  { to: '/trade-returns', label: words.tradeReturns, icon: Undo2 },
+  { to: '/scan-station', label: words.scanStation, icon: ScanLine },
 ] as const;
-const SETTINGS = [
-  { to: '/settings/shop', label: 'Shop', icon: Store },
-  { to: '/settings/external-api', label: 'External API', icon: KeyRound },
-  { to: '/settings/team', label: 'Team', icon: Users },
-  { to: '/settings/dangerous-goods', label: 'Dangerous goods', icon: TriangleAlert },
-  { to: '/settings/targets', label: 'Targets', icon: Clock },
-  { to: '/settings/plan', label: 'Plan and usage', icon: Gauge },
-  { to: '/settings/personal-data', label: 'Personal data', icon: IdCard },
-  { to: '/settings/audit-log', label: 'Audit log', icon: ScrollText },
-] as const;
-const ACCOUNT = [{ to: '/account', label: 'Account and password', icon: UserRound }] as const;
 
-type Target = (typeof WORK | typeof SETTINGS | typeof ACCOUNT)[number];
+interface LinkProps {
+  to: (typeof WORK)[number]['to'] | '/settings/shop' | '/account';
+  path: string;
+  label: string;
+  note?: string;
+  icon: typeof Wrench;
+  isCurrent?: boolean;
+}
 
-const Navigation = ({ path, onNavigate }: { path: string; onNavigate(): void }) => {
+const MenuLink = ({ to, path, label, note, icon: Icon, isCurrent }: LinkProps) => (
+  <Link
+    to={to}
+    className={styles['link'] ?? ''}
+    title={label}
+    data-current={(isCurrent ?? (to === '/' ? path === '/' : path.startsWith(to))) || undefined}
+  >
+    <Icon size={18} />
+    <span>{label}</span>
+    {note ? <small>{note}</small> : null}
+  </Link>
+);
+
+/** At the left; on a phone a bar at the bottom, whose last button opens what is not in the bar. */
+const Navigation = ({ path }: { path: string }) => {
+  /** Where it was opened: another page closes it. */
+  const [openedAt, setOpenedAt] = useState<string | null>(null);
+  const opened = openedAt === path;
   const { user } = useSession();
-  const links = (targets: readonly Target[]) =>
-    targets.map(({ to, label, icon: Icon }) => (
-      <Link
-        key={to}
-        to={to}
-        className={styles['link'] ?? ''}
-        title={label}
-        data-current={(to === '/' ? path === '/' : path.startsWith(to)) || undefined}
-        onClick={onNavigate}
-      >
-        <Icon size={18} aria-hidden />
-        <span>{label}</span>
-      </Link>
-    ));
+  const isInBar = WORK.some(({ to }) => (to === '/' ? path === '/' : path.startsWith(to)));
   return (
-    <>
-      {links(WORK)}
-      {user.role === 'ADMIN' ? (
-        <>
-          <p className={styles['label']}>Settings</p>
-          {links(SETTINGS)}
-        </>
-      ) : null}
-      <p className={`${styles['label']} ${styles['person']}`}>{user.name ?? user.email}</p>
-      {links(ACCOUNT)}
-      <SignOut />
-    </>
+    <nav aria-label={words.pages} className={`${styles['nav']} not-printed`}>
+      <div className={styles['bar']}>
+        {WORK.map((target) => (
+          <MenuLink key={target.to} {...target} path={path} />
+        ))}
+        <UnstyledButton
+          className={`${styles['link']} ${styles['more']}`}
+          onClick={() => setOpenedAt(opened ? null : path)}
+          aria-expanded={opened}
+          aria-controls="more-pages"
+          data-current={opened || !isInBar || undefined}
+        >
+          {opened ? <X size={18} /> : <Ellipsis size={18} />}
+          <span>{words.more}</span>
+        </UnstyledButton>
+      </div>
+      <div id="more-pages" className={styles['rest']} data-opened={opened || undefined}>
+        {user.role === 'ADMIN' ? (
+          <MenuLink
+            to="/settings/shop"
+            path={path}
+            label={words.settings}
+            icon={Settings}
+            isCurrent={path.startsWith('/settings')}
+          />
+        ) : null}
+        <a
+          className={styles['link']}
+          href={`${PUBLIC_PATH}/docs`}
+          title={words.docs}
+          target="_blank"
+          rel="noreferrer"
+        >
+          <BookOpen size={18} />
+          <span>{words.docs}</span>
+        </a>
+        <div className={styles['foot']}>
+          <MenuLink
+            to="/account"
+            path={path}
+            label={user.name ?? user.email}
+            note={words.account}
+            icon={CircleUserRound}
+          />
+          <SignOut />
+        </div>
+      </div>
+    </nav>
   );
 };
 
@@ -276,12 +306,12 @@ const SignOut = () => {
   return (
     <UnstyledButton
       className={styles['link'] ?? ''}
-      title="Sign out"
+      title={words.signOut}
       onClick={() => signOut.mutate()}
       disabled={signOut.isPending}
     >
-      <LogOut size={18} aria-hidden />
-      <span>Sign out</span>
+      <LogOut size={18} />
+      <span>{words.signOut}</span>
     </UnstyledButton>
   );
 };

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
-import { keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Mail } from 'lucide-react';
 import { type ComponentType, useState } from 'react';
@@ -17,6 +17,7 @@ import { api } from '../api.ts';
 import { EmailInput } from '../session/credentials.tsx';
 import { NewPasswordInput } from '../session/new-password-input.tsx';
 import { ROLE_LABELS, sessionQuery, useLeave, useSession } from '../session/session.ts';
+import { texts } from '../texts.ts';
 import { CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ConfirmDialog, FormDialog } from '../ui/forms/form-dialog.tsx';
@@ -24,20 +25,27 @@ import { TextButton, TextLink } from '../ui/links.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { Hint } from '../ui/two-lines.tsx';
 
-const KEY = ['users'] as const;
+const t = texts.team;
 
-export const teamQuery = (page: number) =>
-  queryOptions({
-    queryKey: [...KEY, { page }],
-    queryFn: () => api.get<z.infer<typeof UserList>>('/users', { page, limit: 50 }),
-    placeholderData: keepPreviousData,
-  });
+/** Everyone, page by page, so that the page can search and order them. */
+export const teamQuery = queryOptions({
+  queryKey: ['users'],
+  queryFn: async () => {
+    const people: User[] = [];
+    for (let page = 1, totalPages = 1; page <= totalPages; page++) {
+      const list = await api.get<z.infer<typeof UserList>>('/users', { page, limit: 100 });
+      people.push(...list.items);
+      totalPages = list.totalPages;
+    }
+    return people;
+  },
+});
 
 export const personName = ({ name, email }: { name: string | null; email: string }): string => name ?? email;
 
 const useTeamChanged = (onClose: () => void) => {
   const queryClient = useQueryClient();
-  const changed = () => void queryClient.invalidateQueries({ queryKey: KEY });
+  const changed = () => void queryClient.invalidateQueries(teamQuery);
   const done = (message: string) => {
     changed();
     notifyDone(message);
@@ -49,10 +57,8 @@ const useTeamChanged = (onClose: () => void) => {
 /** The only refusal that is about one input, though it names no field. */
 const ERROR_CODES = { EMAIL_TAKEN: 'email' } as const;
 
-const NAME_HINT = 'Timelines show it. API clients never see the e-mail.';
-
 const RoleInput = ({ value, ...input }: { value?: string; onChange?: (value: string) => void }) => (
-  <Radio.Group label="Role" value={value ?? null} {...input}>
+  <Radio.Group label={t.role} value={value ?? null} {...input}>
     <Stack gap="xs" mt={6}>
       {USER_ROLES.map((role) => (
         <Radio
@@ -78,29 +84,27 @@ export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
     send: (body) => api.post<CreatedUser>('/users', body),
     onDone: (person) => {
       const { link, linkExpiresAt, mailed } = person;
-      if (!link || !linkExpiresAt) return done(`${personName(person)} can sign in now.`);
+      if (!link || !linkExpiresAt) return done(t.canSignIn(personName(person)));
       changed();
       setMade({ person, link, linkExpiresAt, mailed });
     },
   });
-  if (made) return <LinkDialog {...made} title={`${personName(made.person)} is invited`} onClose={onClose} />;
+  if (made) return <LinkDialog {...made} title={t.invited(personName(made.person))} onClose={onClose} />;
   return (
     <FormDialog
       {...dialog}
-      title="Invite a person"
-      action={by === 'link' ? 'Invite' : 'Add person'}
+      title={t.inviteTitle}
+      action={by === 'link' ? t.inviteAction : t.addAction}
       onClose={onClose}
     >
       <EmailInput autoComplete="off" data-autofocus {...form.getInputProps('email')} />
-      <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
+      <TextInput label={t.name} autoComplete="off" description={t.nameHint} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
-      {by === 'password' ? <NewPasswordInput label="Password" {...form.getInputProps('password')} /> : null}
+      {by === 'password' ? <NewPasswordInput label={t.password} {...form.getInputProps('password')} /> : null}
       <Hint>
-        {by === 'link'
-          ? 'They get a link with which they choose their own password.'
-          : 'Tell them the password yourself. They can change it in their account.'}{' '}
+        {by === 'link' ? t.byLink : t.byPassword}{' '}
         <TextButton inherit onClick={() => setBy(by === 'link' ? 'password' : 'link')}>
-          {by === 'link' ? 'Give them a password instead' : 'Send a link instead'}
+          {by === 'link' ? t.passwordInstead : t.linkInstead}
         </TextButton>
       </Hint>
     </FormDialog>
@@ -121,21 +125,16 @@ const LinkDialog = (props: ShownLink & { title: string; onClose: () => void }) =
       <Stack>
         {mailed ? (
           <Group gap="sm" wrap="nowrap">
-            <Mail size={18} aria-hidden style={{ flex: 'none' }} />
-            <Text>The link is on its way to {person.email} by e-mail. You can also hand it on yourself.</Text>
+            <Mail size={18} style={{ flex: 'none' }} />
+            <Text style={{ overflowWrap: 'anywhere' }}>{t.linkMailed(person.email)}</Text>
           </Group>
         ) : (
-          <Text>Send this link to {personName(person)} yourself: no e-mail was sent.</Text>
+          <Text style={{ overflowWrap: 'anywhere' }}>{t.linkNotMailed(personName(person))}</Text>
         )}
-        <CopyField
-          label="Link"
-          description="They choose their own password there. Anyone with the link can do that, so send it to no one else."
-          what="the link"
-          value={link}
-        />
-        <Hint>It works once, until {exact.format(new Date(linkExpiresAt))}. It is shown this once.</Hint>
+        <CopyField label={t.link} description={t.linkHint} what={t.theLink} value={link} />
+        <Hint>{t.linkUntil(exact.format(new Date(linkExpiresAt)))}</Hint>
         <Group justify="flex-end">
-          <Button onClick={onClose}>Done</Button>
+          <Button onClick={onClose}>{t.done}</Button>
         </Group>
       </Stack>
     </Modal>
@@ -166,28 +165,22 @@ const EditDialog = ({ person, onClose }: Props) => {
       }),
     onDone: async (changed) => {
       if (isSelf) await queryClient.refetchQueries(sessionQuery);
-      done(`${personName(changed)} is saved.`);
+      done(t.saved(personName(changed)));
       if (isSelf && changed.role !== 'ADMIN') await navigate({ to: '/' });
     },
   });
   return (
-    <FormDialog {...dialog} title={`Change ${personName(person)}`} action="Save" onClose={onClose}>
+    <FormDialog {...dialog} title={t.editTitle(personName(person))} action={t.save} onClose={onClose}>
       {isSelf ? (
-        <Text size="sm">
-          Your e-mail and password you change in{' '}
-          <TextLink to="/account" underline="always">
-            your account
-          </TextLink>
-          .
-        </Text>
+        <TextLink to="/account" size="sm">
+          {t.ownElsewhere}
+        </TextLink>
       ) : (
         <EmailInput autoComplete="off" {...form.getInputProps('email')} />
       )}
-      <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
+      <TextInput label={t.name} autoComplete="off" description={t.nameHint} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
-      {isSelf && form.values.role !== 'ADMIN' ? (
-        <Alert color="yellow">This is you: you will no longer see the settings, this page included.</Alert>
-      ) : null}
+      {isSelf && form.values.role !== 'ADMIN' ? <Alert color="yellow">{t.losesSettings}</Alert> : null}
     </FormDialog>
   );
 };
@@ -195,20 +188,16 @@ const EditDialog = ({ person, onClose }: Props) => {
 const NewLinkDialog = ({ person, onClose }: Props) => {
   const [made, setMade] = useState<NewLink | null>(null);
   const name = personName(person);
-  if (made) return <LinkDialog {...made} person={person} title={`A link for ${name}`} onClose={onClose} />;
+  if (made) return <LinkDialog {...made} person={person} title={t.linkReady(name)} onClose={onClose} />;
   return (
     <ConfirmDialog
-      title={`A new link for ${name}`}
-      action="Make the link"
+      title={t.linkTitle(name)}
+      action={t.linkAction}
       send={() => api.post<NewLink>(`/users/${person.id}/link`)}
       onDone={setMade}
       onClose={onClose}
     >
-      <Text>
-        With it they choose a{' '}
-        {person.lastSignInAt ? 'new password, within an hour' : 'password, within 72 hours'}. Links that you
-        made before stop working. Until they use it, nothing else changes.
-      </Text>
+      <Text>{person.lastSignInAt ? t.linkAgain : t.linkFirst}</Text>
     </ConfirmDialog>
   );
 };
@@ -221,17 +210,17 @@ const PasswordDialog = ({ person, onClose }: Props) => {
     schema: NewPassword,
     initialValues: { password: '' },
     send: (body) => api.patch<User>(`/users/${person.id}`, body),
-    onDone: (changed) => done(`${personName(changed)} has a new password.`),
+    onDone: (changed) => done(t.passwordSet(personName(changed))),
   });
   return (
     <FormDialog
       {...dialog}
-      title={`A password for ${personName(person)}`}
-      action="Set password"
+      title={t.passwordTitle(personName(person))}
+      action={t.passwordAction}
       onClose={onClose}
     >
-      <NewPasswordInput label="New password" data-autofocus {...form.getInputProps('password')} />
-      <Hint>They are signed out everywhere. No e-mail contains the password: tell it to them yourself.</Hint>
+      <NewPasswordInput label={t.newPassword} data-autofocus {...form.getInputProps('password')} />
+      <Hint>{t.passwordHint}</Hint>
     </FormDialog>
   );
 };
@@ -241,17 +230,14 @@ const ResetFactorDialog = ({ person, onClose }: Props) => {
   const name = personName(person);
   return (
     <ConfirmDialog
-      title={`Reset the second factor of ${name}?`}
-      action="Reset"
+      title={t.resetTitle(name)}
+      action={t.resetAction}
       dangerous
       send={() => api.delete<null>(`/users/${person.id}/second-factor`)}
-      onDone={() => done(`${name} has no second factor any more.`)}
+      onDone={() => done(t.resetDone(name))}
       onClose={onClose}
     >
-      <Text>
-        For a person who lost their phone. They are signed out everywhere and then sign in with their password
-        alone. Make sure that it is really {name} who asks you.
-      </Text>
+      <Text>{t.resetIntro(name)}</Text>
     </ConfirmDialog>
   );
 };
@@ -263,18 +249,14 @@ const RemoveDialog = ({ person, onClose }: Props) => {
   const isSelf = user.id === person.id;
   return (
     <ConfirmDialog
-      title={`Remove ${personName(person)}?`}
-      action="Remove person"
+      title={t.removeTitle(personName(person))}
+      action={t.removeAction}
       dangerous
       send={() => api.delete<null>(`/users/${person.id}`)}
-      onDone={() => (isSelf ? leave() : done(`${personName(person)} is removed.`))}
+      onDone={() => (isSelf ? leave() : done(t.removed(personName(person))))}
       onClose={onClose}
     >
-      <Text>
-        {isSelf
-          ? 'This is you: you are signed out at once and cannot come back by yourself.'
-          : 'They are signed out at once and can no longer sign in. What they did stays in the timelines and in the audit log.'}
-      </Text>
+      <Text>{isSelf ? t.removeSelf : t.removeIntro}</Text>
     </ConfirmDialog>
   );
 };

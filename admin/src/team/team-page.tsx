@@ -1,50 +1,48 @@
 import '@mantine/core/styles/Switch.css';
-import { Badge, Button, Card, Group, Switch } from '@mantine/core';
+import { Badge, Button, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Plus } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { Plus, Search } from 'lucide-react';
 import { useState } from 'react';
 import type { SignInRules } from '../../../contract/admin-access.ts';
 import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { ROLE_LABELS, sessionQuery, useSession } from '../session/session.ts';
+import { getQuery } from '../shop-queries.ts';
+import { texts } from '../texts.ts';
 import { ActionMenu } from '../ui/action-menu.tsx';
 import { DataTable } from '../ui/data-table.tsx';
-import { PagedList } from '../ui/list-pager.tsx';
-import { notify, notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { Dot } from '../ui/dot.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { notifyDone, notifyFailed } from '../ui/notify.ts';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { BreakableEmail, SecondLine } from '../ui/two-lines.tsx';
+import { BreakableEmail, Dimmed, SecondLine } from '../ui/two-lines.tsx';
 import { InviteDialog, PERSON_DIALOGS, personName, teamQuery } from './person-dialogs.tsx';
 
-const route = getRouteApi('/inside/settings/team');
+const t = texts.team;
 
 type PersonDialog = keyof typeof PERSON_DIALOGS;
 
 export const TeamPage = () => {
-  const { page = 1 } = route.useSearch();
-  const navigate = route.useNavigate();
-  const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const [inviting, setInviting] = useState(false);
   const [open, setOpen] = useState<{ dialog: PersonDialog; person: User } | null>(null);
   const Dialog = open && PERSON_DIALOGS[open.dialog];
-  const team = useQuery(teamQuery(page));
+  const team = useQuery(teamQuery);
   return (
     <PageFrame
-      title="Team"
-      intro="The people of the shop who sign in here. Staff work on returns; Admins also see these settings."
+      title={t.title}
+      intro={t.intro}
       actions={
-        <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setInviting(true)}>
-          Invite person
+        <Button leftSection={<Plus />} onClick={() => setInviting(true)}>
+          {t.invite}
         </Button>
       }
     >
       <QueryView query={team}>
-        {(list) => (
-          <PagedList list={list} noun={['person', 'people']} onPage={toPage}>
-            <People people={list.items} onPick={(dialog, person) => setOpen({ dialog, person })} />
-          </PagedList>
+        {(people) => (
+          <FilteredPeople people={people} onPick={(dialog, person) => setOpen({ dialog, person })} />
         )}
       </QueryView>
       <RequireFactor />
@@ -59,20 +57,78 @@ interface PeopleProps {
   onPick: (dialog: PersonDialog, person: User) => void;
 }
 
+type Filter = keyof typeof t.filters;
+
+const fits = ({ role, lastSignInAt }: User, filter: Filter): boolean => {
+  if (filter === 'never') return lastSignInAt === null;
+  return filter === 'all' || role === filter;
+};
+
+const byName = (one: User, other: User): number =>
+  personName(one).localeCompare(personName(other), undefined, { sensitivity: 'base' });
+
+const FilteredPeople = ({ people, onPick }: PeopleProps) => {
+  const [typed, setTyped] = useState('');
+  const [filter, setFilter] = useState<Filter>('all');
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = people
+    .filter((person) => fits(person, filter))
+    .filter(({ name, email }) => words.every((word) => `${name ?? ''} ${email}`.toLowerCase().includes(word)))
+    .toSorted(byName);
+  const clear = () => {
+    setTyped('');
+    setFilter('all');
+  };
+  return (
+    <Stack gap="sm">
+      <Group gap="sm">
+        <TextInput
+          type="search"
+          aria-label={t.search}
+          placeholder={t.search}
+          flex="1 1 14rem"
+          maw="24rem"
+          leftSection={<Search />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <NativeSelect
+          aria-label={t.show}
+          data={Object.entries(t.filters).map(([value, label]) => ({ value, label }))}
+          value={filter}
+          onChange={({ currentTarget }) => setFilter(currentTarget.value as Filter)}
+        />
+        <Text size="sm" c="dimmed" role="status">
+          {t.people(shown.length)}
+        </Text>
+      </Group>
+      {shown.length === 0 ? (
+        <EmptyState title={t.noMatch} description={t.noMatchHint}>
+          <Button variant="default" onClick={clear}>
+            {t.clear}
+          </Button>
+        </EmptyState>
+      ) : (
+        <People people={shown} onPick={onPick} />
+      )}
+    </Stack>
+  );
+};
+
 const People = ({ people, onPick }: PeopleProps) => {
   const { user } = useSession();
   return (
     <DataTable
-      caption="People of the shop, newest first"
+      caption={t.caption}
       columns={[
         {
-          header: 'Person',
-          width: '40%',
+          header: t.person,
+          width: '45%',
           cell: (person) => (
             <>
               <Group gap="xs" component="span">
                 <bdi>{person.name ?? <BreakableEmail email={person.email} />}</bdi>
-                {person.id === user.id ? <Badge variant="default">You</Badge> : null}
+                {person.id === user.id ? <Badge variant="default">{t.you}</Badge> : null}
               </Group>
               {person.name ? (
                 <SecondLine>
@@ -82,23 +138,23 @@ const People = ({ people, onPick }: PeopleProps) => {
             </>
           ),
         },
-        { header: 'Role', noWrap: true, cell: ({ role }) => ROLE_LABELS[role].name },
+        { header: t.role, noWrap: true, cell: ({ role }) => ROLE_LABELS[role].name },
         {
-          header: 'Last sign-in',
+          header: t.lastSignIn,
           noWrap: true,
           cell: ({ lastSignInAt }) =>
-            lastSignInAt ? (
-              <RelativeTime at={lastSignInAt} />
-            ) : (
-              <Badge variant="light" color="yellow">
-                Never signed in
-              </Badge>
-            ),
+            lastSignInAt ? <RelativeTime at={lastSignInAt} /> : <Dimmed>{t.never}</Dimmed>,
         },
         {
-          header: 'Second factor',
+          header: t.twoStepShort,
           noWrap: true,
-          cell: ({ secondFactor }) => (secondFactor ? 'On' : 'Off'),
+          cell: ({ secondFactor }) => (
+            <Dot
+              label={secondFactor ? t.on : t.off}
+              color={secondFactor ? 'teal' : 'gray'}
+              isOver={!secondFactor}
+            />
+          ),
         },
       ]}
       rows={people}
@@ -121,83 +177,55 @@ interface PersonActionsProps {
 }
 
 const PersonActions = ({ person, isSelf, onPick }: PersonActionsProps) => {
-  const name = personName(person);
   const navigate = useNavigate();
   const action = (label: string, dialog: PersonDialog) => ({ label, run: () => onPick(dialog) });
   return (
-    <Group gap="xs" wrap="nowrap" display="inline-flex">
-      {person.lastSignInAt === null ? (
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={`New link for ${name}`}
-          onClick={() => onPick('link')}
-        >
-          New link
-        </Button>
-      ) : null}
-      <Button size="xs" variant="default" aria-label={`Change ${name}`} onClick={() => onPick('edit')}>
-        Change
-      </Button>
-      <ActionMenu
-        rowName={name}
-        groups={[
-          isSelf
-            ? [
-                {
-                  label: 'Your e-mail, password and second factor',
-                  run: () => void navigate({ to: '/account' }),
-                },
-              ]
-            : [
-                action('New link to choose a password', 'link'),
-                action('Set a password', 'password'),
-                ...(person.secondFactor ? [action('Reset the second factor', 'factor')] : []),
-              ],
-          [{ ...action('Remove from the team', 'remove'), dangerous: true }],
-        ]}
-      />
-    </Group>
+    <ActionMenu
+      rowName={personName(person)}
+      groups={[
+        [action(t.edit, 'edit')],
+        isSelf
+          ? [{ label: t.ownAccount, run: () => void navigate({ to: '/account' }) }]
+          : [
+              action(person.lastSignInAt === null ? t.sendInvite : t.sendLink, 'link'),
+              action(t.setPassword, 'password'),
+              ...(person.secondFactor ? [action(t.resetTwoStep, 'factor')] : []),
+            ],
+        [{ ...action(t.remove, 'remove'), dangerous: true }],
+      ]}
+    />
   );
 };
 
-const RULES = ['sign-in-rules'] as const;
+const rulesQuery = getQuery<SignInRules>('sign-in-rules');
 
 const RequireFactor = () => {
   const { user } = useSession();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const rules = useQuery({ queryKey: RULES, queryFn: () => api.get<SignInRules>('/sign-in-rules') });
+  const rules = useQuery(rulesQuery);
   const change = useMutation({
     mutationFn: (secondFactorRequired: boolean) =>
       api.put<SignInRules>('/sign-in-rules', { secondFactorRequired }),
     onSuccess: async (next) => {
-      queryClient.setQueryData(RULES, next);
+      queryClient.setQueryData(rulesQuery.queryKey, next);
       await queryClient.refetchQueries(sessionQuery);
       if (next.secondFactorRequired && !user.secondFactor)
         return navigate({ to: '/second-factor', search: { to: '/settings/team' } });
-      notifyDone(
-        next.secondFactorRequired
-          ? 'Everyone needs a second factor now.'
-          : 'The second factor is up to each person now.',
-      );
+      notifyDone(next.secondFactorRequired ? t.required : t.optional);
     },
-    onError: ({ message }) => void notify({ color: 'red', title: 'Nothing was changed', message }),
+    onError: (error) => notifyFailed(t.notChanged, error),
   });
   const required = change.isPending ? change.variables : (rules.data?.secondFactorRequired ?? false);
   return (
-    <Card withBorder>
+    <Section title={t.twoStep}>
       <Switch
-        label="Require a second factor for everyone"
-        description={`People without one set it up at their next step, before anything else.${
-          user.secondFactor ? '' : ' You have none yet: you begin with yourself.'
-        }`}
-        // Without it the track of one that is off is hardly to be seen.
-        styles={{ track: { border: '1px solid var(--mantine-color-dimmed)' } }}
+        label={t.require}
+        description={user.secondFactor ? t.requireHint : `${t.requireHint} ${t.requireYou}`}
         checked={required}
         disabled={!rules.data || change.isPending}
         onChange={(event) => change.mutate(event.currentTarget.checked)}
       />
-    </Card>
+    </Section>
   );
 };

@@ -2,6 +2,7 @@ import '@mantine/core/styles/Menu.css';
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import { ChevronDown, Ellipsis } from 'lucide-react';
 import { Fragment, type KeyboardEvent, type ReactNode, useState } from 'react';
+import { texts } from '../texts.ts';
 
 export interface MenuAction {
   label: string;
@@ -37,16 +38,17 @@ export const ActionMenu = ({ groups, rowName }: Props) => {
     >
       <Menu.Target>
         {rowName === undefined ? (
-          <Button
-            variant="default"
-            rightSection={<ChevronDown size={16} aria-hidden />}
-            onKeyDown={onKeyDown}
-          >
-            More
+          <Button variant="default" rightSection={<ChevronDown />} onKeyDown={onKeyDown}>
+            {texts.common.more}
           </Button>
         ) : (
-          <ActionIcon variant="default" size={30} aria-label={`More for ${rowName}`} onKeyDown={onKeyDown}>
-            <Ellipsis size={16} aria-hidden />
+          <ActionIcon
+            variant="default"
+            size={30}
+            aria-label={texts.common.moreFor(rowName)}
+            onKeyDown={onKeyDown}
+          >
+            <Ellipsis />
           </ActionIcon>
         )}
       </Menu.Target>

@@ -2,6 +2,7 @@ import {
   ActionIcon,
   type ActionIconProps,
   Box,
+  Button,
   Code,
   Group,
   Text,
@@ -10,6 +11,7 @@ import {
 } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useId, useState } from 'react';
+import { texts } from '../texts.ts';
 import { notify } from './notify.ts';
 
 /** Browsers offer the clipboard on https only; over plain http the text is copied from an input. */
@@ -33,9 +35,11 @@ const CHECK_MARK_MS = 2500;
 interface Props extends ActionIconProps {
   text: string;
   what: string;
+  /** Beside the icon, where a button needs a word. */
+  label?: string;
 }
 
-export const CopyButton = ({ text, what, ...buttonProps }: Props) => {
+export const CopyButton = ({ text, what, label, ...buttonProps }: Props) => {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -46,25 +50,28 @@ export const CopyButton = ({ text, what, ...buttonProps }: Props) => {
     const done = await copyText(text);
     setCopied(done);
     if (!done)
-      void notify({ color: 'red', title: 'Copying failed', message: 'Select the text and copy it by hand.' });
+      void notify({ color: 'red', title: texts.common.copyFailed, message: texts.common.copyByHand });
   };
+  const icon = copied ? <Check color="var(--mantine-color-teal-light-color)" /> : <Copy />;
   return (
     <>
-      <ActionIcon
-        variant="default"
-        size="lg"
-        onClick={copy}
-        aria-label={`Copy ${what}`}
-        title={`Copy ${what}`}
-        {...buttonProps}
-      >
-        {copied ? (
-          <Check size={16} aria-hidden color="var(--mantine-color-teal-light-color)" />
-        ) : (
-          <Copy size={16} aria-hidden />
-        )}
-      </ActionIcon>
-      <VisuallyHidden aria-live="polite">{copied ? 'Copied' : ''}</VisuallyHidden>
+      {label ? (
+        <Button variant="default" leftSection={icon} onClick={copy}>
+          {label}
+        </Button>
+      ) : (
+        <ActionIcon
+          variant="default"
+          size="lg"
+          onClick={copy}
+          aria-label={texts.common.copy(what)}
+          title={texts.common.copy(what)}
+          {...buttonProps}
+        >
+          {icon}
+        </ActionIcon>
+      )}
+      <VisuallyHidden aria-live="polite">{copied ? texts.common.copied : ''}</VisuallyHidden>
     </>
   );
 };

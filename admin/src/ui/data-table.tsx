@@ -2,6 +2,7 @@ import '@mantine/core/styles/Table.css';
 import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
+import { texts } from '../texts.ts';
 import styles from './data-table.module.css';
 
 export interface Column<Row> {
@@ -27,37 +28,39 @@ interface Props<Row> {
 export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
   const { caption, columns, rows, actions, details } = props;
   return (
-    // Browsers drop the roles of a table that is laid out as cards, so they are set here.
-    <Table className={styles['table']} verticalSpacing="sm" role="table">
-      <caption>
-        <VisuallyHidden>{caption}</VisuallyHidden>
-      </caption>
-      <Table.Thead role="rowgroup">
-        <Table.Tr role="row">
-          {columns.map(({ header, width, noWrap }) => (
-            <Table.Th
-              key={header}
-              scope="col"
-              role="columnheader"
-              w={width}
-              style={noWrap ? { whiteSpace: 'nowrap' } : {}}
-            >
-              {header}
-            </Table.Th>
+    <div className={styles['frame']}>
+      {/* Browsers drop the roles of a table that is laid out as cards, so they are set here. */}
+      <Table className={styles['table']} verticalSpacing="xs" role="table">
+        <caption>
+          <VisuallyHidden>{caption}</VisuallyHidden>
+        </caption>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            {columns.map(({ header, width, noWrap }) => (
+              <Table.Th
+                key={header}
+                scope="col"
+                role="columnheader"
+                w={width}
+                style={noWrap ? { whiteSpace: 'nowrap' } : {}}
+              >
+                {header}
+              </Table.Th>
+            ))}
+            {actions || details ? (
+              <Table.Th scope="col" role="columnheader" w={1}>
+                <VisuallyHidden>{actions ? texts.common.actions : texts.common.details}</VisuallyHidden>
+              </Table.Th>
+            ) : null}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody role="rowgroup">
+          {rows.map((row) => (
+            <DataRow key={row.id} {...props} row={row} />
           ))}
-          {actions || details ? (
-            <Table.Th scope="col" role="columnheader" w={1}>
-              <VisuallyHidden>{actions ? 'Actions' : 'Details'}</VisuallyHidden>
-            </Table.Th>
-          ) : null}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody role="rowgroup">
-        {rows.map((row) => (
-          <DataRow key={row.id} {...props} row={row} />
-        ))}
-      </Table.Tbody>
-    </Table>
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 };
 
@@ -94,16 +97,16 @@ const DataRow = <Row extends { id: string }>(props: Props<Row> & { row: Row }) =
             {actions?.(row)}
             {more === null ? null : (
               <Button
-                variant="default"
-                size="xs"
+                variant="subtle"
+                color="gray"
+                size="compact-sm"
                 aria-expanded={opened}
                 aria-controls={id}
                 onClick={() => setOpened(!opened)}
-                rightSection={
-                  opened ? <ChevronUp size={14} aria-hidden /> : <ChevronDown size={14} aria-hidden />
-                }
+                rightSection={opened ? <ChevronUp size={14} /> : <ChevronDown size={14} />}
               >
-                Details<VisuallyHidden> of {nameOf(row)}</VisuallyHidden>
+                {texts.common.details}
+                <VisuallyHidden> {texts.common.ofRow(nameOf(row))}</VisuallyHidden>
               </Button>
             )}
           </Table.Td>

@@ -1,29 +1,27 @@
-import { Alert, Button, Center, Container, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Container, Stack, Title } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, errorMessage } from '../api.ts';
+import { texts } from '../texts.ts';
+import { EmptyState } from './empty-state.tsx';
 import { isServiceThere, PageMissing, reloadOnce } from './lazy.tsx';
 import { ButtonLink } from './links.tsx';
 import { Loading, useTabTitle } from './page-frame.tsx';
 
+const words = texts.shell;
+
 export const NoSuchPage = () => {
-  useTabTitle('No such page');
+  useTabTitle(words.noPage);
   return (
-    <Center mih="100vh" p="md" component="main">
-      <Stack align="center" gap="sm" ta="center">
-        <Title order={1} size="h3">
-          There is no such page
-        </Title>
-        <Text c="dimmed">The link may be old, or a letter of it is missing.</Text>
-        <ButtonLink to="/">Go to overview</ButtonLink>
-      </Stack>
-    </Center>
+    <EmptyState isPage title={words.noPage} description={words.noPageWhy}>
+      <ButtonLink to="/">{words.goToToday}</ButtonLink>
+    </EmptyState>
   );
 };
 
 export const StartFailed = ({ error }: { error: unknown }) => {
-  useTabTitle('Not available');
+  useTabTitle(words.notAvailable);
   return (
     <Stack component="main" mih="100vh" p="md" justify="center" gap={0}>
       <Title order={1} size="h3" ta="center">
@@ -39,9 +37,9 @@ export const PageError = ({ error }: { error: unknown }) => {
   if (error instanceof PageMissing) return <PageIsMissing retry={error.retry} />;
   const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
   return (
-    <PageAlert color="red" title="This did not work" onRetry={() => void router.invalidate()}>
+    <PageAlert color="red" title={words.failed} onRetry={() => void router.invalidate()}>
       {errorMessage(error)}
-      {requestId ? <small>Request {requestId}</small> : null}
+      {requestId ? <small>{texts.common.request(requestId)}</small> : null}
     </PageAlert>
   );
 };
@@ -59,7 +57,7 @@ const PageAlert = ({ color, title, onRetry, children }: AlertProps) => (
       <Stack gap="sm" align="flex-start">
         {children}
         <Button variant="default" size="xs" onClick={onRetry}>
-          Try again
+          {texts.common.tryAgain}
         </Button>
       </Stack>
     </Alert>
@@ -91,13 +89,8 @@ const PageIsMissing = ({ retry }: { retry: () => Promise<boolean> }) => {
   }, [tryAgain]);
   if (!isAway) return <Loading />;
   return (
-    <PageAlert
-      color="orange"
-      title={navigator.onLine ? 'The service cannot be reached' : 'You are offline'}
-      onRetry={tryAgain}
-    >
-      This page is not loaded yet. It opens as soon as the connection is back; the pages that you opened
-      before still work.
+    <PageAlert color="orange" title={navigator.onLine ? words.unreachable : words.offline} onRetry={tryAgain}>
+      {words.notLoaded}
     </PageAlert>
   );
 };

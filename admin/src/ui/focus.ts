@@ -1,7 +1,7 @@
-// A dialog takes the focus; when it closes, the focus goes back to where it was. The component library does this only for
+// A dialog, or a button of a toast, takes the focus; when it closes, the focus goes back to where it was. The component library does this only for
 // dialogs that stay mounted, and where the element is gone the browser begins at the top of the page again.
 
-const DIALOG = '[role="dialog"], [role="alertdialog"]';
+const DIALOG = '[role="dialog"], [role="alertdialog"], .mantine-Notifications-root';
 const FOCUSABLE =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled)';
 const KEPT = 8;
@@ -55,6 +55,11 @@ const letGo = (): void => {
   if (held && !held.closest(DIALOG)) held = null;
 };
 
+/** For what a new page leads the focus to, in place of `autoFocus`: a dialog that was opened while the page was loading keeps the focus. */
+export const focusOnPage = (element: HTMLElement | null): void => {
+  if (!document.querySelector('[aria-modal="true"]')) element?.focus();
+};
+
 export const returnFocus = (): void => {
   document.addEventListener('focusin', remember);
   for (const event of ['keydown', 'pointerdown']) document.addEventListener(event, letGo, { capture: true });
@@ -77,14 +82,16 @@ const isUsable = (field: HTMLElement): boolean =>
 const onEnter = (event: KeyboardEvent): void => {
   const { target } = event;
   if (event.key !== 'Enter' || event.defaultPrevented || event.isComposing) return;
-  if (!(target instanceof HTMLElement) || !target.matches(FIELDS)) return;
+  if (!(target instanceof HTMLElement)) return;
   const form = target.closest('form');
   if (!form) return;
+  // From its buttons and links too, where the browser would open a new tab.
   if (event.ctrlKey || event.metaKey) {
     event.preventDefault();
     if (!form.querySelector(BLOCKED)) form.requestSubmit();
     return;
   }
+  if (!target.matches(FIELDS)) return;
   const fields = [...form.querySelectorAll<HTMLElement>(FIELDS)].filter(isUsable);
   if (fields.length < 2 || !target.matches(TEXT_INPUT)) return;
   event.preventDefault();

@@ -1,4 +1,5 @@
 import { type ComponentType, type ReactNode, Suspense, use } from 'react';
+import { APP_PATH } from '../api.ts';
 
 /** Resolves when the page is rendered and the browser is idle. */
 export const whenIdle = (): Promise<void> =>
@@ -99,7 +100,7 @@ export const lazyPage = <Name extends string>(
 
 /** Whether the service answers. A reload without this question would end on the browser's own error page. */
 export const isServiceThere = (): Promise<boolean> =>
-  fetch('/admin/', { method: 'HEAD', cache: 'no-store' }).then(
+  fetch(`${APP_PATH}/`, { method: 'HEAD', cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   );

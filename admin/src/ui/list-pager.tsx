@@ -1,6 +1,10 @@
-import { ActionIcon, Button, EmptyState, Group, Text, TextInput } from '@mantine/core';
-import { ChevronLeft, ChevronRight, type LucideIcon, SearchX } from 'lucide-react';
+import { ActionIcon, Button, Group, Text, TextInput } from '@mantine/core';
+import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { texts } from '../texts.ts';
+import { EmptyState } from './empty-state.tsx';
+
+const words = texts.common;
 
 interface Props {
   list: { items: readonly unknown[]; page: number; totalPages: number; total: number };
@@ -17,12 +21,7 @@ export const PagedList = ({ list, noun, onPage, empty, children }: Props) => {
   return (
     <>
       {children}
-      <Group justify="space-between" gap="sm">
-        <Text size="sm" c="dimmed" aria-live="polite">
-          {count}
-        </Text>
-        <Pages list={list} onPage={onPage} />
-      </Group>
+      <ListFooter count={count} list={list} onPage={onPage} />
     </>
   );
 };
@@ -32,8 +31,17 @@ interface PagesProps {
   onPage(page: number): void;
 }
 
+export const ListFooter = ({ count, ...pages }: PagesProps & { count: string }) => (
+  <Group justify="space-between" gap="sm">
+    <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
+      {count}
+    </Text>
+    <Pages {...pages} />
+  </Group>
+);
+
 /** "Page 3 of 12", where the 3 can be typed over. */
-export const Pages = ({ list: { page, totalPages }, onPage }: PagesProps) => {
+const Pages = ({ list: { page, totalPages }, onPage }: PagesProps) => {
   const [typed, setTyped] = useState(String(page));
   useEffect(() => setTyped(String(page)), [page]);
   const jump = () => {
@@ -43,15 +51,15 @@ export const Pages = ({ list: { page, totalPages }, onPage }: PagesProps) => {
   };
   const step = (label: string, Icon: LucideIcon, to: number, disabled: boolean) => (
     <ActionIcon variant="default" aria-label={label} disabled={disabled} onClick={() => onPage(to)}>
-      <Icon size={16} aria-hidden />
+      <Icon />
     </ActionIcon>
   );
   if (totalPages <= 1) return null;
   return (
-    <Group component="nav" aria-label="Pages of the list" gap={6} wrap="nowrap">
-      {step('Previous page', ChevronLeft, Math.min(page - 1, totalPages), page <= 1)}
+    <Group component="nav" aria-label={words.pagesOfList} gap={6} wrap="nowrap">
+      {step(words.previousPage, ChevronLeft, Math.min(page - 1, totalPages), page <= 1)}
       <Text size="sm" c="dimmed" component="label" htmlFor="page-jump">
-        Page
+        {words.page}
       </Text>
       <TextInput
         id="page-jump"
@@ -68,25 +76,18 @@ export const Pages = ({ list: { page, totalPages }, onPage }: PagesProps) => {
         }}
       />
       <Text size="sm" c="dimmed" className="tabular-numbers" style={{ whiteSpace: 'nowrap' }}>
-        of {totalPages.toLocaleString()}
+        {words.ofPages(totalPages)}
       </Text>
-      {step('Next page', ChevronRight, page + 1, page >= totalPages)}
+      {step(words.nextPage, ChevronRight, page + 1, page >= totalPages)}
     </Group>
   );
 };
 
 /** Shown where a page number is beyond the end of its list. */
 export const PastEnd = ({ count, onFirst }: { count: string; onFirst(): void }) => (
-  <EmptyState
-    py="xl"
-    icon={<SearchX size={32} aria-hidden />}
-    title="This page is empty"
-    description={`There are ${count}, on earlier pages.`}
-  >
-    <EmptyState.Actions>
-      <Button variant="default" onClick={onFirst}>
-        To the first page
-      </Button>
-    </EmptyState.Actions>
+  <EmptyState title={words.emptyPage} description={words.onEarlierPages(count)}>
+    <Button variant="default" onClick={onFirst}>
+      {words.firstPage}
+    </Button>
   </EmptyState>
 );

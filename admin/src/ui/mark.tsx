@@ -12,3 +12,31 @@ export const Mark = ({ size = 24 }: { size?: number }) => (
     />
   </svg>
 );
+
+/** HANDBACK in Code 128, as on a slip: the widths of bars and spaces in turn, 123 modules together. */
+const WIDTHS = [...'2112142311131113231133211123131311231113231313211123311223122331112'].map(Number);
+
+/** Bars of these widths, with spaces between them, as the path of a drawing; and where the last one ends. */
+export const barsOf = (widths: readonly number[], height = 1, from = 0): { path: string; end: number } => {
+  let end = from;
+  const bars = widths.map((width, index) => {
+    end += width;
+    return index % 2 === 0 ? `M${end - width} 0h${width}v${height}h-${width}z` : '';
+  });
+  return { path: bars.join(''), end };
+};
+
+interface StripeProps {
+  className?: string | undefined;
+  widths?: readonly number[];
+}
+
+/** A bar code as an ornament, in the colour of the text around it; as large as its class says. */
+export const Stripe = ({ className, widths = WIDTHS }: StripeProps) => {
+  const { path, end } = barsOf(widths);
+  return (
+    <svg className={className} viewBox={`0 0 ${end} 1`} preserveAspectRatio="none" aria-hidden>
+      <path d={path} fill="currentColor" shapeRendering="crispEdges" />
+    </svg>
+  );
+};

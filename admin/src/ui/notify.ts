@@ -1,8 +1,21 @@
+import { errorMessage } from '../api.ts';
+
+interface Toast {
+  message: string;
+  title?: string;
+  color?: string;
+  /** Buttons in the toast; it closes when one is pressed. */
+  actions?: readonly { label: string; run(): unknown }[];
+}
+
 /** Shows a notification. The library behind it loads after the page, since nothing needs it before. */
-export const notify = async (notification: { message: string; title?: string; color?: string }) => {
+export const notify = async (toast: Toast) => {
   // Where it cannot be loaded there is no way to show anything; the page itself works without.
   const area = await import('./notification-area.tsx').catch(() => null);
-  area?.show({ color: 'teal', closeButtonProps: { 'aria-label': 'Close' }, ...notification });
+  area?.showToast(toast);
 };
 
 export const notifyDone = (message: string): void => void notify({ message });
+
+export const notifyFailed = (title: string, error: unknown): void =>
+  void notify({ color: 'red', title, message: errorMessage(error) });

@@ -1,16 +1,8 @@
-import {
-  Card,
-  type CardProps,
-  Center,
-  Group,
-  Loader,
-  Stack,
-  Text,
-  Title,
-  type TitleProps,
-} from '@mantine/core';
-import { useBlocker } from '@tanstack/react-router';
+import { Box, type BoxProps, Group, Stack, Text, Title, type TitleProps } from '@mantine/core';
 import { type ReactNode, useEffect, useId } from 'react';
+import { texts } from '../texts.ts';
+import { Stripe } from './mark.tsx';
+import styles from './page-frame.module.css';
 
 const APP = 'Handback';
 
@@ -41,41 +33,34 @@ interface Props {
 
 export const PageFrame = ({ title, intro, backLink, actions, children }: Props) => (
   <Stack maw={1100} gap="lg" pb="xl">
-    <Stack gap="xs">
+    <Stack gap={4} className={styles['head'] ?? ''}>
       {backLink}
       <Group justify="space-between" align="flex-start" gap="sm">
         <PageTitle>{title}</PageTitle>
         {actions ? <Group gap="xs">{actions}</Group> : null}
       </Group>
       {intro ? (
-        <Text c="dimmed" maw="70ch">
+        <Text c="dimmed" size="sm" maw="70ch">
           {intro}
         </Text>
       ) : null}
+      <Stripe className={styles['head-stripe']} />
     </Stack>
     {children}
   </Stack>
 );
 
-export const useUnsavedWarning = (isChanged: boolean, what: string): void => {
-  useBlocker({
-    shouldBlockFn: () => !window.confirm(`Leave this page? The changed ${what} are not saved yet.`),
-    enableBeforeUnload: isChanged,
-    disabled: !isChanged,
-  });
-};
-
-interface SectionProps extends CardProps {
+interface SectionProps extends BoxProps {
   title: string;
   size?: TitleProps['size'];
   aside?: ReactNode;
   children: ReactNode;
 }
 
-export const Section = ({ title, size = 'h5', aside, children, ...card }: SectionProps) => {
+export const Section = ({ title, size = 'h4', aside, children, ...box }: SectionProps) => {
   const id = useId();
   return (
-    <Card withBorder component="section" aria-labelledby={id} {...card}>
+    <Box component="section" aria-labelledby={id} className={styles['section'] ?? ''} {...box}>
       <Group gap="sm" mb="xs" justify="space-between">
         <Title order={3} size={size} id={id}>
           {title}
@@ -83,12 +68,18 @@ export const Section = ({ title, size = 'h5', aside, children, ...card }: Sectio
         {aside}
       </Group>
       {children}
-    </Card>
+    </Box>
   );
 };
 
+/** What a form ends with, in sight wherever its page is scrolled to. */
+export const PageBar = ({ children }: { children: ReactNode }) => (
+  <div className={styles['bar']}>{children}</div>
+);
+
 export const Loading = () => (
-  <Center mih="50vh">
-    <Loader role="status" aria-label="Loading" />
-  </Center>
+  <div className={styles['loading']} role="status" aria-label={texts.common.loading}>
+    <Stripe />
+    <Stripe />
+  </div>
 );

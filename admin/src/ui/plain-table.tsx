@@ -14,10 +14,9 @@ export interface PlainColumn<Row> {
 interface Props<Row> {
   columns: readonly PlainColumn<Row>[];
   rows: readonly Row[];
-  keyOf: (row: Row, index: number) => Key;
+  keyOf: (row: Row) => Key;
   caption?: ReactNode;
   className?: string | undefined;
-  headClassName?: string | undefined;
   rowProps?: (row: Row) => HTMLAttributes<HTMLTableRowElement>;
   footer?: ReactNode;
   /** Where the table has little room, the first cell of a row has the whole width, and the others stand below it with their headers. */
@@ -28,34 +27,43 @@ const keyOfColumn = <Row,>({ key, header }: PlainColumn<Row>): string => key ?? 
 
 /** A table of the page's own, small enough for its first load. */
 export const PlainTable = <Row,>(props: Props<Row>) => {
-  const { columns, rows, keyOf, caption, className = '', headClassName, rowProps, footer, stacked } = props;
+  const { columns, rows, keyOf, caption, className = '', rowProps, footer, stacked } = props;
+  // Rows that are no longer laid out as a table are none to some browsers, unless they say so.
+  const is = (role: string) => (stacked ? { role } : null);
   const table = (
-    <table className={`${styles['table']} ${stacked ? styles['stacked'] : ''} ${className}`}>
+    <table {...is('table')} className={`${styles['table']} ${stacked ? styles['stacked'] : ''} ${className}`}>
       {caption === undefined ? null : (
         <caption className={styles['caption']}>
           <VisuallyHidden>{caption}</VisuallyHidden>
         </caption>
       )}
-      <thead className={headClassName}>
-        <tr>
+      <thead {...is('rowgroup')}>
+        <tr {...is('row')}>
           {columns.map((column) => (
-            <th key={keyOfColumn(column)} scope="col" className={column.className} {...column.head}>
+            <th
+              key={keyOfColumn(column)}
+              {...is('columnheader')}
+              scope="col"
+              className={column.className}
+              {...column.head}
+            >
               {column.header}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={keyOf(row, index)} {...rowProps?.(row)}>
+      <tbody {...is('rowgroup')}>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} {...is('row')} {...rowProps?.(row)}>
             {columns.map((column) =>
               column.isName ? (
-                <th key={keyOfColumn(column)} scope="row" className={column.className}>
+                <th key={keyOfColumn(column)} {...is('rowheader')} scope="row" className={column.className}>
                   {column.cell(row)}
                 </th>
               ) : (
                 <td
                   key={keyOfColumn(column)}
+                  {...is('cell')}
                   className={column.className}
                   data-label={stacked ? keyOfColumn(column) : undefined}
                 >
@@ -73,13 +81,6 @@ export const PlainTable = <Row,>(props: Props<Row>) => {
 };
 
 export const columnClass = (...names: string[]): string => names.map((name) => styles[name]).join(' ');
-
-/** Shown only where the screen has no room for the columns that are `wide-only`. */
-export const NarrowOnly = ({ children }: { children: ReactNode }) => (
-  <div className={styles['narrow-only']} style={{ whiteSpace: 'nowrap' }}>
-    {children}
-  </div>
-);
 
 export const TableFrame = ({ children }: { children: ReactNode }) => (
   <div className={styles['frame']}>{children}</div>

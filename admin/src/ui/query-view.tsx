@@ -2,6 +2,9 @@ import { Alert, Button, Group, Skeleton, Stack } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError, SIGNED_OUT } from '../api.ts';
+import { texts } from '../texts.ts';
+
+const words = texts.common;
 
 interface Props {
   title: string;
@@ -19,15 +22,15 @@ export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
         <Group gap="sm">
           {body?.statusCode === 401 ? (
             <Button size="xs" onClick={() => window.dispatchEvent(new Event(SIGNED_OUT))}>
-              Sign in again
+              {words.signInAgain}
             </Button>
           ) : onRetry ? (
             <Button size="xs" variant="default" onClick={onRetry}>
-              Try again
+              {words.tryAgain}
             </Button>
           ) : null}
           {children}
-          {body && body.statusCode >= 500 ? <small>Request {body.requestId}</small> : null}
+          {body && body.statusCode >= 500 ? <small>{words.request(body.requestId)}</small> : null}
         </Group>
       </Stack>
     </Alert>
@@ -71,14 +74,14 @@ export const QueryView = <Data,>({ query, children }: QueryViewProps<Data>) => {
   if (data === undefined && !error) return <LoadingRows rows={4} />;
   return (
     <Stack gap="md">
-      <QueryError query={query} title="This could not be read" stale="This could not be refreshed" />
+      <QueryError query={query} title={words.notRead} stale={words.notRefreshed} />
       {data === undefined ? null : children(data)}
     </Stack>
   );
 };
 
 export const LoadingRows = ({ rows }: { rows: number }) => (
-  <Stack gap="xs" role="status" aria-label="Loading">
+  <Stack gap="xs" role="status" aria-label={words.loading}>
     {Array.from({ length: rows }, (_, row) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
       <Skeleton key={row} height={44} />

@@ -1,10 +1,13 @@
 import { useId, useRef, useState } from 'react';
+import { texts } from '../texts.ts';
 import { lazyOptional } from './lazy.tsx';
 import { TwoLines } from './two-lines.tsx';
 
+const words = texts.common;
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 const dayNumber = (ms: number): number => {
   const date = new Date(ms);
@@ -15,14 +18,12 @@ const dayNumber = (ms: number): number => {
 export const calendarDaysBetween = (fromMs: number, toMs: number): number =>
   dayNumber(toMs) - dayNumber(fromMs);
 
-const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
-
 /** A length of time in whole units: "3 days", counted by the reader's calendar as in "3 days ago". */
 export const formatSpan = (fromMs: number, toMs: number): string => {
   const ms = toMs - fromMs;
-  if (ms >= DAY_MS) return counted(calendarDaysBetween(fromMs, toMs), 'day');
-  if (ms >= HOUR_MS) return counted(Math.floor(ms / HOUR_MS), 'hour');
-  return ms >= MINUTE_MS ? counted(Math.floor(ms / MINUTE_MS), 'minute') : 'less than a minute';
+  if (ms >= DAY_MS) return words.days(calendarDaysBetween(fromMs, toMs));
+  if (ms >= HOUR_MS) return words.hours(Math.floor(ms / HOUR_MS));
+  return ms >= MINUTE_MS ? words.minutes(Math.floor(ms / MINUTE_MS)) : words.lessThanMinute;
 };
 
 const ExactTime = lazyOptional(async () => (await import('./exact-time.tsx')).ExactTime);
@@ -37,7 +38,7 @@ const HOURS = 6;
 export const formatRelative = (at: string, nowMs = Date.now()): string => {
   const ms = Date.parse(at) - nowMs;
   const [distance, days] = [Math.abs(ms), calendarDaysBetween(nowMs, nowMs + ms)];
-  if (distance < MINUTE_MS) return 'just now';
+  if (distance < MINUTE_MS) return words.justNow;
   if (distance < HOUR_MS) return relative.format(Math.round(ms / MINUTE_MS), 'minute');
   if (days === 0 || distance < HOURS * HOUR_MS) return relative.format(Math.trunc(ms / HOUR_MS), 'hour');
   return relative.format(days, 'day');
@@ -104,5 +105,5 @@ const utcDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZo
 /** A time at which something ends, in UTC: midnight is the end of the day before. */
 export const formatEnd = (at: string): string => {
   const ms = Date.parse(at);
-  return `${ms % DAY_MS === 0 ? `the end of ${utcDate.format(ms - 1)}` : utcTime.format(ms)} (UTC)`;
+  return `${ms % DAY_MS === 0 ? words.endOf(utcDate.format(ms - 1)) : utcTime.format(ms)} (UTC)`;
 };

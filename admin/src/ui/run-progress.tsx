@@ -1,4 +1,5 @@
 import { Button, Group, Progress, Text } from '@mantine/core';
+import { texts } from '../texts.ts';
 
 interface Props {
   label: string;
@@ -11,10 +12,10 @@ export const RunProgress = ({ label, done, total, onStop }: Props) => (
   <Group gap="xs" wrap="nowrap">
     <Progress flex={1} miw={90} value={total === 0 ? 0 : (100 * done) / total} aria-label={label} />
     <Text size="sm" className="tabular-numbers" role="status">
-      {done.toLocaleString()} of {total.toLocaleString()}
+      {texts.common.doneOf(done, total)}
     </Text>
     <Button variant="default" size="compact-sm" onClick={onStop}>
-      Stop
+      {texts.common.stop}
     </Button>
   </Group>
 );

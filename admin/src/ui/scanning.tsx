@@ -1,7 +1,9 @@
 import { TextInput } from '@mantine/core';
 import { CircleCheck, CircleX, ScanLine } from 'lucide-react';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { LENGTH } from '../../../contract/lengths.ts';
+import { texts } from '../texts.ts';
+import { focusOnPage } from './focus.ts';
 import styles from './scanning.module.css';
 import { useScanner } from './shortcuts.ts';
 
@@ -11,11 +13,15 @@ interface FieldProps {
   label: string;
   description: string;
   onScan(text: string): void;
+  /** For a page that leads the focus back to it. */
+  field?: RefObject<HTMLInputElement | null>;
 }
 
 /** Takes what is scanned into it, and what is scanned beside it while no other text field has the focus. */
-export const ScanField = ({ label, description, onScan }: FieldProps) => {
-  const input = useRef<HTMLInputElement>(null);
+export const ScanField = ({ label, description, onScan, field: given }: FieldProps) => {
+  const own = useRef<HTMLInputElement>(null);
+  const input = given ?? own;
+  useEffect(() => focusOnPage(input.current), [input]);
   useScanner(onScan);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -32,10 +38,9 @@ export const ScanField = ({ label, description, onScan }: FieldProps) => {
         label={label}
         description={description}
         size="lg"
-        autoFocus
         autoComplete="off"
         maxLength={LENGTH.name}
-        leftSection={<ScanLine size={22} aria-hidden />}
+        leftSection={<ScanLine size={22} />}
         classNames={{ input: styles['scan'] ?? '' }}
       />
     </form>
@@ -49,29 +54,40 @@ export interface ScanOutcome {
   message: string;
 }
 
-/** What became of the last scan, large enough to be read from the other side of a bench, and read aloud. */
-export const LastScan = ({ last, children }: { last: ScanOutcome | null; children?: ReactNode }) => (
+interface LastProps {
+  last: ScanOutcome | null;
+  /** Counts the scans: each slides in. */
+  turn?: number;
+  /** Before the first scan. */
+  ready?: string;
+  details?: ReactNode;
+  children?: ReactNode;
+}
+
+/** What became of the last scan, large enough to be read from the other side of the counter, and read aloud. */
+export const LastScan = ({ last, turn, ready = texts.station.ready, details, children }: LastProps) => (
   <div className={styles['last']} data-state={last === null ? 'none' : last.isDone ? 'done' : 'failed'}>
-    {last ? last.isDone ? <CircleCheck size={40} aria-hidden /> : <CircleX size={40} aria-hidden /> : null}
+    {last ? last.isDone ? <CircleCheck size={40} /> : <CircleX size={40} /> : null}
     <div className={styles['words']} role="status" aria-live="assertive" aria-atomic>
       {last === null ? (
-        'Ready'
+        ready
       ) : (
-        <>
+        <div key={turn} className={styles['slides']}>
           <strong>
             <bdi>{last.text}</bdi>
           </strong>{' '}
           <span>{last.message}</span>
-        </>
+          {details}
+        </div>
       )}
     </div>
-    {children}
+    {children ? <div className={styles['actions']}>{children}</div> : null}
   </div>
 );
 
 // A tone for each scan, for people who look at the goods and not at the screen.
 
-const REMEMBERED = 'handback.bench-sound';
+const REMEMBERED = 'handback.station-sound';
 const TONES = { done: { hertz: 880, seconds: 0.12 }, failed: { hertz: 196, seconds: 0.45 } } as const;
 const QUIET = 0.15;
 

@@ -1,4 +1,5 @@
 import { Group, Kbd, Modal, Stack, Text } from '@mantine/core';
+import { texts } from '../texts.ts';
 import { currentShortcuts, keyLabel } from './shortcuts.ts';
 
 const keysByLabel = (): Map<string, string[]> => {
@@ -8,13 +9,7 @@ const keysByLabel = (): Map<string, string[]> => {
 };
 
 export const ShortcutList = ({ onClose }: { onClose(): void }) => (
-  <Modal
-    opened
-    onClose={onClose}
-    title="Keyboard shortcuts"
-    closeButtonProps={{ 'aria-label': 'Close' }}
-    size="sm"
-  >
+  <Modal opened onClose={onClose} title={texts.shell.keys} size="sm">
     <Stack component="ul" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
       {[...keysByLabel()].map(([label, keys]) => (
         <Group component="li" key={label} gap={6} wrap="nowrap">

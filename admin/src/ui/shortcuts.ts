@@ -1,4 +1,4 @@
-import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useEffectEvent } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 
 interface Shortcut {
   /** As the browser names it (`j`, `?`, `F2`), or with Ctrl or Command: `mod+k`. */
@@ -11,7 +11,10 @@ interface Shortcut {
 /** Apple's keyboards have Command in the place of Ctrl. */
 const MODIFIER = /^(Mac|iP)/.test(navigator.platform) ? '⌘' : 'Ctrl ';
 
-export const keyLabel = (key: string): string => key.toUpperCase().replace('MOD+', MODIFIER);
+export const keyLabel = (key: string): string => {
+  if (key === 'Escape') return 'Esc';
+  return /^[A-Z]$/.test(key) ? `Shift ${key}` : key.toUpperCase().replace('MOD+', MODIFIER);
+};
 
 /** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
 const SCAN_GAP_MS = 40;
@@ -43,12 +46,25 @@ export const currentShortcuts = (): Shortcut[] => [
 const find = (key: string): Shortcut | undefined => groups.flat().findLast((each) => each.key === key);
 
 let lastKeyAt = Number.NEGATIVE_INFINITY;
-let waiting: ReturnType<typeof setTimeout> | undefined;
+/** The key that was pressed last, until it is known that it does not begin a scan. */
+let waiting: { timer: ReturnType<typeof setTimeout>; shortcut: Shortcut } | null = null;
 
 const onKeyDown = (event: KeyboardEvent): void => {
+  // It comes before the key that it belongs to.
+  if (event.key === 'Shift') return;
   const isFollowing = event.timeStamp - lastKeyAt < SCAN_GAP_MS;
   lastKeyAt = event.timeStamp;
-  clearTimeout(waiting);
+  const before = waiting;
+  clearTimeout(before?.timer);
+  waiting = null;
+  // No code has one letter: a quick hand goes to a row and opens it.
+  if (event.key === 'Enter' && before && isFollowing) {
+    before.shortcut.run();
+    if (!(document.activeElement instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    document.activeElement.click();
+    return;
+  }
   if (event.repeat || event.defaultPrevented || event.altKey || isDialogOpen()) return;
   const withModifier = event.ctrlKey || event.metaKey;
   const shortcut = find(withModifier ? `mod+${event.key.toLowerCase()}` : event.key);
@@ -61,7 +77,11 @@ const onKeyDown = (event: KeyboardEvent): void => {
   }
   if (isTyping(event) || isChoosing(event) || isFollowing) return;
   event.preventDefault();
-  waiting = setTimeout(() => shortcut.run(), SCAN_GAP_MS);
+  const run = () => {
+    waiting = null;
+    shortcut.run();
+  };
+  waiting = { timer: setTimeout(run, SCAN_GAP_MS), shortcut };
 };
 document.addEventListener('keydown', onKeyDown);
 
@@ -120,10 +140,4 @@ export const useScanner = (onScan: OnScan): void => {
     listeners.push(listener);
     return () => void listeners.splice(listeners.indexOf(listener), 1);
   }, []);
-};
-
-/** For a choice on a page that lives on scans: a letter there would choose another option before it is known to be a scan's. */
-export const chooseByArrowsOnly = (event: ReactKeyboardEvent): void => {
-  const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
-  if (!hasModifier && event.key.length === 1 && event.key !== ' ') event.preventDefault();
 };

@@ -1,3 +1,5 @@
+import { useLocalStorage } from '@mantine/hooks';
+
 // What a tab remembers. Where its storage is full or forbidden nothing is remembered, and the pages work without.
 
 export const readTab = <Value>(name: string): Value | null => {
@@ -19,3 +21,7 @@ export const removeFromTab = (isMeant: (name: string, text: string) => boolean):
   for (const [name, text] of Object.entries(sessionStorage))
     if (name.startsWith('handback.') && isMeant(name, text)) sessionStorage.removeItem(name);
 };
+
+/** What this browser remembers, also for the tabs and days to come. */
+export const useRemembered = <Value>(key: string, defaultValue: Value) =>
+  useLocalStorage<Value>({ key, defaultValue, getInitialValueInEffect: false });

@@ -5,7 +5,8 @@ import styles from './two-lines.module.css';
 
 /** Shows the whole text of what is cut when the pointer is on it. */
 const tellAll = ({ currentTarget }: PointerEvent<HTMLElement>): void => {
-  const isCut = currentTarget.scrollHeight > currentTarget.clientHeight + 1;
+  const { scrollHeight, clientHeight, scrollWidth, clientWidth } = currentTarget;
+  const isCut = scrollHeight > clientHeight + 1 || scrollWidth > clientWidth;
   if (isCut) currentTarget.title = currentTarget.textContent ?? '';
   else currentTarget.removeAttribute('title');
 };
@@ -42,6 +43,13 @@ export const BreakableEmail = ({ email }: { email: string }) =>
 
 export const Hint = ({ children }: { children: ReactNode }) => (
   <Text size="sm" c="dimmed">
+    {children}
+  </Text>
+);
+
+/** Where a cell of a table has nothing to show. */
+export const Dimmed = ({ children }: { children: string }) => (
+  <Text span inherit c="dimmed">
     {children}
   </Text>
 );

@@ -1,7 +1,6 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import type { ApiDescription } from '../../http/openapi.ts';
 import { ERRORS, type ErrorCode, invalidField, ServiceError } from '../../service/errors.ts';
-import { SESSION_COOKIE } from '../../staff/sessions.ts';
 
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,
@@ -12,26 +11,23 @@ export const ADMIN_API: ApiDescription = {
     description:
       'Sign in at `POST /session`; the cookie it sets goes along with every call. Changes are taken as JSON, from our own pages only.',
   },
-  tags: [
-    { name: 'Session', description: 'Signing in and out.' },
-    { name: 'Offline repairs', description: "The shop's repairs, from programs and from staff." },
-    { name: 'Trade returns', description: "The shop's trade returns, and the moves its staff make." },
-    { name: 'Overview', description: 'Figures of the shop.' },
-    { name: 'Saved views', description: 'Lists under a name.' },
-    { name: 'API clients', description: "The shop's programs and their webhooks, for its Admins." },
-    { name: 'Team', description: "The shop's people, for its Admins." },
-    { name: 'Settings', description: "The shop's rules, for its Admins." },
-    { name: 'Audit log', description: 'Who changed what, for Admins.' },
-    {
-      name: 'Personal data',
-      description: 'Finding, exporting and erasing customers and former employees, for Admins.',
-    },
-  ],
+  tags: {
+    Session: 'Signing in and out.',
+    'Offline repairs': "The shop's repairs, from programs and from staff.",
+    'Trade returns': "The shop's trade returns, and the moves its staff make.",
+    Overview: 'Figures of the shop.',
+    'Saved views': 'Lists under a name.',
+    'API clients': "The shop's programs and their webhooks, for its Admins.",
+    Team: "The shop's people, for its Admins.",
+    Settings: "The shop's rules, for its Admins.",
+    'Audit log': 'Who changed what, for Admins.',
+    'Personal data': 'Finding, exporting and erasing customers and former employees, for Admins.',
+  },
   securitySchemes: {
     session: {
       type: 'apiKey',
       in: 'cookie',
-      name: SESSION_COOKIE,
+      name: 'handback_session',
       description: 'Set at sign-in, for 12 hours.',
     },
   },

@@ -27,15 +27,7 @@ how long to wait.
 version, and the old one then lives for at least 12 months more.
 `.trim();
 
-/** Adds the events that a client's webhook URL receives, from the same schemas that build them. */
-const withEvents = (document: Json): Json => {
-  const events = Object.entries(WEBHOOK_EVENT_DATA).map(([name, data]) => [
-    name,
-    { post: eventOperation(name as WebhookEventName, data) },
-  ]);
-  return { ...document, webhooks: Object.fromEntries(events) };
-};
-
+/** An event that a client's webhook URL receives, from the same schema that builds it. */
 const eventOperation = (name: WebhookEventName, data: z.ZodType) => {
   const properties = {
     event: { type: 'string', const: name },
@@ -98,8 +90,6 @@ const EVENT_HEADERS = Object.entries({
   schema: { type: 'string' },
 }));
 
-const tag = (name: string, description: string) => ({ name, description });
-
 export const EXTERNAL_API: ApiDescription = {
   basePath: BASE_PATH,
   decorator: 'swagger',
@@ -108,17 +98,15 @@ export const EXTERNAL_API: ApiDescription = {
     summary: 'Offline repairs and trade returns, for the systems of a shop.',
     description: GUIDE,
   },
-  tags: [
-    tag('Offline repairs', 'Items handed in at a counter, a service desk or a partner.'),
-    tag(
-      'Trade returns',
+  tags: {
+    'Offline repairs': 'Items handed in at a counter, a service desk or a partner.',
+    'Trade returns':
       "Business-to-business returns: you create and read them; the shop's staff move them, or a client with the right `move-trade-returns`.",
-    ),
-    tag('Usage', "How much of the shop's month is used."),
-    tag('Events', 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.'),
-    tag('Deliveries', "What was sent to the client's webhook URL, and what became of it."),
-    tag('Personal data', 'Erasing a customer, for clients with the right `erase`.'),
-  ],
+    Usage: "How much of the shop's month is used.",
+    Events: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
+    Deliveries: "What was sent to the client's webhook URL, and what became of it.",
+    'Personal data': 'Erasing a customer, for clients with the right `erase`.',
+  },
   securitySchemes: {
     apiKey: {
       type: 'apiKey',
@@ -156,5 +144,10 @@ export const EXTERNAL_API: ApiDescription = {
       ],
     },
   },
-  complete: withEvents,
+  webhooks: Object.fromEntries(
+    Object.entries(WEBHOOK_EVENT_DATA).map(([name, data]) => [
+      name,
+      { post: eventOperation(name as WebhookEventName, data) },
+    ]),
+  ),
 };

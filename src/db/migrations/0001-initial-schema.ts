@@ -97,7 +97,7 @@ create index saved_views_user on saved_views (user_id);
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
 type ReturnTable = (typeof KINDS)[number];
 
-/** What is open, spelt as statements spell it (`returns/open.ts`), so that they find the indexes of open returns. */
+/** What is open, spelt as statements spell it (`returns/store.ts`), so that they find the indexes of open returns. */
 const IS_OPEN: Record<ReturnTable, string> = {
   offline_repairs: `status <> 'OFFLINE_CLOSED'`,
   trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,

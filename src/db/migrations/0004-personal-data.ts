@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { SchemaChange } from '../migrate.ts';
 
-/** Spelt as statements spell it (`personal-data/forget.ts`, `returns/open.ts`), so that they find the indexes. */
+/** Spelt as statements spell it (`personal-data/erase.ts`, `returns/store.ts`), so that they find the indexes. */
 const KINDS = {
   offline_repairs: {
     ended: `status in ('OFFLINE_RESOLVED', 'OFFLINE_CLOSED')`,

@@ -37,10 +37,10 @@ export class Notifications {
     this.#sending ??= this.#send();
   }
 
-  async onWake(topic: WakeTopic, listener: WakeListener): Promise<() => Promise<void>> {
+  onWake(topic: WakeTopic, listener: WakeListener): () => void {
     this.#listeners.on(topic, listener);
     this.#listening ??= this.#listen();
-    return async () => void this.#listeners.off(topic, listener);
+    return () => void this.#listeners.off(topic, listener);
   }
 
   async close(): Promise<void> {

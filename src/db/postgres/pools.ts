@@ -57,14 +57,17 @@ export const setting = (settings: PoolSettings): string =>
     .join('');
 
 const INT8 = 20;
-export const typesWith = (int8: (text: string) => unknown): pg.CustomTypesConfig => ({
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 ? int8 : pg.types.getTypeParser(oid, format as 'text'),
-});
+/** Our 64-bit numbers are counts and milliseconds, all far below 2^53. A larger one is damage, and goes into a backup as it is. */
+const wholeNumber = (text: string): number | bigint => {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+};
 
 export const clientConfig = {
-  // Our 64-bit numbers are counts and milliseconds, all far below 2^53.
-  types: typesWith(Number),
+  types: {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text'),
+  },
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   query_timeout: QUERY_TIMEOUT_MS,
   application_name: 'handback',

@@ -1,6 +1,7 @@
 import { type CompiledQuery, sql } from 'kysely';
-import type { ChangeTransactions, Decide, Update, Write } from '../database.ts';
+import type { ChangeTransactions, Decide, Write } from '../database.ts';
 import { isConflict, isLockTimeout, isUnavailable } from '../database-errors.ts';
+import { mutableColumns, type Tables } from '../schema.ts';
 import {
   asJson,
   type Change,
@@ -136,15 +137,19 @@ const insertInto = statementsBy(({ table, columns }: { table: string; columns: s
   statement((_engine, { rows }: { rows: object[] }) => insertRows(table, columns, rows)),
 );
 
-const updateOf = statementsBy(({ updated, columns, longColumns }: Omit<Update, 'rows'>) =>
+/** These never become null: they are sent only where they change. */
+const LONG_COLUMNS = ['faulty_item', 'search_text', 'receipts'];
+
+/** Sets every column that may change, so that the statement's text is always the same. */
+const updateOf = statementsBy((table: keyof Tables) =>
   statement((_engine, { rows }: { rows: object[] }) => {
-    const set = columns.map((column) =>
-      longColumns.includes(column)
+    const set = mutableColumns(table).map((column) =>
+      LONG_COLUMNS.includes(column)
         ? sql`${sql.id(column)} = coalesce(${sql.ref(`after.${column}`)}, ${sql.ref(`stored.${column}`)})`
         : sql`${sql.id(column)} = ${sql.ref(`after.${column}`)}`,
     );
-    return sql`update ${sql.table(updated)} as stored set ${sql.join(set)}
-      from json_populate_recordset(null::${sql.table(updated)}, ${asJson(rows)}) as after where stored.id = after.id`;
+    return sql`update ${sql.table(table)} as stored set ${sql.join(set)}
+      from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)}) as after where stored.id = after.id`;
   }),
 );
 
@@ -154,11 +159,11 @@ const asChange = (write: Write): Change => {
     return change(insertInto({ table, columns: Object.keys(rows[0] ?? {}) }), { rows });
   }
   if (!('updated' in write)) return write;
-  const { rows, ...shape } = write;
+  const { updated, rows } = write;
+  const columns = mutableColumns(updated);
   const sent = rows.map(({ id, set, after }) => {
-    const from = (column: string) => (shape.longColumns.includes(column) ? set : after);
-    const values = shape.columns.map((column) => [column, Reflect.get(from(column), column)]);
-    return { id, ...Object.fromEntries(values) };
+    const from = (column: string) => (LONG_COLUMNS.includes(column) ? set : after);
+    return { id, ...Object.fromEntries(columns.map((name) => [name, Reflect.get(from(name), name)])) };
   });
-  return change(updateOf(shape), { rows: sent });
+  return change(updateOf(updated), { rows: sent });
 };

@@ -25,6 +25,7 @@ export class HeavyReads {
     refusal: () => new QueueTimeout('too many reads of many rows'),
   });
   #thread: Worker | null = null;
+  #isClosed = false;
   /** The one read that runs, or the last one. */
   #asked: { thread: Worker; resolve(answer: Answer): void } | null = null;
 
@@ -35,6 +36,7 @@ export class HeavyReads {
 
   run(query: ThreadQuery): Promise<unknown[]> {
     return this.#queue.run(async () => {
+      if (this.#isClosed) throw new Sqlite.SqliteError('the database is closed', 'SQLITE_MISUSE');
       this.#thread ??= this.#start();
       const { promise, resolve } = Promise.withResolvers<Answer>();
       this.#asked = { thread: this.#thread, resolve };
@@ -45,8 +47,14 @@ export class HeavyReads {
     });
   }
 
-  /** Ends the thread after the statement that it is at. */
+  /** Ends the thread for good, after the statement that it is at. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.endThread();
+  }
+
+  /** The next read starts another one. */
+  async endThread(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;
     this.#thread = null;

@@ -12,15 +12,19 @@ import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { CompiledStatements, type Fill, sqliteDialect } from '../statements.ts';
-import { isBusy, LONGEST_PAUSE_MS, SqliteConnections, type Synchronous, sessionDialect } from './driver.ts';
+import {
+  isBusy,
+  LONGEST_PAUSE_MS,
+  SqliteConnections,
+  START_WAIT_MS,
+  type Synchronous,
+  sessionDialect,
+} from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
-/** Another process may be migrating. No request runs yet. */
-const MIGRATION_WAIT_MS = 15_000;
-
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
-  const connections = new SqliteConnections(file);
   const heavyReads = new HeavyReads(file, onDatabaseError);
+  const connections = new SqliteConnections(file, () => moveLog(['passive']));
   // As many requests may wait for events as there are.
   const listeners = new EventEmitter().setMaxListeners(0);
   const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
@@ -35,7 +39,17 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
   const analyze = async (): Promise<void> => {
     if (!(await analyzeGrown(light, heavyReads))) return;
     connections.reopenReader();
-    await heavyReads.close();
+    await heavyReads.endThread();
+  };
+  // The log keeps old pages until they are written over. In the thread, since it waits for the disk; and most of it while others
+  // write, who wait for `truncate`.
+  const moveLog = async (modes: ('passive' | 'truncate')[]): Promise<void> => {
+    try {
+      for (const mode of modes)
+        await heavyReads.run({ sql: `pragma wal_checkpoint(${mode})`, parameters: [] });
+    } catch (error) {
+      onDatabaseError('checkpoint failed', error);
+    }
   };
   return {
     clock: systemClock,
@@ -48,11 +62,11 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     bulk: light,
     fill,
     async migrate(notice = () => {}) {
-      const waiting = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
+      const waiting = kyselyThat('FULL', { waitMs: START_WAIT_MS });
       if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
-    scrub: () => emptyLog(heavyReads).catch((error) => onDatabaseError('checkpoint failed', error)),
+    scrub: () => moveLog(['passive', 'truncate']),
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     ...sqliteDialect,
@@ -66,9 +80,9 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
         onDatabaseError('wake-up call failed', error);
       }
     },
-    async onWake(topic, listener) {
+    onWake(topic, listener) {
       listeners.on(topic, listener);
-      return async () => void listeners.off(topic, listener);
+      return () => void listeners.off(topic, listener);
     },
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
@@ -76,13 +90,6 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       connections.close();
     },
   };
-};
-
-// The log keeps old pages until they are written over. In the thread, since it waits for the disk; and most of it while others
-// write, who wait for the rest.
-const emptyLog = async (heavyReads: HeavyReads): Promise<void> => {
-  for (const mode of ['passive', 'truncate'])
-    await heavyReads.run({ sql: `pragma wal_checkpoint(${mode})`, parameters: [] });
 };
 
 // Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
@@ -156,8 +163,5 @@ export const lockFolder = (folder: string): (() => void) => {
     );
   }
   held.add(lock);
-  return () => {
-    held.delete(lock);
-    lock.close();
-  };
+  return () => void lock.close();
 };

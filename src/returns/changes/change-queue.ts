@@ -1,5 +1,5 @@
 import type { DryRun } from '../../../contract/usage.ts';
-import type { ReadThenWrite } from '../../db/database.ts';
+import type { Db, ReadThenWrite } from '../../db/database.ts';
 import { afterFailure, isLockTimeout } from '../../db/database-errors.ts';
 import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
@@ -54,46 +54,34 @@ export class ChangeQueue {
   }
 
   async apply(wanted: Wanted): Promise<Changed> {
-    const changed = await this.#withKey(wanted, () => this.#enqueue(wanted));
-    // Committed: what follows is outside of everything that may be tried again.
-    if (changed.receiver !== null) this.#ctx.wake('deliveries', changed.receiver);
-    if (changed.event) this.#ctx.wake('events', changed.event.shop_id);
-    return changed;
+    const key = wanted.type === 'create' && wanted.use ? keyName(wanted.use) : null;
+    if (key !== null && this.#keys.has(key)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
+    if (key !== null) this.#keys.add(key);
+    const item = { wanted, overdueAt: performance.now() + QUEUE_TIMEOUT_MS };
+    const isLocked = this.#lockedShops.has(wanted.caller.shop.id);
+    try {
+      const changed = await (isLocked ? this.#waitForShop(item) : this.#pipeline(item));
+      // Committed: what follows is outside of everything that may be tried again.
+      this.announce(changed);
+      return changed;
+    } finally {
+      if (key !== null) this.#keys.delete(key);
+    }
+  }
+
+  announce({ receiver, event }: Changed): void {
+    if (receiver !== null) this.#ctx.wake('deliveries', receiver);
+    if (event) this.#ctx.wake('events', event.shop_id);
   }
 
   /** Decides on a creation as things stand: reads without locks and writes nothing (docs/contract.md). */
   async tryOut(wanted: Wanted): Promise<DryRun> {
     const { shop } = wanted.caller;
-    const reading = new BatchReading(this.#ctx, [wanted], 'none');
-    const answers = await Promise.all(
-      reading.queries.map((query) => this.#ctx.reads.executeQuery<object>(query)),
-    );
-    const facts = reading.factsFrom(answers.map(({ rows }) => rows));
-    const decision = new Decision(facts);
-    decision.add(wanted);
-    const [result = LOCKED] = decision.results;
-    if (result === LOCKED) throw new ServiceError('SERVICE_UNAVAILABLE');
+    const { facts, result } = await decideOn(this.#ctx, this.#ctx.reads, wanted, 'none');
     if (result instanceof ServiceError) throw result;
     const answer = result.answer as { status: DryRun['status']; isDangerous?: boolean };
     const { remaining } = usageOf(facts.counters.get(shop.id), shop, wanted.nowMs);
     return { dryRun: true, status: answer.status, isDangerous: answer.isDangerous ?? null, remaining };
-  }
-
-  async #withKey(wanted: Wanted, work: () => Promise<Changed>): Promise<Changed> {
-    if (wanted.type !== 'create' || !wanted.use) return work();
-    const name = keyName(wanted.use);
-    if (this.#keys.has(name)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
-    this.#keys.add(name);
-    try {
-      return await work();
-    } finally {
-      this.#keys.delete(name);
-    }
-  }
-
-  #enqueue(wanted: Wanted): Promise<Changed> {
-    const item = { wanted, overdueAt: performance.now() + QUEUE_TIMEOUT_MS };
-    return this.#lockedShops.has(wanted.caller.shop.id) ? this.#waitForShop(item) : this.#pipeline(item);
   }
 
   async #runPipelined(items: Queued[], sent: () => void): Promise<Results<Changed>> {
@@ -150,3 +138,16 @@ export class ChangeQueue {
     }
   }
 }
+
+/** Decides on one change beside the queue, from what this connection reads. Writes nothing. */
+export const decideOn = async (ctx: Context, db: Db, wanted: Wanted, locking: Locking) => {
+  const reading = new BatchReading(ctx, [wanted], locking);
+  const answers: object[][] = [];
+  for (const query of reading.queries) answers.push((await db.executeQuery<object>(query)).rows);
+  const facts = reading.factsFrom(answers);
+  const decision = new Decision(facts);
+  decision.add(wanted);
+  const [result = LOCKED] = decision.results;
+  if (result === LOCKED) throw new ServiceError('SERVICE_UNAVAILABLE');
+  return { facts, decision, result };
+};

@@ -1,15 +1,17 @@
-import type { Assignee } from '../../../contract/admin-returns.ts';
+import type { Assignee, SetWaitingFor } from '../../../contract/admin-returns.ts';
 import { rmaNumber } from '../../../contract/common.ts';
 import { MOVE_ENTRIES, type TimelineType } from '../../../contract/lifecycle.ts';
 import { auditRow } from '../../audit/store.ts';
 import type { Row } from '../../db/schema.ts';
-import { buildEvent, type LoggedEvent } from '../../events/event.ts';
+import { buildEvent, type Event, type LoggedEvent } from '../../events/event.ts';
 import { newId } from '../../lib/ids.ts';
+import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { type Counter, consumeAllowance, nextTimestamp } from '../../shops/counters.ts';
+import type { Good } from '../../shops/dangerous-goods.ts';
 import type { Caller } from '../../shops/plans.ts';
 import { deliveryOf, type NewDelivery, type Reachable } from '../../webhooks/outbox.ts';
-import { type KeptAnswers, type KeyUse, keptAnswer, keyName, recall } from '../idempotency.ts';
+import { type KeptAnswers, type KeyUse, keyName, recall } from '../idempotency.ts';
 import {
   type Action,
   type Correction,
@@ -25,7 +27,8 @@ import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
 import { SEARCHED_COLUMNS, searchText } from '../search.ts';
 import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
-import { countedAs, originOf, type TotalChange } from '../totals.ts';
+import { countedAs, originOf, type Total } from '../totals.ts';
+import { NOT_WAITING, waitingStep } from '../waiting.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
 
@@ -41,11 +44,12 @@ export type WhatIsWanted = { id: string } & (
   | { type: 'move'; action: Action; body: object; seen: number | undefined }
   | { type: 'note'; note: string }
   | { type: 'assign'; assignee: Assignee | null }
+  | { type: 'wait'; waiting: SetWaitingFor | null; seen: number | undefined }
   | { type: 'correct'; fields: Correction; seen: number | undefined }
+  // What the columns that lose the customer hold then. Silent: without an event.
+  | { type: 'erase'; columns: Record<string, string | null>; isSilent: boolean }
 );
 type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
-
-type LatestEntries = ReadonlyMap<string, ReadonlyMap<TimelineType, number>>;
 
 export interface Facts {
   /** Without those that another transaction has locked. */
@@ -54,9 +58,11 @@ export interface Facts {
   /** RMAs whose rows another transaction has locked. */
   lockedRows: ReadonlySet<string>;
   keptAnswers: KeptAnswers;
-  isDangerous(shopId: string, sku: string): boolean;
+  /** Those of the goods in question that are. */
+  dangerous: Good[];
   reachable: Reachable[];
-  latestEntries: LatestEntries;
+  /** Of RMAs that a caller saw before: what came later. */
+  laterEntries: Pick<Row<'timeline'>, 'rma_id' | 'type' | 'at'>[];
 }
 
 export interface Changed {
@@ -75,9 +81,10 @@ export type ChangeResult = Changed | ServiceError | typeof LOCKED;
 
 interface Changing {
   kind: RmaTableName;
+  isNew: boolean;
   row: ReturnRow;
-  /** null: it is inserted whole. */
-  set: Record<string, unknown> | null;
+  /** What is written of it, with what staff search in where that changes; all of it where it is new. */
+  set: object;
 }
 
 /** A batch that is being decided on: what was read, as the changes so far have left it, and what is to be written. */
@@ -86,14 +93,13 @@ export class Decision {
   readonly counters: Map<string, Counter>;
   readonly #rows: Record<RmaTableName, Map<string, ReturnRow>>;
   readonly #keptAnswers: Map<string, Row<'idempotency_keys'>>;
-  readonly #latestEntries = new Map<string, Map<TimelineType, number>>();
   /** By id. An RMA that changes several times is written once. */
   readonly changing = new Map<string, Changing>();
   readonly results: ChangeResult[] = [];
   readonly entries: Row<'timeline'>[] = [];
   readonly events: LoggedEvent[] = [];
   readonly deliveries: NewDelivery[] = [];
-  readonly totals: TotalChange[] = [];
+  readonly totals: Total[] = [];
   readonly audit: ReturnType<typeof auditRow>[] = [];
   readonly answers: Row<'idempotency_keys'>[] = [];
 
@@ -122,13 +128,20 @@ export class Decision {
     if (!counter || this.#facts.lockedRows.has(wanted.id)) return LOCKED;
     if (wanted.type === 'create') return this.#create(wanted, counter);
     const before = this.#rows[wanted.kind].get(wanted.id);
-    if (!before || !isVisibleTo(wanted.caller, before)) throw notFound(wanted.id);
+    // API clients erase what staff created, too, which they do not see.
+    const isKnown =
+      wanted.type === 'erase'
+        ? before?.shop_id === counter.shop_id
+        : before && isVisibleTo(wanted.caller, before);
+    if (!before || !isKnown) throw notFound(wanted.id);
     if (before.erased_at !== null) throw new ServiceError('ERASED');
-    const step = stepOf(wanted, before);
-    // A move that would change nothing was made already, perhaps by the same caller, who lost the answer.
-    if (step || wanted.type !== 'move') this.#mustBeUnchanged(wanted);
+    // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
+    const at = Math.max(wanted.nowMs, before.updated_at + 1, counter.last_at);
+    const step = stepOf(wanted, before, at);
+    // What would change nothing was done already, perhaps by the same caller, who lost the answer.
+    if (step || wanted.type === 'correct') this.#mustBeUnchanged(wanted);
     return step
-      ? this.#change(wanted, counter, before, step)
+      ? this.#change({ ...wanted, nowMs: at }, counter, before, step)
       : { row: before, answer: null, isReplay: false, event: null, receiver: null };
   }
 
@@ -140,33 +153,33 @@ export class Decision {
     const number = consumeAllowance(counter, caller.shop, nowMs);
     const at = nextTimestamp(counter, nowMs);
     const sku = kind.skuOf(body);
-    const isDangerous = sku !== null && this.#facts.isDangerous(caller.shop.id, sku);
+    const isDangerous = this.#facts.dangerous.some(
+      (good) => good.shop_id === caller.shop.id && good.sku === sku,
+    );
     const { columns, note, data } = kind.create(body, isDangerous);
     const row = { ...commonColumns(caller, wanted.id, body, number, at), ...columns } as ReturnRow;
     const answer = kind.view(row);
-    this.changing.set(row.id, { kind: wanted.kind, row, set: null });
+    const set = { ...row, ...searchedIn(wanted.kind, row) };
+    this.changing.set(row.id, { kind: wanted.kind, isNew: true, row, set });
     if (use) {
-      const kept = keptAnswer(use, answer, nowMs);
+      const kept = { ...use, answer: JSON.stringify(answer), created_at: nowMs };
       this.#keptAnswers.set(keyName(use), kept);
       this.answers.push(kept);
     }
-    const event = () => wholeEvent(kind.events.created, answer);
+    const event = () => wholeEvent(`${kind.event}.created`, answer);
     return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), answer };
   }
 
   #change(wanted: Wanted, counter: Counter, before: ReturnRow, step: Step): Changed {
-    // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
-    const at = nextTimestamp(counter, Math.max(wanted.nowMs, before.updated_at + 1));
+    const at = nextTimestamp(counter, wanted.nowMs);
     const entersStatus = (step.set.status ?? before.status) !== before.status;
-    const set = { ...step.set, updated_at: at, ...(entersStatus ? { status_since: at } : {}) };
+    const entering = entersStatus ? { status_since: at, due_from: null, ...NOT_WAITING } : {};
+    const set = { ...step.set, updated_at: at, ...entering };
     const row = { ...before, ...set } as ReturnRow;
-    const earlier = this.changing.get(row.id);
-    this.changing.set(row.id, {
-      kind: wanted.kind,
-      row,
-      set: earlier?.set === null ? null : { ...earlier?.set, ...set },
-    });
-    if (step.corrected)
+    const { isNew = false, set: earlier } = this.changing.get(row.id) ?? {};
+    const searched = SEARCHED_COLUMNS.some((column) => column in set) && searchedIn(wanted.kind, row);
+    this.changing.set(row.id, { kind: wanted.kind, isNew, row, set: { ...earlier, ...set, ...searched } });
+    if (step.entry === 'CORRECTED')
       this.audit.push(
         auditRow({
           shopId: row.shop_id,
@@ -174,7 +187,7 @@ export class Decision {
           actor: wanted.caller.actor,
           action: 'RETURN_CORRECTED',
           subject: { type: 'RETURN', id: row.id, name: rmaNumber(row.number) },
-          data: { fields: step.corrected },
+          data: { fields: Object.keys(step.data) },
         }),
       );
     return this.#record(wanted, counter, before, row, step);
@@ -190,8 +203,19 @@ export class Decision {
   ): Changed {
     const at = row.updated_at;
     this.#rows[kind].set(row.id, row);
-    this.#noteEntry(row.id, entry, at);
-    this.entries.push(entryOf(caller, before, row, { entry, note, data }));
+    this.entries.push({
+      rma_id: row.id,
+      at,
+      id: newId(at),
+      type: entry,
+      actor_type: caller.actor.type,
+      actor_id: caller.actor.id,
+      actor_name: caller.actor.name,
+      from_status: before?.status ?? null,
+      to_status: row.status,
+      note,
+      data: JSON.stringify(data),
+    });
     this.totals.push(...totalChanges(kind, before, row));
     // API clients do not see an RMA that staff created.
     const event = eventOf && row.client_id ? buildEvent(counter, row, at, eventOf(row)) : null;
@@ -202,22 +226,30 @@ export class Decision {
     return { row, answer: null, isReplay: false, event, receiver: delivery ? delivery.client_id : null };
   }
 
-  #noteEntry(rmaId: string, type: TimelineType, at: number): void {
-    const latest = this.#latestEntries.get(rmaId) ?? new Map(this.#facts.latestEntries.get(rmaId));
-    this.#latestEntries.set(rmaId, latest.set(type, at));
-  }
-
   #mustBeUnchanged(wanted: Wanted): void {
     if (!('seen' in wanted) || wanted.seen === undefined) return;
     const { id, seen } = wanted;
-    const latest = this.#latestEntries.get(id) ?? this.#facts.latestEntries.get(id);
-    const entries = wanted.type === 'correct' ? (['CORRECTED'] as const) : MOVE_ENTRIES;
-    if (entries.some((type) => (latest?.get(type) ?? 0) > seen)) throw new ServiceError('EDIT_CONFLICT');
+    const conflicting = CONFLICTING[wanted.type];
+    const later = [...this.#facts.laterEntries, ...this.entries].filter(
+      ({ rma_id, at }) => rma_id === id && at > seen,
+    );
+    if (later.some(({ type }) => conflicting.includes(type))) throw new ServiceError('EDIT_CONFLICT');
   }
 }
 
+/** The entries that refuse a change if they are later than what its caller saw. */
+const CONFLICTING: Record<'move' | 'wait' | 'correct', readonly TimelineType[]> = {
+  move: MOVE_ENTRIES,
+  wait: [...MOVE_ENTRIES, 'WAITING_SET', 'WAITING_CLEARED'],
+  correct: ['CORRECTED'],
+};
+
+const searchedIn = (kind: RmaTableName, row: ReturnRow) => ({
+  search_text: searchText(row, KINDS[kind].searchedIn(row)),
+});
+
 /** null: there is nothing to change. */
-const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow): Step | null => {
+const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow, at: number): Step | null => {
   const kind = KINDS[wanted.kind];
   switch (wanted.type) {
     case 'move':
@@ -226,8 +258,17 @@ const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow): S
       return { set: {}, entry: 'NOTE_ADDED', note: wanted.note, data: {}, event: null };
     case 'assign':
       return assignment(kind, before, wanted.assignee);
+    case 'wait': {
+      const step = waitingStep(wanted.kind, before, wanted.waiting, at);
+      return step && { ...step, event: updatedEvent(kind) };
+    }
     case 'correct':
       return correction(kind, before, wanted.fields);
+    case 'erase': {
+      const set = { ...wanted.columns, ...NOT_WAITING, erased_at: at };
+      const event = { name: `${kind.event}.erased`, data: { erasedAt: toIso(at) } } as Event;
+      return { set, entry: 'ERASED', note: null, data: {}, event: wanted.isSilent ? null : () => event };
+    }
   }
 };
 
@@ -238,35 +279,10 @@ const assignment = (kind: Kind, before: ReturnRow, assignee: Assignee | null): S
   return { set: { assignee_id: assigneeId }, entry: 'ASSIGNED', note: null, data, event: updatedEvent(kind) };
 };
 
-export const entryOf = (
-  { actor }: Pick<Caller, 'actor'>,
-  before: ReturnRow | null,
-  row: ReturnRow,
-  { entry, note, data }: Pick<Step, 'entry' | 'note' | 'data'>,
-): Row<'timeline'> => ({
-  rma_id: row.id,
-  at: row.updated_at,
-  id: newId(row.updated_at),
-  type: entry,
-  actor_type: actor.type,
-  actor_id: actor.id,
-  actor_name: actor.name,
-  from_status: before?.status ?? null,
-  to_status: row.status,
-  note,
-  data: JSON.stringify(data),
-});
-
-export const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): TotalChange[] => {
+const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): Total[] => {
   const [from, to] = [before && countedAs(kind, before), countedAs(kind, row)];
   if (from === to) return [];
   const of = { shop_id: row.shop_id, kind, origin: originOf(row) };
   const entered = { ...of, status: to, count: 1 };
   return from === null ? [entered] : [{ ...of, status: from, count: -1 }, entered];
 };
-
-/** What staff search in, where that is inserted or changes. */
-export const searchTextFor = ({ kind, row, set }: Changing): { search_text?: string } =>
-  set === null || SEARCHED_COLUMNS.some((column) => column in set)
-    ? { search_text: searchText(row, KINDS[kind].searchedIn(row)) }
-    : {};

@@ -3,9 +3,9 @@ import type { TimelineType } from '../../../contract/lifecycle.ts';
 import { type Statement, statement, statementsBy } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { type Locking, selectCounters } from '../../shops/counters.ts';
-import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
+import { type Good, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReachable } from '../../webhooks/outbox.ts';
-import { keyName, selectAnswers } from '../idempotency.ts';
+import { type KeyUse, keyName, selectAnswers } from '../idempotency.ts';
 import { from, type ReturnRow, type RmaTableName, rowsById } from '../store.ts';
 import { type Facts, KINDS, type Wanted } from './decide.ts';
 
@@ -44,19 +44,14 @@ const goodsOf = (batch: Wanted[]): Good[] =>
     return sku === null ? [] : { shop_id: wanted.caller.shop.id, sku };
   });
 
-const keysOf = (batch: Wanted[]): { client_id: string; key: string }[] =>
-  batch.flatMap((each) =>
-    each.type === 'create' && each.use ? { client_id: each.use.clientId, key: each.use.key } : [],
-  );
+const keysOf = (batch: Wanted[]): KeyUse[] =>
+  batch.flatMap((each) => (each.type === 'create' && each.use) || []);
 
-/** Several people may have seen one RMA at different times: the earliest of them. */
-const seenOf = (batch: Wanted[]): SeenEntry[] => {
-  const earliest = new Map<string, number>();
-  for (const each of batch)
-    if ('seen' in each && each.seen !== undefined)
-      earliest.set(each.id, Math.min(each.seen, earliest.get(each.id) ?? each.seen));
-  return [...earliest].map(([rma_id, at]) => ({ rma_id, at }));
-};
+/** Several people may have seen one RMA at different times: what is later than the earliest of these is read. */
+const seenOf = (batch: Wanted[]): SeenEntry[] =>
+  batch.flatMap((each) =>
+    'seen' in each && each.seen !== undefined ? { rma_id: each.id, at: each.seen } : [],
+  );
 
 /** Whether another client may receive the event: a creator with a URL, which is known from its key, does itself (docs/contract.md). */
 const needsReceiver = ({ type, kind, caller: { actor, receiver } }: Wanted): boolean =>
@@ -68,9 +63,9 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
   rows: { offline_repairs: new Map(), trade_returns: new Map() },
   lockedRows: new Set(),
   keptAnswers: new Map(),
-  isDangerous: () => false,
+  dangerous: [],
   reachable: batch.flatMap(({ type, caller }) => (type === 'create' && caller.receiver) || []),
-  latestEntries: new Map(),
+  laterEntries: [],
 });
 
 /**
@@ -95,13 +90,11 @@ export class BatchReading {
     const tradeReturnIds = this.#readRows(batch, 'trade_returns', locking);
     const asked = keysOf(batch);
     this.#read(asked, selectAnswers, { asked }, (kept) => {
-      facts.keptAnswers = new Map(
-        kept.map((each) => [keyName({ clientId: each.client_id, key: each.key }), each]),
-      );
+      facts.keptAnswers = new Map(kept.map((each) => [keyName(each), each]));
     });
     const goods = goodsOf(batch);
     this.#read(goods, selectDangerous, { goods }, (dangerous) => {
-      facts.isDangerous = isGoodIn(dangerous);
+      facts.dangerous = dangerous;
     });
     const withReceiver = batch.filter(needsReceiver);
     const creatorIds = unique(withReceiver.flatMap(({ caller }) => caller.actor.id ?? []));
@@ -111,10 +104,7 @@ export class BatchReading {
     });
     const seen = seenOf(batch);
     this.#read(seen, selectLatest, { seen }, (entries) => {
-      const types = (rmaId: string) => entries.filter(({ rma_id }) => rma_id === rmaId);
-      facts.latestEntries = new Map(
-        seen.map(({ rma_id }) => [rma_id, new Map(types(rma_id).map(({ type, at }) => [type, at]))]),
-      );
+      facts.laterEntries = entries;
     });
   }
 

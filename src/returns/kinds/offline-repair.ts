@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { rmaNumber } from '../../../contract/common.ts';
 import {
   DEFAULT_START_STATUS,
   OFFLINE_REPAIR_MOVES,
@@ -9,15 +8,12 @@ import type {
   CreateOfflineRepair,
   OfflineRepair,
   OfflineRepairActionBody,
-  OfflineRepairQuery,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
-import { toIso } from '../../lib/time.ts';
-import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
 import type { ReturnRow } from '../store.ts';
-import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
+import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
 
 type Repair = ReturnRow<'offline_repairs'>;
 
@@ -62,30 +58,14 @@ const EFFECTS: {
   }),
 };
 
-type RepairFilters = OfflineRepairQuery &
-  RmaFilters & { isDangerous?: boolean | undefined; disposition?: string | undefined };
-
 export const OFFLINE_REPAIR: Kind = {
   table: 'offline_repairs',
   path: 'offline-repairs',
-  mutable: [
-    ...MUTABLE_IN_BOTH,
-    'faulty_item',
-    'serial_number',
-    'tracking_number',
-    'carrier_name',
-    'offline_disposition',
-    'assigned_to_id',
-    'repair_notes',
-  ],
   skuOf: ({ faultyItem }: CreateOfflineRepair) => faultyItem.sku,
   create: (body: CreateOfflineRepair, isDangerous) => ({
     columns: {
       status: body.startStatus ?? DEFAULT_START_STATUS,
       order_number: body.orderNumber,
-      customer_email: body.customerEmail,
-      customer_name: body.customerName,
-      customer_phone: body.customerPhone,
       faulty_item: JSON.stringify(body.faultyItem),
       serial_number: body.faultyItem.serialNumber,
       fault_description: body.faultDescription,
@@ -102,7 +82,7 @@ export const OFFLINE_REPAIR: Kind = {
     note: body.notes,
     data: { ...body.tracking },
   }),
-  events: { created: 'offline_repair.created', updated: 'offline_repair.updated' },
+  event: 'offline_repair',
   move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
     const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;
@@ -115,17 +95,6 @@ export const OFFLINE_REPAIR: Kind = {
       event: () => ({ name, data: event }) as Event,
     };
   },
-  equal: (query: RepairFilters) => ({
-    number: query.rmaNumber,
-    status: query.status,
-    external_ref: query.externalRef,
-    external_source: query.externalSource,
-    order_number: query.orderNumber,
-    store_id: query.storeId,
-    serial_number: query.serialNumber,
-    offline_disposition: query.disposition,
-    is_dangerous: query.isDangerous === undefined ? undefined : Number(query.isDangerous),
-  }),
   searchedIn: (row: Repair) => [
     row.order_number,
     ...itemTexts(row.faulty_item),
@@ -133,29 +102,20 @@ export const OFFLINE_REPAIR: Kind = {
     row.tracking_number,
   ],
   view: (row: Repair): OfflineRepair => ({
-    id: row.id,
-    rmaNumber: rmaNumber(row.number),
-    status: row.status,
-    externalRef: row.external_ref,
-    externalSource: row.external_source,
+    ...headOf(row),
     orderNumber: row.order_number,
-    customerEmail: row.customer_email,
-    customerName: row.customer_name,
+    ...customerOf(row),
     faultDescription: row.fault_description,
     offlineDisposition: row.offline_disposition,
     isDangerous: row.is_dangerous === 1,
     trackingNumber: row.tracking_number,
     storeId: row.store_id,
-    customerPhone: row.customer_phone,
     faultyItem: parseJsonColumn('faulty_item', row.faulty_item),
     replacementSku: row.replacement_sku,
     notes: row.notes,
     carrierName: row.carrier_name,
     assignedToId: row.assigned_to_id,
     repairNotes: row.repair_notes,
-    statusSince: toIso(row.status_since),
-    createdAt: toIso(row.created_at),
-    updatedAt: toIso(row.updated_at),
-    erasedAt: row.erased_at === null ? null : toIso(row.erased_at),
+    ...stampsOf(row),
   }),
 };

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../contract/common.ts';
 import { CREDIT_STATUSES } from '../../../contract/lifecycle.ts';
 import type { CreateTradeReturn, ReceivedLine, TradeReturn } from '../../../contract/trade-return.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
-import { ServiceError } from '../../service/errors.ts';
+import { fieldError, ServiceError } from '../../service/errors.ts';
 import type { ReturnRow } from '../store.ts';
 
 // What arrived of each line of a trade return, and what that comes to. Amounts are decimal digits: nothing is ever rounded.
@@ -44,10 +44,7 @@ const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
     const at = `lines.${i}`;
     const item = items[line - 1];
     if (!item) return [aboveMax(`${at}.line`, `${items.length}, the last line of the return`)];
-    if (named.has(line))
-      return [
-        { field: `${at}.line`, rule: 'unique', message: `${at}.line names line ${line} a second time` },
-      ];
+    if (named.has(line)) return [fieldError(`${at}.line`, 'unique', `names line ${line} a second time`)];
     named.add(line);
     if (received > item.quantity)
       return [aboveMax(`${at}.received`, `${item.quantity}, the quantity of line ${line}`)];
@@ -58,30 +55,14 @@ const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
   refuse(errors);
 };
 
-const aboveMax = (field: string, most: string): FieldError => ({
-  field,
-  rule: 'max',
-  message: `${field} must be at most ${most}`,
-});
+const aboveMax = (field: string, most: string) => fieldError(field, 'max', `must be at most ${most}`);
 
 const refuse = (errors: FieldError[]): void => {
   if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
-interface Receipt {
-  receipts: string;
-  /** For the timeline: the lines that are different now, and those with a note. */
-  told: (Figures & { line: number; note?: string })[];
-  isDifferent: boolean;
-  isComplete: boolean;
-}
-
 /** Totals so far take the place of those before. Without lines, all that has no figures yet is received in full. */
-export const receiptOf = (
-  before: TradeReturnRow,
-  lines: ReceivedLine[] | null,
-  complete: boolean | null,
-): Receipt => {
+export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, complete: boolean | null) => {
   const items = itemsOf(before);
   const figures = figuresOf(before, items);
   if (lines) mustFit(items, lines);
@@ -94,6 +75,7 @@ export const receiptOf = (
   const isComplete = complete ?? items.every(({ quantity }, i) => after[i]?.received === quantity);
   const isSame = (i: number) =>
     after[i]?.received === figures[i]?.received && after[i]?.accepted === figures[i]?.accepted;
+  // For the timeline: the lines that are different now, and those with a note.
   const told = after.flatMap((each, i) => {
     const note = named.get(i + 1)?.note;
     return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
@@ -114,9 +96,8 @@ const tenThousandths = (value: number): bigint => BigInt(Math.round(value * 10 *
 
 const digitsOf = (units: bigint): string => {
   const digits = units.toString().padStart(2 * DECIMALS + 1, '0');
-  const whole = digits.slice(0, -2 * DECIMALS);
-  const fraction = digits.slice(-2 * DECIMALS).replace(/0+$/, '');
-  return fraction === '' ? whole : `${whole}.${fraction}`;
+  const point = digits.length - 2 * DECIMALS;
+  return `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0+$/, '');
 };
 
 type Priced<Count extends string> = Record<'price' | Count, number>;
@@ -147,11 +128,9 @@ export const otherAmount = (
   if (units > sumOf(items, 'quantity'))
     errors.push(aboveMax('creditAmount', `${amountOf(items, 'quantity')}, the declared amount`));
   if (note === null)
-    errors.push({
-      field: 'note',
-      rule: 'required',
-      message: 'note is required with another creditAmount than the computed one',
-    });
+    errors.push(
+      fieldError('note', 'required', 'is required with another creditAmount than the computed one'),
+    );
   refuse(errors);
   return digitsOf(units);
 };

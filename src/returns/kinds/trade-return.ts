@@ -1,4 +1,4 @@
-import { rmaNumber } from '../../../contract/common.ts';
+import type { z } from 'zod';
 import {
   openTradeMoves,
   TRADE_RETURN_MOVES,
@@ -6,29 +6,22 @@ import {
   TRADE_RETURN_START,
   type TradeReturnAction,
 } from '../../../contract/lifecycle.ts';
-import type {
-  CreateTradeReturn,
+import {
+  type CreateTradeReturn,
   ReceivedItem,
-  ReceivedLine,
-  TradeReturn,
-  TradeReturnQuery,
+  type TradeReturn,
+  type TradeReturnMoveBody,
 } from '../../../contract/trade-return.ts';
 import type { Event } from '../../events/event.ts';
 import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
-import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../service/errors.ts';
-import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
-import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
+import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
 import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';
 
+type BodyOf<Action extends TradeReturnAction> = z.infer<(typeof TradeReturnMoveBody)[Action]>;
 /** What a move may hold: each move has a schema of its own. */
-interface MoveBody {
-  note: string | null;
-  lines?: ReceivedLine[] | null;
-  complete?: boolean | null;
-  creditAmount?: number | null;
-}
+type MoveBody = BodyOf<'approve'> & Partial<BodyOf<'receive'> & BodyOf<'request-credit'>>;
 
 const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['status']): ServiceError => {
   const open = openTradeMoves(status);
@@ -43,15 +36,9 @@ const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['statu
 const view = (row: TradeReturnRow): TradeReturn => {
   const items = linesOf(row);
   return {
-    id: row.id,
-    rmaNumber: rmaNumber(row.number),
-    status: row.status,
-    externalRef: row.external_ref,
-    externalSource: row.external_source,
+    ...headOf(row),
     tradeOrderNumber: row.trade_order_number,
-    customerEmail: row.customer_email,
-    customerName: row.customer_name,
-    customerPhone: row.customer_phone,
+    ...customerOf(row),
     companyName: row.company_name,
     companyId: row.company_id,
     reason: row.reason,
@@ -63,93 +50,58 @@ const view = (row: TradeReturnRow): TradeReturn => {
     customerNotes: row.customer_notes,
     faultDescription: row.fault_description,
     additionalComment: row.additional_comment,
-    statusSince: toIso(row.status_since),
-    createdAt: toIso(row.created_at),
-    updatedAt: toIso(row.updated_at),
-    erasedAt: row.erased_at === null ? null : toIso(row.erased_at),
+    ...stampsOf(row),
   };
 };
 
-/** What a move changes beyond the status, and what its timeline entry holds. `row`: in place of the action's own. */
+/** What a move changes beyond the status, what its timeline entry and its event hold. `row`: in place of the action's own. */
 interface TradeEffect {
   set?: Partial<TradeReturnRow>;
   data?: object;
+  event?: (after: TradeReturnRow) => object;
   row?: typeof TRADE_RETURN_RECEIPT;
 }
 
+type ToEffect = (before: TradeReturnRow, body: MoveBody) => TradeEffect | null;
+
 /** null: nothing is different. */
-const EFFECTS: Record<TradeReturnAction, (before: TradeReturnRow, body: MoveBody) => TradeEffect | null> = {
-  approve: () => ({}),
-  reject: () => ({}),
+const EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
   receive(before, { lines = null, complete = null }) {
     const { receipts, told, isDifferent, isComplete } = receiptOf(before, lines, lines ? complete : true);
     const moves = isComplete && before.status === 'TRADE_APPROVED';
     if (!moves && !isDifferent) return null;
-    return { set: { receipts }, data: { lines: told }, ...(moves ? {} : { row: TRADE_RETURN_RECEIPT }) };
+    const effect = { set: { receipts }, data: { lines: told }, event: receiptFields };
+    return moves ? effect : { ...effect, row: TRADE_RETURN_RECEIPT };
   },
   'request-credit'(before, { creditAmount = null, note }) {
     const items = linesOf(before);
     const other = creditAmount === null ? null : otherAmount(items, creditAmount, note);
-    const computed = amountOf(items, 'accepted');
-    return other === null
-      ? { data: { creditAmount: exactNumber(computed) } }
-      : {
-          set: { credit_amount: other },
-          data: { creditAmount: exactNumber(other), computedAmount: exactNumber(computed) },
-        };
+    const computedAmount = exactNumber(amountOf(items, 'accepted'));
+    if (other === null) return { data: { creditAmount: computedAmount }, event: creditFields };
+    const data = { creditAmount: exactNumber(other), computedAmount };
+    return { set: { credit_amount: other }, data, event: creditFields };
   },
-  resolve: () => ({}),
+  resolve: () => ({ event: creditFields }),
 };
+
+const RECEIVED_FIELDS = Object.keys(ReceivedItem.shape) as (keyof ReceivedItem)[];
 
 const receiptFields = (after: TradeReturnRow) => {
   const { items, creditAmount } = view(after);
-  return {
-    items: items.map(
-      ({ line, sku, tradeLineItemId, quantity, received, accepted }): ReceivedItem => ({
-        line,
-        sku,
-        tradeLineItemId,
-        quantity,
-        received,
-        accepted,
-      }),
-    ),
-    creditAmount,
-  };
+  const received = items.map((item) => Object.fromEntries(RECEIVED_FIELDS.map((name) => [name, item[name]])));
+  return { items: received, creditAmount };
 };
 
 const creditFields = (after: TradeReturnRow) => ({ creditAmount: view(after).creditAmount });
 
-/** What each move's event holds beyond status and previous status. */
-const EVENT_FIELDS: Record<TradeReturnAction, (after: TradeReturnRow) => object> = {
-  approve: () => ({}),
-  reject: () => ({}),
-  receive: receiptFields,
-  'request-credit': creditFields,
-  resolve: creditFields,
-};
-
 export const TRADE_RETURN: Kind = {
   table: 'trade_returns',
   path: 'trade-returns',
-  mutable: [...MUTABLE_IN_BOTH, 'company_name', 'receipts', 'credit_amount'],
-  equal: (query: TradeReturnQuery & RmaFilters) => ({
-    number: query.rmaNumber,
-    status: query.status,
-    external_ref: query.externalRef,
-    external_source: query.externalSource,
-    trade_order_number: query.tradeOrderNumber,
-    company_id: query.companyId,
-    customer_email: query.customerEmail,
-  }),
   skuOf: () => null,
   create: (body: CreateTradeReturn) => ({
     columns: {
       status: TRADE_RETURN_START,
       trade_order_number: body.tradeOrderNumber,
-      customer_email: body.customerEmail,
-      customer_name: body.customerName,
-      customer_phone: body.customerPhone,
       company_name: body.companyName,
       company_id: body.companyId,
       reason: body.reason,
@@ -165,14 +117,15 @@ export const TRADE_RETURN: Kind = {
     note: null,
     data: {},
   }),
-  events: { created: 'trade_return.created', updated: 'trade_return.updated' },
+  event: 'trade_return',
   move(before: TradeReturnRow, anyAction, body) {
     const action = anyAction as TradeReturnAction;
     const given = body as MoveBody;
     const { status } = before;
     const { from } = action === 'receive' && given.lines ? TRADE_RETURN_RECEIPT : TRADE_RETURN_MOVES[action];
     if (!(from as readonly string[]).includes(status)) throw moveNotAllowed(action, status);
-    const effect = EFFECTS[action](before, given);
+    const effectOf: ToEffect = EFFECTS[action] ?? (() => ({}));
+    const effect = effectOf(before, given);
     if (effect === null) return null;
     const { to, entry, event: name } = effect.row ?? TRADE_RETURN_MOVES[action];
     const moved = to === null ? {} : { previousStatus: status };
@@ -181,8 +134,7 @@ export const TRADE_RETURN: Kind = {
       entry,
       note: given.note,
       data: effect.data ?? {},
-      event: (after) =>
-        ({ name, data: { ...moved, ...EVENT_FIELDS[action](after as TradeReturnRow) } }) as Event,
+      event: (after) => ({ name, data: { ...moved, ...effect.event?.(after as TradeReturnRow) } }) as Event,
     };
   },
   searchedIn: (row: TradeReturnRow) => [

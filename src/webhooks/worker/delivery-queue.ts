@@ -3,18 +3,8 @@ import type { Plan } from '../../../contract/admin-people.ts';
 import type { WebhookEventName } from '../../../contract/webhook-event.ts';
 import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
-import { hasApi } from '../../shops/plans.ts';
 import { LONGEST_WAIT_MS } from '../policy.ts';
-import {
-  type Attempt,
-  DROPPED_BECAUSE,
-  FIRST_ATTEMPT,
-  PENDING,
-  RETRY,
-  readAttempts,
-  waitingFor,
-  wholeBody,
-} from '../queue.ts';
+import { DROPPED_BECAUSE, FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody } from '../queue.ts';
 
 // What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
 
@@ -25,8 +15,8 @@ export interface Due {
   /** The bytes that are sent; null: they cannot be read. */
   body: Buffer | null;
   before: number;
-  /** null: they cannot be read. */
-  attempts: Attempt[] | null;
+  /** The attempts before, as the column has them. */
+  log: string;
   createdAt: number;
 }
 
@@ -83,7 +73,7 @@ const dueOfEach = statement((engine, { clients, unsettled, most, nowMs, furthest
   const waiting = waitingFor(engine, { client: sql.ref('client.id'), unsettled, most, kinds });
   const next = engine.forEachRow('next', sql`${waiting} limit ${most}`);
   const ids = sql`select next.value from ${engine.rows('client', { id: 'id' }, clients)}, ${next}`;
-  return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
+  return sql<Omit<Due, 'body'> & { body: string | null }>`
     select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
       ${wholeBody('due')} as body
     from webhook_deliveries as due where id ${engine.among(ids)}`;
@@ -104,11 +94,7 @@ export const due = async (
   const clients = clientIds.map((id) => ({ id }));
   const values = { clients, unsettled, most, nowMs, furthestMs: furthestDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
-  return rows.map(({ body, log, ...row }) => ({
-    ...row,
-    body: body === null ? null : Buffer.from(body, 'utf8'),
-    attempts: readAttempts(log),
-  }));
+  return rows.map((row) => ({ ...row, body: row.body === null ? null : Buffer.from(row.body) }));
 };
 
 /** Bounded, so that the statement is short; the next round drops the rest. */
@@ -135,15 +121,15 @@ export interface Destination {
   shopId: string;
   /** The client that replaced it, and gets what waits. */
   replacedBy: string | null;
-  url: string;
+  url: string | null;
   sealedSecret: string;
-  unreachable: string | null;
+  revokedAt: number | null;
+  plan: Plan;
   /** When the first attempt since its last 2xx failed; null: none did. */
   failedSince: number | null;
+  /** When the client's first retry that is not due yet falls due. */
+  nextRetryAt: number | null;
 }
-
-/** With the time of the client's first retry that is not due yet. */
-type WithNextRetry = Destination & { nextRetryAt: number | null };
 
 interface ClientLookup {
   clientIds: string[];
@@ -151,28 +137,18 @@ interface ClientLookup {
   furthestMs: number;
 }
 
-const clientsById = statement(({ db, oneOf }, { clientIds, nowMs, furthestMs }: ClientLookup) =>
-  db
-    .selectFrom('api_clients as client')
-    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-    // Always one step: a damaged row must not send deliveries round in a circle, or to another shop.
-    .leftJoin('api_clients as replacement', (join) =>
-      join
-        .onRef('replacement.id', '=', 'client.replaced_by')
-        .onRef('replacement.shop_id', '=', 'client.shop_id')
-        .on('replacement.replaced_by', 'is', null),
-    )
-    .leftJoin('webhook_failures as failures', 'failures.client_id', 'client.id')
-    .select(['client.id', 'client.shop_id as shopId', 'client.webhook_url as url'])
-    .select(['client.webhook_secret as sealedSecret', 'client.revoked_at as revokedAt'])
-    .select(['replacement.id as replacedBy', 'shop.plan', 'failures.since as failedSince'])
-    .select(
-      sql<number | null>`(
-        select min(due_at) from webhook_deliveries
-        where client_id = client.id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}
-      )`.as('nextRetryAt'),
-    )
-    .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
+/** Always one step to a replacement: a damaged row must not send deliveries round in a circle, or to another shop. */
+const clientsById = statement(
+  ({ oneOf }, { clientIds, nowMs, furthestMs }: ClientLookup) => sql<Destination & { id: string }>`
+    select client.id, client.shop_id as "shopId", client.webhook_url as url, client.webhook_secret as "sealedSecret",
+      client.revoked_at as "revokedAt", replacement.id as "replacedBy", shop.plan, failures.since as "failedSince",
+      (select min(due_at) from webhook_deliveries
+        where client_id = client.id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}) as "nextRetryAt"
+    from api_clients as client join shops as shop on shop.id = client.shop_id
+    left join api_clients as replacement on replacement.id = client.replaced_by
+      and replacement.shop_id = client.shop_id and replacement.replaced_by is null
+    left join webhook_failures as failures on failures.client_id = client.id
+    where client.id ${oneOf('id', clientIds)}`,
 );
 
 /** A new URL, a revocation and a new plan count from the next attempt on. */
@@ -180,15 +156,8 @@ export const destinationsOf = async (
   { webhooks, fill }: Context,
   clientIds: string[],
   nowMs: number,
-): Promise<Map<string, WithNextRetry>> => {
+): Promise<Map<string, Destination>> => {
   const values = { clientIds, nowMs, furthestMs: furthestDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(clientsById, values));
-  const whyUnreachable = ({ url, revokedAt, plan }: (typeof rows)[number]): string | null => {
-    if (revokedAt !== null) return DROPPED_BECAUSE.revoked;
-    if (url === null) return DROPPED_BECAUSE.noUrl;
-    return hasApi({ plan: plan as Plan }) ? null : DROPPED_BECAUSE.noApi;
-  };
-  return new Map(
-    rows.map((row) => [row.id, { ...row, url: row.url ?? '', unreachable: whyUnreachable(row) }]),
-  );
+  return new Map(rows.map((row) => [row.id, row]));
 };

@@ -16,44 +16,25 @@ const CHECK_EVERY_MS = 5_000;
 /** After an outage thousands of receivers fail at once: a statement for each took three times as long as the attempts. */
 const BATCH = 256;
 
+/** One attempt that failed. */
 interface Failure {
   client_id: string;
   since: number;
-  attempts: number;
   dropped: number;
   error: string;
 }
-const COLUMNS = {
-  client_id: 'id',
-  since: 'integer',
-  attempts: 'integer',
-  dropped: 'integer',
-  error: 'text',
-} as const;
+const COLUMNS = { client_id: 'id', since: 'integer', dropped: 'integer', error: 'text' } as const;
 
+/** In an order that all processes share, so that none waits for another's row in turn. Of errors in one batch either may be the last. */
 const counting = statement(
   ({ rows }, { failures }: { failures: Failure[] }) => sql`
     insert into webhook_failures as known (client_id, since, failed_attempts, dropped_deliveries, last_error)
-    select client_id, since, attempts, dropped, error from ${rows('failure', COLUMNS, failures)} where true
+    select client_id, min(since), count(*), sum(dropped), max(error)
+    from ${rows('failure', COLUMNS, failures)} where true group by client_id order by client_id
     on conflict (client_id) do update set last_error = excluded.last_error,
       failed_attempts = known.failed_attempts + excluded.failed_attempts,
       dropped_deliveries = known.dropped_deliveries + excluded.dropped_deliveries`,
 );
-
-/** One row for each client, in an order that all processes share, so that none waits for another's in turn. */
-const byClient = (batch: Failure[]): Failure[] => {
-  const sums = new Map<string, Failure>();
-  for (const each of batch) {
-    const { since = each.since, attempts = 0, dropped = 0 } = sums.get(each.client_id) ?? {};
-    sums.set(each.client_id, {
-      ...each,
-      since,
-      attempts: attempts + each.attempts,
-      dropped: dropped + each.dropped,
-    });
-  }
-  return [...sums.values()].sort((one, other) => (one.client_id < other.client_id ? -1 : 1));
-};
 
 /**
  * Receivers that keep failing: their shop's Admins are notified. A client has a row in `webhook_failures` from the first attempt that
@@ -70,9 +51,9 @@ export class ReceiverFailures {
   constructor(ctx: Context) {
     this.#ctx = ctx;
     this.#count = batched(
-      async (batch: Failure[]) => {
-        await ctx.webhooks.executeQuery(ctx.fill(counting, { failures: byClient(batch) }));
-        return batch;
+      async (failures: Failure[]) => {
+        await ctx.webhooks.executeQuery(ctx.fill(counting, { failures }));
+        return failures;
       },
       { most: BATCH, afterFailure },
     );
@@ -90,8 +71,8 @@ export class ReceiverFailures {
       if (status !== 'DELIVERED') {
         this.#failed.add(clientId);
         const dropped = status === 'DROPPED' ? 1 : 0;
-        const failure = { since: this.#ctx.clock.now(), attempts: 1, dropped, error: errorOf(last) };
-        await this.#count({ client_id: clientId, ...failure });
+        const since = this.#ctx.clock.now();
+        await this.#count({ client_id: clientId, since, dropped, error: errorOf(last) });
       } else if (typeof destination?.failedSince === 'number' || this.#failed.has(clientId))
         await this.#recover(clientId);
     } catch (error) {
@@ -108,8 +89,9 @@ export class ReceiverFailures {
     const nowMs = clock.now();
     const isFailing = sql<boolean>`notified_at is null and since <= ${nowMs - FAILING_AFTER_MS}
       and (failed_attempts >= ${FAILING_ATTEMPTS} or dropped_deliveries >= ${FAILING_DROPS})
-      and client_id in (
-        select id from api_clients where revoked_at is null and replaced_by is null and webhook_url is not null
+      and exists (
+        select 1 from api_clients
+        where id = client_id and revoked_at is null and replaced_by is null and webhook_url is not null
       )`;
     const found = await webhooks
       .selectFrom('webhook_failures')

@@ -36,28 +36,30 @@ export class Leases {
 
   /** How long it is of no use to ask for a receiver; 0 where it may be asked for. */
   askAfterMs(clientId: string): number {
-    const askAt = this.#elsewhere.get(clientId);
-    return askAt ? Math.max(0, this.#stopwatch.msUntil(askAt)) : 0;
+    return Math.max(0, this.#msLeft(this.#elsewhere, clientId));
   }
   askAgain(): void {
     this.#elsewhere.clear();
   }
   /** Of these the receivers that are this process's for some seconds to come. */
   async of<Receiver extends { clientId: string }>(receivers: Receiver[]): Promise<Receiver[]> {
-    await this.#take(receivers.map(({ clientId }) => clientId).filter((id) => this.#runsOut(id)));
+    await this.#take(
+      receivers
+        .map(({ clientId }) => clientId)
+        .filter((id) => this.#msLeft(this.#held, id) < LEASE_MS - RENEW_MS),
+    );
     return receivers.filter(({ clientId }) => this.#held.has(clientId));
   }
   /** Whether the lease still runs: the process may have slept since it was taken. */
   holds(clientId: string): boolean {
-    const endsAt = this.#held.get(clientId);
-    return endsAt !== undefined && !this.#isPast(endsAt);
+    return this.#msLeft(this.#held, clientId) >= 0;
   }
   /** Renews the leases of receivers in use and forgets what has run out. */
   async keep(inUse: string[]): Promise<void> {
     await this.#take(inUse);
-    for (const [clientId, endsAt] of this.#held) if (this.#isPast(endsAt)) this.#held.delete(clientId);
-    for (const [clientId, askAt] of this.#elsewhere)
-      if (this.#isPast(askAt)) this.#elsewhere.delete(clientId);
+    for (const moments of [this.#held, this.#elsewhere])
+      for (const clientId of moments.keys())
+        if (this.#msLeft(moments, clientId) < 0) moments.delete(clientId);
   }
   /** Releases all leases but those in use, and wakes the other processes. */
   async release(inUse: string[]): Promise<void> {
@@ -71,12 +73,10 @@ export class Leases {
     if (numDeletedRows > 0n) wake('deliveries', null);
   }
 
-  #isPast(moment: Moment): boolean {
-    return this.#stopwatch.msUntil(moment) < 0;
-  }
-  #runsOut(clientId: string): boolean {
-    const endsAt = this.#held.get(clientId);
-    return !endsAt || this.#stopwatch.msUntil(endsAt) < LEASE_MS - RENEW_MS;
+  /** Below zero once the moment has passed, or where there is none. */
+  #msLeft(moments: Map<string, Moment>, clientId: string): number {
+    const moment = moments.get(clientId);
+    return moment ? this.#stopwatch.msUntil(moment) : -1;
   }
   async #take(clientIds: string[]): Promise<void> {
     if (clientIds.length === 0) return;

@@ -84,22 +84,18 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
+    const { log, time, step, failure, afterError } = this.#parts;
     // What happens in one turn of the event loop is taken together.
-    await this.#parts.time.nextTurn();
+    await time.nextTurn();
     while (!this.#isStopping) {
       this.#isWoken = false;
-      await this.#rest(await this.#step());
-      await this.#parts.time.nextTurn();
-    }
-  }
-  async #step(): Promise<number> {
-    const { log, step, failure, afterError } = this.#parts;
-    try {
-      return await step();
-    } catch (error) {
-      warning(log, failure)(error);
-      afterError?.();
-      return REST_AFTER_ERROR_MS;
+      const restMs = await step().catch((error) => {
+        warning(log, failure)(error);
+        afterError?.();
+        return REST_AFTER_ERROR_MS;
+      });
+      await this.#rest(restMs);
+      await time.nextTurn();
     }
   }
   async #rest(ms: number): Promise<void> {

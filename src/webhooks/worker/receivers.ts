@@ -1,13 +1,32 @@
 import { MOST_PLACES, type PoolLimits, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
 import type { Moment, OwnTime, Stopwatch } from './own-time.ts';
-import {
-  EXCHANGE,
-  type ExchangeState,
-  type Health,
-  RECEIVER,
-  type ReceiverState,
-  type Transition,
-} from './states.ts';
+
+// The states of exchanges and receivers, and their allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
+
+type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
+
+/** One request and its answer. Set aside: the database refuses its result for good. */
+type ExchangeState = 'young' | 'slow' | 'finished' | 'settled' | 'set aside';
+const EXCHANGE: Transitions<ExchangeState> = {
+  young: ['slow', 'finished'],
+  slow: ['finished'],
+  finished: ['settled', 'set aside'],
+  settled: [],
+  'set aside': [],
+};
+
+/** A receiver, as this process sees it. */
+type ReceiverState = 'idle' | 'ready' | 'being read' | 'woken while read' | 'full';
+const RECEIVER: Transitions<ReceiverState> = {
+  idle: ['ready', 'full'],
+  ready: ['being read'],
+  'being read': ['woken while read', 'idle'],
+  'woken while read': ['ready', 'full', 'idle'],
+  full: ['ready'],
+};
+
+/** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
+export type Health = 'healthy' | 'unhealthy';
 
 /** A client with deliveries that wait or are being sent. */
 export class Receiver {
@@ -19,7 +38,6 @@ export class Receiver {
   exchanges = 0;
   /** Deliveries whose result is not written: no round reads them again. */
   readonly unsettled = new Set<string>();
-  retryAt: Moment | null = null;
 
   constructor(clientId: string) {
     this.clientId = clientId;
@@ -48,23 +66,13 @@ interface Parts {
   limits: PoolLimits;
   time: OwnTime;
   stopwatch: Stopwatch;
-  transition: Transition;
+  onForbidden(message: string): void;
   /** A receiver of this pool is ready and there is room. */
   onReady(pool: Health): void;
   onTimer(): void;
 }
 
 const newQueue = () => ({ urgent: new Set<Receiver>(), backlog: new Set<Receiver>() });
-
-const take = (from: Set<Receiver>, most: number): Receiver[] => {
-  const taken: Receiver[] = [];
-  for (const receiver of from) {
-    if (taken.length >= most) break;
-    taken.push(receiver);
-    from.delete(receiver);
-  }
-  return taken;
-};
 
 /** The receivers that have something to do, their exchanges and retry timers. One with nothing to do is forgotten, its health too. */
 export class Receivers {
@@ -73,7 +81,8 @@ export class Receivers {
   readonly #exchanges = new Map<string, Exchange>();
   readonly #ready = { healthy: newQueue(), unhealthy: newQueue() };
   readonly #places = { healthy: 0, unhealthy: 0 };
-  readonly #timed = new Set<Receiver>();
+  /** Those with a retry timer, and when it fires. */
+  readonly #timed = new Map<Receiver, Moment>();
   #nextTimer: Moment | null = null;
   #whenAllSettled: () => void = () => {};
 
@@ -95,7 +104,7 @@ export class Receivers {
       this.#queueOf(receiver).delete(receiver);
     }
     receiver.isUrgent ||= isUrgent;
-    if (receiver.state === 'being read') this.#become(receiver, 'woken while read');
+    if (receiver.state === 'being read') this.#change(RECEIVER, receiver, 'woken while read');
     else if (receiver.state !== 'woken while read') this.#makeReady(receiver);
   }
 
@@ -103,11 +112,12 @@ export class Receivers {
   wakeAfter(clientId: string, waitMs: number): void {
     const { stopwatch, onTimer } = this.#parts;
     const receiver = this.#of(clientId);
+    const known = this.#timed.get(receiver);
     if (waitMs <= 0) this.wake(clientId, { isUrgent: false });
-    else if (!receiver.retryAt || stopwatch.msUntil(receiver.retryAt) > waitMs) {
-      receiver.retryAt = stopwatch.in(waitMs);
-      this.#timed.add(receiver);
-      this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
+    else if (!known || stopwatch.msUntil(known) > waitMs) {
+      const at = stopwatch.in(waitMs);
+      this.#timed.set(receiver, at);
+      this.#nextTimer = earlier(this.#nextTimer, at);
       onTimer();
     }
   }
@@ -117,15 +127,12 @@ export class Receivers {
   fireTimers(): void {
     if (this.msToNextTimer() > 0) return;
     this.#nextTimer = null;
-    for (const receiver of this.#timed) {
-      const at = receiver.retryAt as Moment;
+    for (const [receiver, at] of this.#timed)
       if (this.#parts.stopwatch.msUntil(at) > 0) this.#nextTimer = earlier(this.#nextTimer, at);
       else {
         this.#timed.delete(receiver);
-        receiver.retryAt = null;
         this.wake(receiver.clientId, { isUrgent: true });
       }
-    }
   }
 
   /** Takes the next receivers of a pool: three of four places for urgent ones, so that the backlog never stands still. */
@@ -135,11 +142,12 @@ export class Receivers {
     const deliveries = Math.min(mostDeliveries, places);
     const most = Math.min(RECEIVERS_A_ROUND, deliveries);
     const { urgent, backlog } = this.#ready[pool];
-    const first = take(urgent, Math.ceil(most * 0.75));
-    const chosen = [...first, ...take(backlog, most - first.length)];
+    const chosen = [...urgent.values().take(Math.ceil(most * 0.75))];
+    chosen.push(...backlog.values().take(most - chosen.length));
     const share = Math.floor(deliveries / chosen.length);
     return chosen.map((receiver) => {
-      this.#become(receiver, 'being read');
+      this.#queueOf(receiver).delete(receiver);
+      this.#change(RECEIVER, receiver, 'being read');
       receiver.isUrgent = false;
       const room = Math.min(share, this.#parts.limits.perReceiver - receiver.exchanges);
       return { receiver, clientId: receiver.clientId, room };
@@ -149,7 +157,7 @@ export class Receivers {
   wasRead(receiver: Receiver, { isOurs }: { isOurs: boolean }): void {
     if (isOurs && receiver.state === 'woken while read') this.#makeReady(receiver);
     else {
-      this.#become(receiver, 'idle');
+      this.#change(RECEIVER, receiver, 'idle');
       receiver.isUrgent = false;
       this.#forgetIfDone(receiver);
     }
@@ -177,7 +185,7 @@ export class Receivers {
     const { receiver } = exchange;
     const isQuick = exchange.state === 'young';
     exchange.cancelTimer();
-    this.#parts.transition(EXCHANGE, exchange, 'finished');
+    this.#change(EXCHANGE, exchange, 'finished');
     receiver.exchanges -= 1;
     if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
     else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
@@ -188,7 +196,7 @@ export class Receivers {
   /** `settled`: the result is written, or a stop gave it up. `set aside`: this process does not send the delivery again. */
   end(exchange: Exchange, state: 'settled' | 'set aside'): void {
     if (state === 'settled') exchange.owner.unsettled.delete(exchange.deliveryId);
-    this.#parts.transition(EXCHANGE, exchange, state);
+    this.#change(EXCHANGE, exchange, state);
     this.#exchanges.delete(exchange.deliveryId);
     this.#leave(exchange);
     this.#forgetIfDone(exchange.receiver);
@@ -229,16 +237,22 @@ export class Receivers {
     return receiver;
   }
   #forgetIfDone(receiver: Receiver): void {
-    const { state, exchanges, unsettled, retryAt } = receiver;
-    if (state === 'idle' && exchanges === 0 && unsettled.size === 0 && !retryAt)
+    const { state, exchanges, unsettled } = receiver;
+    if (state === 'idle' && exchanges === 0 && unsettled.size === 0 && !this.#timed.has(receiver))
       this.#known.delete(receiver.clientId);
   }
-  #become(receiver: Receiver, state: ReceiverState): void {
-    this.#parts.transition(RECEIVER, receiver, state);
+  /**
+   * The only way to change a state. A forbidden transition is reported and made all the same: an exchange that is forgotten
+   * half-way would hold its lease and its place for ever. Tests fail at the report.
+   */
+  #change<State extends string>(allowed: Transitions<State>, thing: { state: State }, to: State): void {
+    const from = thing.state;
+    if (from !== to && !allowed[from].includes(to)) this.#parts.onForbidden(`${from} must not become ${to}`);
+    thing.state = to;
   }
   #makeReady(receiver: Receiver): void {
     const hasRoom = receiver.exchanges < this.#parts.limits.perReceiver;
-    this.#become(receiver, hasRoom ? 'ready' : 'full');
+    this.#change(RECEIVER, receiver, hasRoom ? 'ready' : 'full');
     if (!hasRoom) return;
     this.#queueOf(receiver).add(receiver);
     if (this.#free(receiver.health) > 0) this.#parts.onReady(receiver.health);
@@ -257,7 +271,7 @@ export class Receivers {
     if (isReady) this.#makeReady(receiver);
   }
   #becomeSlow(exchange: Exchange): void {
-    this.#parts.transition(EXCHANGE, exchange, 'slow');
+    this.#change(EXCHANGE, exchange, 'slow');
     this.#setHealth(exchange.receiver, 'unhealthy');
     this.#leave(exchange);
     exchange.pool = 'unhealthy';

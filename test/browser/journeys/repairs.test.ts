@@ -15,6 +15,7 @@ import {
   fillIn,
   newRepair,
   newTradeReturn,
+  plainText,
   REPAIR_FIELDS,
   rowOf,
   title,
@@ -27,36 +28,37 @@ journey(['/'], 'the overview shows figures that lead to the lists behind them', 
   const t = await harness({ allowance: 10 });
   await newRepair(t);
   await newTradeReturn(t);
-  const page = await openPageAs('Overview', t, 'STAFF');
+  const page = await openPageAs('Today', t, 'STAFF');
+  await page.getByRole('heading', { name: 'Next up' }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'Figures' }).click();
   await page.getByText('Created per day').first().waitFor();
   await expectAccessible(page);
   // How much of the plan is used is for Admins.
   expect(await page.getByText('of 10').count()).toBe(0);
   await page.getByRole('link', { name: /^In diagnostics/ }).click();
-  await title(page, 'Offline repairs').waitFor();
+  await title(page, 'Repairs').waitFor();
   expect(new URL(page.url()).searchParams.get('status')).toBe('OFFLINE_DIAGNOSTICS');
 });
 
-journey(['/offline-repairs'], 'two selected repairs are moved at once, with a report', async () => {
+journey(['/offline-repairs'], 'two selected repairs are moved at once, and moved back', async () => {
   const t = await harness();
   const [first, second, third] = [await newRepair(t), await newRepair(t), await newRepair(t)];
-  const page = await openPageAs('Offline repairs', t, 'STAFF');
+  const page = await openPageAs('Repairs', t, 'STAFF');
   await page.getByRole('checkbox', { name: `Select ${first.rmaNumber}` }).check();
   await page.getByRole('checkbox', { name: `Select ${second.rmaNumber}` }).check();
   const bar = page.getByRole('region', { name: 'Selected rows' });
   await bar.getByText('2 repairs selected').waitFor();
   await expectAccessible(page);
-  await bar.getByRole('button', { name: 'Begin repair' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Begin repair: 2 repairs' });
-  await dialog.getByLabel('Technician').fill('tech-12');
-  await dialog.getByRole('button', { name: 'Begin repair' }).click();
-  await dialog.getByText('Repair begun: 2 of 2').waitFor();
-  await closeBy(dialog, 'Done');
+  await bar.getByRole('button', { name: 'Start repair' }).click();
+  await page.getByText('Repair started: 2 repairs').waitFor();
   await bar.waitFor({ state: 'hidden' });
   await rowOf(page, first.rmaNumber).getByText('In repair').waitFor();
   await rowOf(page, second.rmaNumber).getByText('In repair').waitFor();
   await rowOf(page, third.rmaNumber).getByText('In diagnostics').waitFor();
-  expect((await t.get(`/offline-repairs/${second.id}`)).body.assignedToId).toBe('tech-12');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('2 repairs moved back. Their timelines have both changes.').waitFor();
+  await rowOf(page, second.rmaNumber).getByText('In diagnostics').waitFor();
 });
 
 journey(['/offline-repairs/new'], 'the form for a repair says what is missing, then makes it', async () => {
@@ -76,9 +78,9 @@ journey(['/offline-repairs/new'], 'the form for a repair says what is missing, t
   await field(page, 'E-mail').fill('ada@example.com');
   await page.getByText('another look').waitFor({ state: 'hidden' });
 
-  await page.getByRole('radio', { name: 'Counter swapped' }).check();
+  await page.getByRole('radio', { name: 'Swapped at counter' }).check();
   await page.getByRole('button', { name: 'Create repair' }).click();
-  await page.getByRole('heading', { name: 'Item and fault' }).waitFor();
+  await page.getByRole('heading', { name: 'Store and order' }).waitFor();
   await page.getByLabel('What happened, newest first').getByText(email).waitFor();
 });
 
@@ -96,13 +98,14 @@ journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline 
     await openMove(page, label);
     return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
   };
-  const told = (words: string) => expect.poll(() => story.innerText()).toContain(`${email} (staff) ${words}`);
+  const told = (words: string) => expect.poll(() => plainText(story)).toContain(`${email} ${words}`);
 
-  const repair = await begin('Begin repair');
+  await openMove(page, 'Start repair with notes…');
+  const repair = page.getByRole('dialog', { name: `Start repair: ${rmaNumber}` });
   await repair.getByLabel('Technician').fill('tech-12');
   await repair.getByLabel('Repair notes').fill('New heating element');
-  await closeBy(repair, 'Begin repair');
-  await told('changed the status');
+  await closeBy(repair, 'Start repair');
+  await told('changed status to In repair');
   await story.getByText('Technician tech-12').waitFor();
 
   const tracking = await begin('Add tracking');
@@ -119,15 +122,15 @@ journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline 
   await resolve.getByRole('radio', { name: 'Write off' }).check();
   await resolve.getByLabel('Notes').fill('Beyond repair');
   await closeBy(resolve, 'Resolve');
-  await told('decided what becomes of the item');
+  await told('set the outcome');
   await story.getByText('Beyond repair').waitFor();
 
-  await closeBy(await begin('Close'), 'Close');
+  await openMove(page, 'Close');
   await told('closed it');
 
   await page.getByLabel('Add a note').fill('The customer was told');
-  await page.getByRole('button', { name: 'Add note' }).click();
-  await told('noted');
+  await page.getByRole('main').getByRole('button', { name: 'Add note' }).click();
+  await told('added a note');
   await story.getByText('The customer was told').waitFor();
   await expectValue(page.getByLabel('Add a note'), '');
 

@@ -1,17 +1,25 @@
 import { expect } from 'vitest';
 import { newUser } from '../../support/admin.ts';
-import { expectAccessible, openPageAs, openWindow, saidAt } from '../../support/browser.ts';
-import { journey } from '../../support/browser-journey.ts';
 import {
   accessibleEverywhere,
+  expectAccessible,
+  openPageAs,
+  openWindow,
+  saidAt,
+} from '../../support/browser.ts';
+import { journey } from '../../support/browser-journey.ts';
+import {
+  expectValue,
   passwordField,
+  pick,
   signInTitle,
   title,
   toPage,
   turnFactorOn,
 } from '../../support/browser-pages.ts';
+import { cliHere } from '../../support/commands-here.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { cli, emptyDatabase, startServer } from '../../support/process.ts';
+import { emptyDatabase, startServer } from '../../support/process.ts';
 import { mailServer } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
@@ -20,20 +28,24 @@ const harness = sharedHarness();
 journey(['/set-up'], 'the link of the first start makes the shop and its Admin, once', async () => {
   const server = await startServer(await emptyDatabase());
   const link = await until('the link is printed', () => /http\S+set-up#\w+/.exec(server.stderr)?.[0]);
-  const page = await openWindow(server);
+  const page = await openWindow(server, { timeZone: 'Europe/Berlin' });
   await page.goto(link);
   const password = passwordField(page, 'Password');
-  await page.getByRole('textbox', { name: 'Name of the shop' }).fill('Harbour Road Electrics');
+  // The browser's own is suggested; its language says nothing about the currency of a shop in Berlin.
+  await expectValue(page.getByLabel('Time zone'), 'Europe/Berlin');
+  await expectValue(page.getByLabel('Currency'), '');
+  await page.getByLabel('Currency').selectOption('EUR');
+  await page.getByRole('textbox', { name: 'Shop name' }).fill('Harbour Road Electrics');
   await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace at example');
   await password.fill('short');
-  await page.getByRole('button', { name: 'Make the shop' }).click();
+  await page.getByRole('button', { name: 'Create shop' }).click();
   await expect.poll(() => saidAt(password)).toContain('Must be at least 8 characters long.');
   await expectAccessible(page);
   await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
   await password.fill('correct horse battery');
-  await page.getByRole('button', { name: 'Make the shop' }).click();
+  await page.getByRole('button', { name: 'Create shop' }).click();
 
-  await title(page, 'Overview').waitFor();
+  await title(page, 'Today').waitFor();
   await page.getByRole('banner').getByText('Harbour Road Electrics').waitFor();
   await toPage(page, 'Team');
   await page
@@ -41,9 +53,13 @@ journey(['/set-up'], 'the link of the first start makes the shop and its Admin, 
     .getByRole('cell', { name: 'Admin', exact: true })
     .waitFor();
 
+  await toPage(page, 'Shop');
+  await expectValue(page.getByLabel('Time zone'), 'Europe/Berlin');
+  await expectValue(page.getByLabel('Currency'), 'EUR');
+
   const late = await openWindow(server);
   await late.goto(link);
-  await late.getByRole('heading', { name: 'There is a shop here already' }).waitFor();
+  await late.getByRole('heading', { name: 'There is already a shop here' }).waitFor();
   expect(await late.getByRole('textbox').count()).toBe(0);
   await late.getByRole('link', { name: 'Sign in' }).click();
   await signInTitle(late).waitFor();
@@ -57,18 +73,21 @@ journey(['/set-up'], 'a set-up link beside a demo shop is refused; what was type
   const link = await until('the link is printed', () => /http\S+set-up#\w+/.exec(server.stderr)?.[0]);
   const page = await openWindow(server);
   await page.goto(link);
-  const name = page.getByRole('textbox', { name: 'Name of the shop' });
+  const name = page.getByRole('textbox', { name: 'Shop name' });
   await name.fill('Harbour Road Electrics');
   await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
   await passwordField(page, 'Password').fill('correct horse battery');
-  await cli(['demo'], env);
-  await page.getByRole('button', { name: 'Make the shop' }).click();
-  await page.getByRole('alert').filter({ hasText: 'There is a shop here already' }).waitFor();
+  await cliHere(['demo'], env);
+  await page.getByRole('button', { name: 'Create shop' }).click();
+  await page
+    .getByRole('alert')
+    .filter({ hasText: /There is (already )?a shop here/ })
+    .waitFor();
   expect(await name.inputValue()).toBe('Harbour Road Electrics');
   await expectAccessible(page);
 });
 
-journey(['/sign-in'], 'signing in leads to the page that was asked for, and out again', async () => {
+journey(['/sign-in', '/$'], 'signing in leads to the page that was asked for, and out again', async () => {
   const t = await harness();
   const { email, password } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t);
@@ -84,6 +103,9 @@ journey(['/sign-in'], 'signing in leads to the page that was asked for, and out 
   await page.keyboard.press('Enter');
   await title(page, 'Trade returns').waitFor();
 
+  await page.goto('/admin/nowhere-1');
+  await title(page, 'Page not found').waitFor();
+  await expectAccessible(page);
   await page.getByRole('navigation', { name: 'Pages' }).getByText(email).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await signInTitle(page).waitFor();
@@ -96,9 +118,9 @@ journey(['/forgot-password', '/link'], 'a link to choose a password comes by e-m
   const t = await harness({ env: mails.env });
   const { email } = await newUser(t);
   const admin = await openPageAs('Team', t, 'ADMIN');
-  await admin.getByRole('button', { name: `New link for ${email}` }).click();
-  await admin.getByRole('button', { name: 'Make the link' }).click();
-  await admin.getByText(`on its way to ${email} by e-mail`).waitFor();
+  await pick(admin, email, 'New invite link');
+  await admin.getByRole('button', { name: 'Create link' }).click();
+  await admin.getByText(`e-mailed the link to ${email}`).waitFor();
 
   const page = await openWindow(t);
   await page.goto('/admin/sign-in');
@@ -106,35 +128,35 @@ journey(['/forgot-password', '/link'], 'a link to choose a password comes by e-m
   await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
   await accessibleEverywhere(page);
   await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
-  await page.getByRole('button', { name: 'Send the link' }).click();
-  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  await page.getByRole('button', { name: 'Send link' }).click();
+  await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
   const mail = await until('the second mail comes', () => mails.received[1]);
   const [, path = ''] = /(\/admin\/link#[0-9a-f]{64})/.exec(mail.text) ?? [];
   await page.goto(path);
   await passwordField(page, 'Password').fill('quite another password');
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Save and sign in' }).click();
-  await title(page, 'Overview').waitFor();
+  await title(page, 'Today').waitFor();
 });
 
-journey(['/second-factor'], 'a second factor is set up first where the shop requires it', async () => {
+journey(['/second-factor'], 'two-step verification is set up first where the shop requires it', async () => {
   const t = await harness();
-  const staff = await openPageAs('Account and password', t, 'STAFF');
+  const staff = await openPageAs('Account', t, 'STAFF');
   const page = await openPageAs('Team', t, 'ADMIN');
-  await page.getByRole('switch', { name: 'Require a second factor for everyone' }).click();
-  await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  await page.getByRole('switch', { name: 'Require two-step verification' }).click();
+  await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
   await accessibleEverywhere(page);
-  await turnFactorOn(t, page, 'Begin');
+  await turnFactorOn(t, page, 'Get started');
   await page.getByRole('button', { name: 'Done' }).click();
   await title(page, 'Team').waitFor();
   await toPage(page, 'Audit log');
-  await page.getByText('Turned on the second factor').waitFor();
+  await page.getByText('turned on two-step verification').waitFor();
 
   // A colleague who was at work meanwhile is led there with the next page they open, and can go nowhere else.
   await staff.getByRole('link', { name: 'Trade returns' }).first().click();
-  await staff.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  await staff.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
   await staff.goto('/admin/offline-repairs');
-  await staff.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  await staff.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
   await staff.getByRole('button', { name: 'Sign out' }).click();
   await signInTitle(staff).waitFor();
 });

@@ -20,6 +20,7 @@ const COLLECTIONS = [
   'deliveries',
   'clients',
   'users',
+  'former-employees',
   'views',
   'session/sessions',
 ] as const;
@@ -73,8 +74,11 @@ type IdRoute = ReturnType<typeof idRoutes>[number];
 const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> => {
   const { ctx } = t;
   const user = await newUser(t, { shop, role: 'STAFF' });
+  const former = await newUser(t, { shop, role: 'STAFF' });
+  const admin = await newPerson(t, { shop });
+  expect((await admin.delete(`/users/${former.id}`)).status).toBe(204);
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'ERP', webhookUrl: null });
-  const viewer = { id: user.id, shopId: shop.id, role: 'ADMIN' as const };
+  const viewer = { user: { id: user.id, role: 'ADMIN' as const }, caller: { shop } };
   const view = { kind: 'OFFLINE_REPAIR' as const, name: `View of ${user.id}`, search: {}, shared: true };
   return {
     'offline-repairs': (await newRma(t, 'offline-repairs', {}, { key })).id,
@@ -82,6 +86,7 @@ const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> 
     deliveries: (await enqueueTest(ctx.db, client.id, ctx.clock.now())).id,
     clients: client.id,
     users: user.id,
+    'former-employees': former.id,
     views: (await createView(ctx, viewer, view)).id,
     'session/sessions': (await (await signInAs(t, user)).get('/session/sessions')).body.items[0].id,
   };
@@ -141,7 +146,7 @@ it("every route with an id takes another shop's, another kind's, a deleted and a
   for (const path of [`/users/${gone.users}`, `/views/${gone.views}`])
     expect((await admin.delete(path)).status).toBe(204);
   await t.ctx.db.deleteFrom('webhook_deliveries').where('id', '=', gone.deliveries).execute();
-  const colleague = { id: (await newUser(t)).id, shopId: t.shop.id, role: 'ADMIN' as const };
+  const colleague = { user: { id: (await newUser(t)).id, role: 'ADMIN' as const }, caller: { shop: t.shop } };
   const view = { kind: 'OFFLINE_REPAIR' as const, name: 'Private', search: {}, shared: false };
   const scene: Scene = {
     own,

@@ -13,7 +13,6 @@ import { type ProcessTime, Simulation, START_MS } from './simulation.ts';
 
 // Receivers, processes and the database, as the dispatcher sees them; and what an onlooker notes down of it all.
 
-const QUIET = pino({ level: 'silent' });
 const MOST_LATENCY_MS = 20;
 
 export class World {
@@ -95,9 +94,8 @@ export class World {
       time,
       limits: this.limits,
       settler: createSimulatedSettler(this, process, ctx),
-      onForbidden: (message: string) => void this.errors.push(`${process.name}: ${message}`),
     };
-    process.dispatcher = await Dispatcher.start(ctx, createSimulatedSender(this, process), overrides);
+    process.dispatcher = new Dispatcher(ctx, createSimulatedSender(this, process), overrides);
   }
 
   die(process: Process): void {
@@ -139,13 +137,13 @@ export class World {
       pause(process.time, this.upTo(MOST_LATENCY_MS) + this.delayOf(sql));
     return {
       ...ctx,
-      log: QUIET,
+      log: pino({ level: 'error' }, { write: (line) => void this.errors.push(`${process.name}: ${line}`) }),
       clock: { now: () => Math.floor(this.nowMs) },
       webhooks: aroundQueries(ctx.webhooks, { before: slowly, after: latency }),
       wake: (_topic, clientId) => this.wake(clientId),
-      onWake: async (_topic, listener) => {
+      onWake: (_topic, listener) => {
         process.listener = listener;
-        return async () => {
+        return () => {
           process.listener = null;
         };
       },

@@ -1,23 +1,32 @@
-import { Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { Group, Modal, Stack, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { AddNote as NoteBody } from '../../../../contract/admin.ts';
 import { CorrectOfflineRepair, CorrectTradeReturn } from '../../../../contract/admin-returns.ts';
 import { ApiError, api } from '../../api.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
+import { texts } from '../../texts.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { ErrorAlert } from '../../ui/query-view.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
 import { correctionDraftName, DraftNotice, useDialogDraft, useDraft } from '../draft.tsx';
-import { type AnyReturn, CORRECTED_LABELS, type Kind, REPAIRS } from '../kinds.ts';
+import { type AnyReturn, CORRECTED_LABELS, type Kind, noteFieldId, REPAIRS } from '../kinds.ts';
 import { detailQuery, refetchReturns, timelineQuery } from '../queries.ts';
+
+const words = texts.detail;
 
 const EMPTY = { note: '' };
 
+interface NoteProps {
+  kind: Kind;
+  id: string;
+  onAdded?: () => void;
+}
+
 /** A note for colleagues. It sends no webhook event. What is half-written stays until it is added or deleted. */
-export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
+export const AddNote = ({ kind, id, onAdded }: NoteProps) => {
   const { changing } = useBlocked();
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<typeof EMPTY>(`note.${id}`);
@@ -30,18 +39,19 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
       draft.clear();
       resetTo(EMPTY);
       queryClient.setQueryData(detailQuery(kind, id).queryKey, answer);
+      onAdded?.();
       return queryClient.invalidateQueries({ queryKey: timelineQuery(kind, id).queryKey });
     },
   });
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack gap="xs">
-        {failure ? <ErrorAlert title="Not added yet; what you typed is kept" error={failure} /> : null}
+        {failure ? <ErrorAlert title={words.noteNotAdded} error={failure} /> : null}
         <Textarea
-          aria-label="Add a note"
-          placeholder="A note for your colleagues"
-          autosize
-          minRows={1}
+          id={noteFieldId(id)}
+          aria-label={words.addANote}
+          placeholder={words.notePlaceholder}
+          data-autofocus={onAdded ? true : undefined}
           maxRows={8}
           {...form.getInputProps('note')}
         />
@@ -54,13 +64,31 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
             loading={busy}
             disabled={form.values.note.trim() === ''}
           >
-            Add note
+            {words.addNote}
           </BlockableButton>
         </Group>
       </Stack>
     </form>
   );
 };
+
+interface NoteDialogProps extends Omit<NoteProps, 'onAdded'> {
+  rmaNumber: string;
+  onClose(): void;
+}
+
+/** The same where the return is not on the page. */
+export const NoteDialog = ({ rmaNumber, onClose, ...note }: NoteDialogProps) => (
+  <Modal opened onClose={onClose} title={words.noteTitle(rmaNumber)} closeOnClickOutside={false}>
+    <AddNote
+      {...note}
+      onAdded={() => {
+        notifyDone(words.noteAdded(rmaNumber));
+        onClose();
+      }}
+    />
+  </Modal>
+);
 
 type Field = keyof typeof CORRECTED_LABELS;
 type Values = Record<string, string>;
@@ -77,9 +105,6 @@ const changed = (before: Values, after: Values): Values =>
   Object.fromEntries(
     (Object.entries(after) as [Field, string][]).filter(([field, value]) => value.trim() !== before[field]),
   );
-
-const CORRECTED_MEANWHILE =
-  'Someone else corrected this meanwhile; the timeline shows what. Save once more to put yours in its place.';
 
 interface Props {
   kind: Kind;
@@ -112,12 +137,12 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
         if (!(error instanceof ApiError) || error.body?.code !== 'EDIT_CONFLICT') throw error;
         const now = await queryClient.fetchQuery({ ...detailQuery<AnyReturn>(kind, item.id), staleTime: 0 });
         setSeen(now.updatedAt);
-        throw new Error(CORRECTED_MEANWHILE);
+        throw new Error(words.correctedMeanwhile);
       }
     },
     onDone: (answer) => {
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, item.id).queryKey, answer);
-      notifyDone(`${item.rmaNumber}: corrected`);
+      notifyDone(words.corrected(item.rmaNumber));
       draft.cancel();
       return refetchReturns(queryClient, kind);
     },
@@ -135,13 +160,13 @@ export const CorrectDialog = (props: Props) => {
   return (
     <FormDialog
       {...saving}
-      title={`Correct details: ${props.item.rmaNumber}`}
-      action="Save"
+      title={words.correctTitle(props.item.rmaNumber)}
+      action={words.save}
       disabled={Object.keys(changed(before, form.values)).length === 0}
       onClose={draft.closeForNow}
       onCancel={draft.cancel}
     >
-      <Hint>For typing errors. The timeline keeps what was there before.</Hint>
+      <Hint>{words.correctHint}</Hint>
       {isFromDraft ? <DraftNotice onStartOver={startOver} /> : null}
       <Stack gap="sm">
         {(Object.keys(before) as Field[]).map((field, index) => (

@@ -1,14 +1,16 @@
 import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { MapPin, Package, TriangleAlert, UserRound } from 'lucide-react';
+import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair as OfflineRepair } from '../../../../contract/admin-returns.ts';
+import { texts } from '../../texts.ts';
 import { SecondLine } from '../../ui/two-lines.tsx';
 import { DISPOSITION_LABELS, REPAIRS } from '../kinds.ts';
 import { isDone, REPAIR_MOVES } from '../moves/moves.ts';
 import { formatNumber, useMoney } from '../numbers.ts';
-import { EmailLink, Facts, FoldedText, PhoneLink, Quiet, type SummaryPart } from './facts.tsx';
+import { Code, EmailLink, Facts, folded, ifCut, PhoneLink, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
 
+const words = texts.detail;
 const route = getRouteApi('/inside/offline-repairs/$id');
 
 export const RepairPage = () => {
@@ -22,8 +24,8 @@ export const RepairPage = () => {
       summary={summaryOf}
       warning={({ isDangerous }) =>
         isDangerous ? (
-          <Alert color="orange" icon={<TriangleAlert aria-hidden />} title="Dangerous goods">
-            This item falls under the shop’s dangerous-goods rules. Pack, label and send it accordingly.
+          <Alert color="orange" icon={<TriangleAlert size={24} />} title={words.dangerous}>
+            {words.dangerousHint}
           </Alert>
         ) : null
       }
@@ -34,39 +36,25 @@ export const RepairPage = () => {
 
 const quantityOf = (quantity: number): string => (quantity === 1 ? '' : `${formatNumber(quantity)} × `);
 
-const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
-  const { faultyItem: item, customerPhone, trackingNumber } = repair;
-  return [
-    {
-      label: 'Customer',
-      icon: UserRound,
-      lead: repair.customerName,
-      lines: [
-        customerPhone && <PhoneLink number={customerPhone} />,
-        <EmailLink key="email" address={repair.customerEmail} />,
-      ],
-    },
-    {
-      label: 'Item',
-      icon: Package,
-      lead: `${quantityOf(item.quantity)}${item.productName}`,
-      lines: [item.serialNumber && `Serial ${item.serialNumber}`, <Quiet key="sku">{item.sku}</Quiet>],
-    },
-    {
-      label: 'Where',
-      icon: MapPin,
-      lead: repair.storeId,
-      lines: [
-        repair.erasedAt || trackingNumber ? (
-          [repair.carrierName, trackingNumber].filter(Boolean).join(' ')
-        ) : (
-          <Quiet key="none">No tracking yet</Quiet>
-        ),
-        repair.assignedToId && `With technician ${repair.assignedToId}`,
-      ],
-    },
-  ];
-};
+const summaryOf = ({ faultyItem: item, ...repair }: OfflineRepair): SummaryPart[] => [
+  { label: words.fault, isMain: true, lead: repair.faultDescription },
+  {
+    label: words.item,
+    lead: `${quantityOf(item.quantity)}${item.productName}`,
+    lines: [<Code key="code">{item.serialNumber ?? item.sku}</Code>],
+  },
+  {
+    label: words.customer,
+    lead: repair.customerName,
+    lines: [
+      repair.customerPhone ? (
+        <PhoneLink key="phone" number={repair.customerPhone} />
+      ) : (
+        <EmailLink key="email" address={repair.customerEmail} />
+      ),
+    ],
+  },
+];
 
 const Disposition = ({ repair: { offlineDisposition, status } }: { repair: OfflineRepair }) => {
   if (!offlineDisposition) return null;
@@ -74,43 +62,62 @@ const Disposition = ({ repair: { offlineDisposition, status } }: { repair: Offli
   return (
     <>
       {label}
-      <SecondLine>
-        {isDone(status) ? description : 'Left from before: this repair was opened again.'}
-      </SecondLine>
+      <SecondLine>{isDone(status) ? description : words.outcomeFromBefore}</SecondLine>
     </>
   );
 };
 
+/** What the till calls the technician; nothing where it is the person that the repair is assigned to. */
+const technicianOf = ({ assignedToId, assignee }: OfflineRepair) =>
+  assignedToId === null || assignedToId.toLowerCase() === assignee?.name.toLowerCase() ? null : (
+    <>
+      {assignedToId} <SecondLine>{words.fromTill}</SecondLine>
+    </>
+  );
+
 const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
-  const { faultyItem: item, repairNotes, notes } = repair;
+  const { faultyItem: item, trackingNumber, carrierName, customerPhone } = repair;
   const money = useMoney();
   return (
     <>
       <Facts
-        title="Item and fault"
+        title={words.item}
         facts={[
-          ['Fault', <FoldedText key="fault">{repair.faultDescription}</FoldedText>],
-          ['Notes', notes && <FoldedText key="notes">{notes}</FoldedText>],
-          ['Variant', item.variantTitle],
-          ['Quantity', formatNumber(item.quantity)],
-          ['Price', money(item.price)],
-          ['Weight', item.weight === null ? null : formatNumber(item.weight)],
-          ['Handed over', repair.replacementSku],
+          [words.notes, folded(repair.notes)],
+          [words.product, ifCut(item.productName)],
+          [words.variant, item.variantTitle],
+          [words.sku, <Code key="sku">{item.sku}</Code>],
+          [words.serial, item.serialNumber && <Code>{item.serialNumber}</Code>],
+          [words.quantity, item.quantity === 1 ? null : formatNumber(item.quantity)],
+          [words.price, money(item.price)],
+          [words.weight, item.weight === null ? null : formatNumber(item.weight)],
+          [words.handedOver, repair.replacementSku && <Code>{repair.replacementSku}</Code>],
         ]}
       />
       <Facts
-        title="Repair"
+        title={words.repair}
         facts={[
-          ['Repair notes', repairNotes && <FoldedText key="notes">{repairNotes}</FoldedText>],
-          ['Disposition', repair.offlineDisposition && <Disposition key="disposition" repair={repair} />],
+          [words.repairNotes, folded(repair.repairNotes)],
+          [words.outcome, repair.offlineDisposition && <Disposition repair={repair} />],
+          [words.technician, technicianOf(repair)],
         ]}
       />
       <Facts
-        title="Order"
+        title={words.customer}
         facts={[
-          ['Order', repair.orderNumber],
-          ['Your reference', repair.externalRef],
-          ['Source system', repair.externalSource],
+          [words.name, ifCut(repair.customerName)],
+          [words.phone, customerPhone && <PhoneLink number={customerPhone} />],
+          [words.email, <EmailLink key="email" address={repair.customerEmail} />],
+        ]}
+      />
+      <Facts
+        title={words.storeAndOrder}
+        facts={[
+          [words.store, repair.storeId],
+          [words.tracking, trackingNumber && [carrierName, trackingNumber].filter(Boolean).join(' ')],
+          [words.order, <Code key="order">{repair.orderNumber}</Code>],
+          [words.reference, repair.externalRef],
+          [words.sourceSystem, repair.externalSource],
         ]}
       />
     </>

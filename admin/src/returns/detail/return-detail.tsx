@@ -1,39 +1,51 @@
-import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Skeleton, Stack, Text } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
+import { Hourglass, PencilLine, Printer } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { RelatedReturns } from '../../../../contract/admin-returns.ts';
 import { ApiError, api } from '../../api.ts';
 import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
+import { texts } from '../../texts.ts';
 import type { MenuAction } from '../../ui/action-menu.tsx';
 import { CopyButton } from '../../ui/copy-fields.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink, TextLink } from '../../ui/links.tsx';
+import { Stripe } from '../../ui/mark.tsx';
 import { PageTitle, Section } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
-import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
+import { RelativeTime } from '../../ui/relative-time.tsx';
+import { code128Widths } from '../../ui/slip/code128.ts';
 import { Hint } from '../../ui/two-lines.tsx';
+import { AssigneePicker } from '../assignee-picker.tsx';
 import { Assignee, Due, StatusBadge } from '../badges.tsx';
 import { correctionDraftName, ErasedNotice, wasInterrupted } from '../draft.tsx';
-import { type AnyReturn, describeStatus, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import {
+  type AnyReturn,
+  describeStatus,
+  isEnded,
+  KIND_OF,
+  type Kind,
+  REPAIRS,
+  TRADE_RETURNS,
+} from '../kinds.ts';
 import type { StaffMove } from '../moves/moves.ts';
-import { ReturnMoves } from '../moves/return-moves.tsx';
+import { type MovesProps, ReturnMoves } from '../moves/return-moves.tsx';
+import { WaitingLine } from '../moves/waiting-line.tsx';
 import { detailQuery, timelineQuery } from '../queries.ts';
 import styles from './detail.module.css';
-import { Lead, Summary, type SummaryPart } from './facts.tsx';
+import { Summary, type SummaryPart } from './facts.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
+
+const words = texts.detail;
 
 const AddNote = lazyPart(
   async () => (await import('./detail-forms.tsx')).AddNote,
   () => <Skeleton height={74} />,
 );
-const AssigneePicker = lazyPart(
-  async () => (await import('../person-select.tsx')).AssigneePicker,
-  ({ item }) => <Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>,
-);
+const WaitingDialog = lazyPart(async () => (await import('../moves/waiting.tsx')).WaitingDialog);
 const CorrectDialog = lazyPart(async () => (await import('./detail-forms.tsx')).CorrectDialog);
 
 interface Props<Item> {
@@ -52,45 +64,40 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
   const detail = useQuery(detailQuery<Item>(kind, id));
   const item = detail.data;
   return (
-    <Stack gap="md" pb="xl" maw={1250}>
+    <div className={styles['page']}>
       <WalkBar kind={kind} id={id} />
       {isNotFound(detail.error) ? (
         <NotFound kind={kind} />
       ) : (
-        <QueryError
-          query={detail}
-          title={`This ${kind.one} could not be read`}
-          stale="This may be out of date"
-        />
+        <QueryError query={detail} title={words.notRead(kind.one)} stale={words.stale} />
       )}
       {item && !isNotFound(detail.error) ? (
         <>
           <Heading kind={kind} item={item} moves={moves} more={more?.(item) ?? []} />
+          <Age item={item} />
+          {item.waitingFor ? <WaitingLine kind={kind} item={item} /> : null}
           {item.erasedAt ? <ErasedNotice id={id} erasedAt={item.erasedAt} /> : null}
           <Summary parts={[...summary(item), assigneePart(kind, item)]} />
           {warning?.(item)}
-          <Grid gap="md">
-            <Grid.Col span={{ base: 12, lg: 7 }}>
-              <Stack gap="md">
-                {facts(item)}
-                <Related kind={kind} item={item} />
-              </Stack>
-            </Grid.Col>
-            <Grid.Col span={{ base: 12, lg: 5 }}>
-              <TimelineCard kind={kind} item={item} />
-            </Grid.Col>
-          </Grid>
+          <div className={styles['columns']}>
+            <Stack gap="md" miw={0}>
+              {facts(item)}
+              <Related kind={kind} item={item} />
+            </Stack>
+            <div>
+              <TimelineSection kind={kind} item={item} />
+            </div>
+          </div>
         </>
       ) : detail.isPending ? (
         <LoadingDetail />
       ) : null}
-    </Stack>
+    </div>
   );
 };
 
 const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
-  label: 'Assigned to',
-  icon: UserRoundCheck,
+  label: words.assignedTo,
   lines: [
     item.erasedAt === null ? (
       <AssigneePicker key={item.id} kind={kind} item={item} />
@@ -104,59 +111,60 @@ const isNotFound = (error: Error | null): boolean => error instanceof ApiError &
 
 const NotFound = ({ kind }: { kind: Kind }) => (
   <>
-    <PageTitle>{`There is no such ${kind.one}`}</PageTitle>
-    <Text c="dimmed">The link may be incomplete, or meant for another shop.</Text>
+    <PageTitle>{words.notFound(kind.one)}</PageTitle>
+    <Text c="dimmed">{words.notFoundHint}</Text>
   </>
 );
 
-interface HeadingProps<Item> {
-  kind: Kind;
-  item: Item;
-  moves: readonly StaffMove<Item>[];
-  more: readonly MenuAction[];
-}
-
-const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: HeadingProps<Item>) => {
-  const { id, rmaNumber, status, erasedAt } = item;
+/** Number and status at the left, the actions at the right, where they stay while the page scrolls. */
+const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: MovesProps<Item>) => {
+  const { id, rmaNumber, status, erasedAt, dueAt } = item;
   const { user } = useSession();
   const { changing } = useBlocked();
   const [correcting, setCorrecting] = useState(() => wasInterrupted(correctionDraftName(id), user.id));
+  const [waiting, setWaiting] = useState(false);
+  const wait = {
+    label: texts.waiting.menu,
+    icon: <Hourglass size={14} />,
+    blocked: changing,
+    run: () => setWaiting(true),
+  };
+  const correct = {
+    label: words.correct,
+    icon: <PencilLine size={14} />,
+    blocked: changing,
+    run: () => setCorrecting(true),
+  };
   return (
     <div className={styles['heading']}>
-      <div>
-        <Group gap="xs">
-          <PageTitle>{rmaNumber}</PageTitle>
-          <CopyButton text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
-          <StatusBadge status={status} size="lg" />
-        </Group>
-        <Age item={item} />
+      <div className={styles['name']}>
+        {/* The bars that its slip has. */}
+        <Stripe className={styles['bars']} widths={code128Widths(rmaNumber)} />
+        <PageTitle className={styles['number'] ?? ''}>{rmaNumber}</PageTitle>
+        <CopyButton text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
+        <StatusBadge status={status} size="lg" />
+        <Due dueAt={dueAt} />
       </div>
-      <Group gap="xs" className="not-printed">
+      <div className={`${styles['actions']} not-printed`}>
         {erasedAt === null ? (
           <ReturnMoves
             kind={kind}
             item={item}
             moves={moves}
-            more={[
-              ...more,
-              {
-                label: 'Correct details',
-                icon: <PencilLine size={14} aria-hidden />,
-                blocked: changing,
-                run: () => setCorrecting(true),
-              },
-            ]}
+            more={[...more, ...(isEnded(status) ? [] : [wait]), correct]}
           />
         ) : null}
         <ButtonLink
           to="/print"
           search={{ kind: kind.path.slice(1), ids: id }}
           variant="default"
-          leftSection={<Printer size={16} aria-hidden />}
+          className={styles['print'] ?? ''}
+          leftSection={<Printer />}
         >
-          Print slip
+          {words.print}
         </ButtonLink>
-      </Group>
+      </div>
+      {waiting ? <WaitingDialog kind={kind} items={[item]} onClose={() => setWaiting(false)} /> : null}
       {correcting && erasedAt === null ? (
         <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} />
       ) : null}
@@ -164,26 +172,37 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: HeadingPro
   );
 };
 
-const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { item: AnyReturn }) => (
-  <Hint>
-    Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
-    {formatSpan(Date.parse(statusSince), Date.now())}, last changed <RelativeTime at={updatedAt} />
-    {dueAt === null ? null : (
+/** Where the status says what goes on, not what happened. */
+const SINCE: Record<string, string> = {
+  OFFLINE_DIAGNOSTICS: words.diagnosticsStarted,
+  OFFLINE_REPAIR: words.repairStarted,
+};
+
+const Age = ({ item: { createdAt, statusSince, updatedAt, status } }: { item: AnyReturn }) => (
+  <p className={styles['age']}>
+    {words.created} <RelativeTime at={createdAt} />
+    {statusSince === createdAt ? null : (
       <>
-        {' · '}
-        <Due dueAt={dueAt} />
+        {` · ${SINCE[status] ?? describeStatus(status).label} `}
+        <RelativeTime at={statusSince} />
       </>
     )}
-  </Hint>
+    {updatedAt === statusSince ? null : (
+      <>
+        {` · ${words.updated} `}
+        <RelativeTime at={updatedAt} />
+      </>
+    )}
+  </p>
 );
 
-const TimelineCard = ({ kind, item: { id, erasedAt } }: { kind: Kind; item: AnyReturn }) => {
+const TimelineSection = ({ kind, item: { id, erasedAt } }: { kind: Kind; item: AnyReturn }) => {
   const timeline = useQuery(timelineQuery(kind, id));
   return (
-    <Section title="Timeline">
-      <Stack gap="lg">
+    <Section title={words.timeline}>
+      <Stack gap="md">
         {erasedAt === null ? <AddNote kind={kind} id={id} /> : null}
-        <QueryError query={timeline} title="The timeline could not be read" />
+        <QueryError query={timeline} title={words.timelineNotRead} />
         {timeline.isPending ? <Skeleton height={160} /> : null}
         {timeline.data ? <ReturnTimeline entries={timeline.data} /> : null}
       </Stack>
@@ -192,8 +211,8 @@ const TimelineCard = ({ kind, item: { id, erasedAt } }: { kind: Kind; item: AnyR
 };
 
 const LoadingDetail = () => (
-  <Stack gap="md" role="status" aria-label="Loading">
-    <Skeleton height={48} maw={420} />
+  <Stack gap="md" role="status" aria-label={texts.common.loading}>
+    <Skeleton height={32} maw={420} />
     <Skeleton height={96} />
     <Skeleton height={320} />
   </Stack>
@@ -206,32 +225,21 @@ const relatedQuery = (kind: Kind, id: string) =>
     staleTime: 60_000,
   });
 
-const noneText = (kind: Kind, serial: string | null, isErased: boolean): string => {
-  const known = [
-    ...(kind === TRADE_RETURNS ? ['company'] : []),
-    ...(serial ? ['serial number'] : []),
-    ...(isErased ? [] : ['customer']),
-  ];
-  return known.length === 0 ? 'The customer is not known any more.' : `None of this ${known.join(' or ')}.`;
-};
-
 const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const related = useQuery(relatedQuery(kind, item.id));
   const { data } = related;
   const serial = 'faultyItem' in item ? item.faultyItem.serialNumber : null;
   return (
-    <Section title="Earlier returns">
-      <QueryError query={related} title="Earlier returns could not be read" />
+    <Section title={words.earlier}>
+      <QueryError query={related} title={words.earlierNotRead} />
       {related.isPending ? <Skeleton height={64} /> : null}
-      {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
-        <Hint>{noneText(kind, serial, item.erasedAt !== null)}</Hint>
-      ) : null}
+      {data && data.sameSerial.total + data.sameCustomer.total === 0 ? <Hint>{words.noEarlier}</Hint> : null}
       {data && serial ? (
-        <RelatedGroup title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />
+        <RelatedGroup title={words.ofSerial} kind={REPAIRS} search={serial} found={data.sameSerial} />
       ) : null}
       {data ? (
         <RelatedGroup
-          title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
+          title={kind === TRADE_RETURNS ? words.ofCompany : words.ofCustomer}
           kind={kind}
           search={item.erasedAt && 'companyName' in item ? item.companyName : item.customerEmail}
           found={withoutRepeats(data)}
@@ -260,14 +268,14 @@ const RelatedGroup = ({ title, kind, search, found: { items, total } }: RelatedG
   if (total === 0) return null;
   return (
     <section>
-      <Text component="h4" size="xs" fw={600} c="dimmed" mt="xs" mb={2}>
+      <Text component="h4" size="xs" fw={500} c="dimmed" mt="xs" mb={2}>
         {title}
       </Text>
       <ul className={styles['related']}>
         {items.map((each) => (
           <li key={each.id}>
             <Link to={KIND_OF[each.kind].detail} params={{ id: each.id }} preload={false}>
-              <span className={styles['number']}>{each.rmaNumber}</span>
+              <span className={`${styles['related-number']} code`}>{each.rmaNumber}</span>
               <span className={styles['title']} title={each.title} dir="auto">
                 {each.title}
               </span>
@@ -278,7 +286,7 @@ const RelatedGroup = ({ title, kind, search, found: { items, total } }: RelatedG
       </ul>
       {total > items.length ? (
         <TextLink to={kind.path} search={{ q: search }} size="sm">
-          All {total.toLocaleString()}
+          {words.allOf(total)}
         </TextLink>
       ) : null}
     </section>

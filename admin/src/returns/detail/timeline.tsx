@@ -1,10 +1,9 @@
-import '@mantine/core/styles/Timeline.css';
-import { Group, Text, Timeline } from '@mantine/core';
 import {
   ArrowRight,
   CircleCheck,
   Eraser,
   FilePlus,
+  Hourglass,
   type LucideIcon,
   MessageSquare,
   PackageCheck,
@@ -13,45 +12,61 @@ import {
   Truck,
   UserRound,
 } from 'lucide-react';
-import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
+import type { ReactNode } from 'react';
+import type { TimelineEntry } from '../../../../contract/common.ts';
 import { ERASED_TEXT, type TimelineType } from '../../../../contract/lifecycle.ts';
 import type { ReceivedLine } from '../../../../contract/trade-return.ts';
+import { texts } from '../../texts.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { Hint, isErased, OrErased } from '../../ui/two-lines.tsx';
+import { isErased, OrErased } from '../../ui/two-lines.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
-import { formatAmount, formatNumber } from '../numbers.ts';
+import { untilText, whatName } from '../moves/waiting-line.tsx';
+import { formatNumber, useMoney } from '../numbers.ts';
+import styles from './detail.module.css';
 import { FoldedText } from './facts.tsx';
 
-const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {
-  CREATED: { icon: FilePlus, label: 'created this return' },
-  TRACKING_UPLOADED: { icon: Truck, label: 'added tracking' },
-  STATUS_CHANGED: { icon: ArrowRight, label: 'changed the status' },
-  DISPOSITION_SET: { icon: PackageCheck, label: 'decided what becomes of the item' },
-  CLOSED: { icon: CircleCheck, label: 'closed it' },
-  CREDIT_REQUESTED: { icon: ReceiptText, label: 'requested the credit' },
-  RESOLVED: { icon: CircleCheck, label: 'resolved it' },
-  ITEMS_RECEIVED: { icon: PackageCheck, label: 'counted what arrived' },
-  NOTE_ADDED: { icon: MessageSquare, label: 'noted' },
-  CORRECTED: { icon: PencilLine, label: 'corrected it' },
-  ASSIGNED: { icon: UserRound, label: 'assigned it' },
-  ERASED: { icon: Eraser, label: 'erased the customer’s data' },
-};
+const words = texts.detail.story;
 
-/** A program may repeat a move, and staff close a repair twice: the entry stands for what was said, not for a change. */
-const actionOf = ({ type, fromStatus, toStatus }: TimelineEntry): string =>
-  (type === 'STATUS_CHANGED' || type === 'CLOSED') && toStatus !== null && toStatus === fromStatus
-    ? `confirmed the status: still ${describeStatus(toStatus).label}`
-    : ENTRIES[type].label;
-
-const ACTOR_LABELS: Record<Actor['type'], string> = {
-  API_CLIENT: 'API client',
-  USER: 'staff',
-  SYSTEM: 'system',
+const ICONS: Record<TimelineType, LucideIcon> = {
+  CREATED: FilePlus,
+  TRACKING_UPLOADED: Truck,
+  STATUS_CHANGED: ArrowRight,
+  DISPOSITION_SET: PackageCheck,
+  CLOSED: CircleCheck,
+  CREDIT_REQUESTED: ReceiptText,
+  RESOLVED: CircleCheck,
+  ITEMS_RECEIVED: PackageCheck,
+  NOTE_ADDED: MessageSquare,
+  CORRECTED: PencilLine,
+  ASSIGNED: UserRound,
+  WAITING_SET: Hourglass,
+  WAITING_CLEARED: Hourglass,
+  ERASED: Eraser,
 };
 
 const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
+
+/** What was done, as the end of a sentence that begins with a name. */
+const actionOf = ({ type, fromStatus, toStatus, data }: TimelineEntry): ReactNode => {
+  const isRepeated = toStatus !== null && toStatus === fromStatus;
+  if (isRepeated && (type === 'STATUS_CHANGED' || type === 'CLOSED'))
+    return words.repeated(describeStatus(toStatus).label);
+  if (type === 'STATUS_CHANGED' && toStatus !== null)
+    return (
+      <>
+        {words.changedStatus} <StatusBadge status={toStatus} ml={2} />
+      </>
+    );
+  if (type === 'ASSIGNED') {
+    const person = textOrNull(data['assigneeName']);
+    return person === null ? words.unassigned : words.assigned(person);
+  }
+  if (type === 'WAITING_SET')
+    return words.waiting(whatName(String(data['what'])), untilText(textOrNull(data['until'])));
+  return words.entries[type];
+};
 
 /** "Phone: 555 (was: none)" for each field that was corrected. */
 const correctedLines = ({ data }: TimelineEntry): string[] =>
@@ -59,7 +74,7 @@ const correctedLines = ({ data }: TimelineEntry): string[] =>
     const { from, to } = (change ?? {}) as { from?: unknown; to?: unknown };
     const label = CORRECTED_LABELS[field as keyof typeof CORRECTED_LABELS] ?? field;
     if (isErased(textOrNull(to)) || isErased(textOrNull(from))) return `${label}: ${ERASED_TEXT}`;
-    return `${label}: ${textOrNull(to) ?? 'none'} (was: ${textOrNull(from) ?? 'none'})`;
+    return words.corrected(label, textOrNull(to), textOrNull(from));
   });
 
 const MOST_LINES = 5;
@@ -67,100 +82,82 @@ const MOST_LINES = 5;
 /** "Line 3: 2 received, 1 accepted. Base is broken" for each line that was counted. */
 const receivedLines = (lines: readonly ReceivedLine[]): string[] => {
   const shown = lines.slice(0, MOST_LINES).map(({ line, received, accepted, note }) => {
-    const figures = `${formatNumber(received)} received${accepted === received ? '' : `, ${formatNumber(accepted ?? received)} accepted`}`;
-    return `Line ${line}: ${figures}${note ? `. ${note}` : ''}`;
+    const isAll = accepted === undefined || accepted === null || accepted === received;
+    return words.line(line, formatNumber(received), isAll ? null : formatNumber(accepted), note ?? null);
   });
-  return lines.length > MOST_LINES ? [...shown, `and ${lines.length - MOST_LINES} more lines`] : shown;
+  return lines.length > MOST_LINES ? [...shown, words.moreLines(lines.length - MOST_LINES)] : shown;
 };
 
-const creditLine = ({ creditAmount, computedAmount }: TimelineEntry['data']): string[] => {
+type Money = (value: number) => string;
+
+const creditLine = ({ creditAmount, computedAmount }: TimelineEntry['data'], money: Money): string[] => {
   if (typeof creditAmount !== 'number') return [];
-  const instead = typeof computedAmount === 'number' ? ` instead of ${formatAmount(computedAmount)}` : '';
-  return [`Credit ${formatAmount(creditAmount)}${instead}`];
+  return [
+    words.credit(money(creditAmount), typeof computedAmount === 'number' ? money(computedAmount) : null),
+  ];
 };
 
-const recordedLines = (entry: TimelineEntry): string[] => {
+const recordedLines = (entry: TimelineEntry, money: Money): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
-  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'no one'}`];
-  if (type === 'CREDIT_REQUESTED') return creditLine(data);
+  if (type === 'CREDIT_REQUESTED' || type === 'RESOLVED') return creditLine(data, money);
   if (Array.isArray(data['lines'])) return receivedLines(data['lines'] as ReceivedLine[]);
   const tracking = textOrNull(data['trackingNumber']);
-  const carrier = textOrNull(data['carrierName']);
   const technician = textOrNull(data['assignedToId']);
   const disposition = textOrNull(data['offlineDisposition']);
   const lines = [
-    tracking && `Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`,
-    technician && `Technician ${technician}`,
+    tracking && words.tracking(tracking, textOrNull(data['carrierName'])),
+    technician && words.technician(technician),
     disposition && dispositionLabel(disposition),
   ];
   return lines.filter((line) => line !== null);
 };
 
-export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
-  <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
-    {entries.toReversed().map((entry) => {
-      const { icon: Icon } = ENTRIES[entry.type];
-      return (
-        <Timeline.Item key={entry.id} bullet={<Icon size={14} aria-hidden />} title={<Title entry={entry} />}>
-          <StatusChange entry={entry} />
-          {recordedLines(entry).map((line) => (
-            <Text key={line} size="sm" {...(line.endsWith(ERASED_TEXT) ? { c: 'dimmed' } : {})}>
-              {line}
-            </Text>
-          ))}
-          {noteOf(entry)}
-          <Text size="xs" c="dimmed" mt={4}>
-            <RelativeTime at={entry.at} />
-          </Text>
-        </Timeline.Item>
-      );
-    })}
-  </Timeline>
-);
-
-/** A note has no words only where they were erased. */
-const noteOf = ({ type, note }: TimelineEntry) => {
-  if (note) return <Note>{note}</Note>;
-  return type === 'NOTE_ADDED' ? <Hint>(erased)</Hint> : null;
-};
-
-const Title = ({ entry }: { entry: TimelineEntry }) => (
-  <Text size="sm" component="span">
-    <strong>
-      <OrErased>{entry.actor.name}</OrErased>
-    </strong>{' '}
-    <Text span size="xs" c="dimmed">
-      ({ACTOR_LABELS[entry.actor.type]})
-    </Text>{' '}
-    {actionOf(entry)}
-  </Text>
-);
-
-const StatusChange = ({ entry: { fromStatus, toStatus } }: { entry: TimelineEntry }) => {
-  if (toStatus === null || toStatus === fromStatus) return null;
+export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => {
+  const money = useMoney();
   return (
-    <Group gap={6} my={4}>
-      {fromStatus === null ? null : (
-        <>
-          <StatusBadge status={fromStatus} size="sm" />
-          <ArrowRight size={14} aria-label="to" role="img" />
-        </>
-      )}
-      <StatusBadge status={toStatus} size="sm" />
-    </Group>
+    <ol className={styles['story']} aria-label={words.label}>
+      {entries.toReversed().map((entry) => {
+        const Icon = ICONS[entry.type] ?? ArrowRight;
+        return (
+          <li key={entry.id}>
+            <Icon size={14} className={styles['bullet'] ?? ''} />
+            <div className={styles['entry']}>
+              <Title entry={entry} />
+              {recordedLines(entry, money).map((line) => (
+                <div key={line} className={line.endsWith(ERASED_TEXT) ? styles['quiet'] : undefined}>
+                  {line}
+                </div>
+              ))}
+              {noteOf(entry)}
+            </div>
+          </li>
+        );
+      })}
+    </ol>
   );
 };
 
-const Note = ({ children }: { children: string }) => (
-  <Text
-    size="sm"
-    component="blockquote"
-    m={0}
-    mt={4}
-    pl="xs"
-    style={{ borderInlineStart: '3px solid var(--mantine-color-default-border)', whiteSpace: 'pre-wrap' }}
-  >
-    <FoldedText>{children}</FoldedText>
-  </Text>
+/** A note has no words only where they were erased. */
+const noteOf = ({ type, note }: TimelineEntry) => {
+  if (note)
+    return (
+      <blockquote className={styles['note']}>
+        <FoldedText>{note}</FoldedText>
+      </blockquote>
+    );
+  return type === 'NOTE_ADDED' ? <div className={styles['quiet']}>{words.erased}</div> : null;
+};
+
+const Title = ({ entry: { actor, ...entry } }: { entry: TimelineEntry }) => (
+  <div>
+    <strong>
+      <OrErased>{actor.name}</OrErased>
+    </strong>{' '}
+    {actor.type === 'API_CLIENT' ? <span className={styles['quiet']}>({words.apiClient}) </span> : null}
+    {actionOf({ actor, ...entry })}{' '}
+    <span className={styles['when']}>
+      <RelativeTime at={entry.at} />
+    </span>
+  </div>
 );

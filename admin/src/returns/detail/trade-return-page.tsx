@@ -1,15 +1,17 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Building2, MapPin, Package, PackageCheck, UserRound } from 'lucide-react';
+import { PackageCheck } from 'lucide-react';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
 import { useBlocked } from '../../session/blocked.tsx';
+import { texts } from '../../texts.ts';
 import { OrErased } from '../../ui/two-lines.tsx';
 import { addressLines, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { piecesOf, useMoney } from '../numbers.ts';
-import { EmailLink, Facts, FoldedText, PhoneLink, Quiet, type SummaryPart } from './facts.tsx';
+import { Code, EmailLink, Facts, folded, ifCut, PhoneLink, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
 import { TradeItems } from './trade-items.tsx';
 
+const words = texts.detail;
 const route = getRouteApi('/inside/trade-returns/$id');
 
 export const TradeReturnPage = () => {
@@ -17,8 +19,8 @@ export const TradeReturnPage = () => {
   const navigate = useNavigate();
   const { changing } = useBlocked();
   const correctReceipt = {
-    label: 'Correct what arrived',
-    icon: <PackageCheck size={14} aria-hidden />,
+    label: words.correctReceipt,
+    icon: <PackageCheck size={14} />,
     blocked: changing,
     run: () => void navigate({ to: '/trade-returns/$id/receive', params: { id } }),
   };
@@ -35,69 +37,69 @@ export const TradeReturnPage = () => {
   );
 };
 
-const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
-  const { items, customerPhone } = tradeReturn;
-  return [
-    {
-      label: 'Company',
-      icon: Building2,
-      lead: tradeReturn.companyName,
-      lines: [<Quiet key="id">{tradeReturn.companyId}</Quiet>],
-    },
-    {
-      label: 'Contact',
-      icon: UserRound,
-      lead: tradeReturn.customerName,
-      lines: [
-        customerPhone && <PhoneLink number={customerPhone} />,
-        <EmailLink key="email" address={tradeReturn.customerEmail} />,
-      ],
-    },
-    {
-      label: 'Items',
-      icon: Package,
-      lead: items[0]?.productName ?? '',
-      lines: [piecesOf(items), <Worth key="worth" tradeReturn={tradeReturn} />],
-    },
-    {
-      label: 'Goods come from',
-      icon: MapPin,
-      lines: addressLines(tradeReturn).map((line) => <OrErased key={line}>{line}</OrErased>),
-    },
-  ];
-};
+const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => [
+  { label: words.reason, isMain: true, lead: tradeReturn.reason },
+  {
+    label: words.company,
+    lead: tradeReturn.companyName,
+    lines: [<OrErased key="name">{tradeReturn.customerName}</OrErased>],
+  },
+  {
+    label: words.items,
+    lead: piecesOf(tradeReturn.items),
+    lines: [<Worth key="worth" tradeReturn={tradeReturn} />],
+  },
+];
 
 const Worth = ({ tradeReturn: { declaredAmount, creditAmount } }: { tradeReturn: TradeReturn }) => {
   const money = useMoney();
   return creditAmount === null
-    ? money(declaredAmount)
-    : `Credit ${money(creditAmount)} of ${money(declaredAmount)}`;
+    ? words.declaredWorth(money(declaredAmount))
+    : words.creditWorth(money(creditAmount), money(declaredAmount));
 };
 
-const folded = (text: string | null) => text && <FoldedText>{text}</FoldedText>;
-
-const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
-  <>
-    <Facts
-      title="Why"
-      facts={[
-        ['Reason', folded(tradeReturn.reason)],
-        ['Fault', folded(tradeReturn.faultDescription)],
-        ['Customer notes', folded(tradeReturn.customerNotes)],
-        ['Comment', folded(tradeReturn.additionalComment)],
-      ]}
-    />
-    <Facts title="Items" facts={[]}>
-      <TradeItems tradeReturn={tradeReturn} />
-    </Facts>
-    <Facts
-      title="Order"
-      facts={[
-        ['Trade order', tradeReturn.tradeOrderNumber],
-        ['Order date', tradeReturn.orderDate],
-        ['Your reference', tradeReturn.externalRef],
-        ['Source system', tradeReturn.externalSource],
-      ]}
-    />
-  </>
-);
+const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
+  const { customerPhone } = tradeReturn;
+  return (
+    <>
+      <Facts
+        title={words.notes}
+        facts={[
+          [words.fault, folded(tradeReturn.faultDescription)],
+          [words.customerNotes, folded(tradeReturn.customerNotes)],
+          [words.comment, folded(tradeReturn.additionalComment)],
+        ]}
+      />
+      <Facts title={words.items}>
+        <TradeItems tradeReturn={tradeReturn} isFolded />
+      </Facts>
+      <Facts
+        title={words.companyAndContact}
+        facts={[
+          [words.company, ifCut(tradeReturn.companyName)],
+          [words.companyId, <Code key="id">{tradeReturn.companyId}</Code>],
+          [words.contact, <OrErased key="name">{tradeReturn.customerName}</OrErased>],
+          [words.phone, customerPhone && <PhoneLink number={customerPhone} />],
+          [words.email, <EmailLink key="email" address={tradeReturn.customerEmail} />],
+          [
+            words.sentFrom,
+            addressLines(tradeReturn).map((line) => (
+              <div key={line}>
+                <OrErased>{line}</OrErased>
+              </div>
+            )),
+          ],
+        ]}
+      />
+      <Facts
+        title={words.order}
+        facts={[
+          [words.tradeOrder, <Code key="order">{tradeReturn.tradeOrderNumber}</Code>],
+          [words.orderDate, tradeReturn.orderDate],
+          [words.reference, tradeReturn.externalRef],
+          [words.sourceSystem, tradeReturn.externalSource],
+        ]}
+      />
+    </>
+  );
+};

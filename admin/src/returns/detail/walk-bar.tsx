@@ -4,15 +4,18 @@ import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useMemo } from 'react';
 import type { ListSearch } from '../../list-search.ts';
+import { texts } from '../../texts.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { readTab, writeTab } from '../../ui/tab-storage.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { BackToList, lastSearch, usePageSize } from '../links.tsx';
 import { type ListPage, listQuery } from '../queries.ts';
 
+const words = texts.detail;
+
 const STEPS = [
-  { step: -1, label: 'Previous', key: 'k', icon: ChevronUp },
-  { step: 1, label: 'Next', key: 'j', icon: ChevronDown },
+  { step: -1, label: words.previous, key: 'k', icon: ChevronUp },
+  { step: 1, label: words.next, key: 'j', icon: ChevronDown },
 ] as const;
 
 export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
@@ -21,20 +24,20 @@ export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
     <Group justify="space-between" gap="sm" mih={30} className="not-printed">
       <BackToList kind={kind} />
       {position > 0 ? (
-        <Group gap={6} role="group" aria-label="The list you came from">
+        <Group gap={6} role="group" aria-label={words.walk}>
           <Text size="sm" c="dimmed" className="tabular-numbers" mr={4}>
-            {position.toLocaleString()} of {total.toLocaleString()}
+            {words.position(position, total)}
           </Text>
           {STEPS.map(({ step, label, key, icon: Icon }) => (
             <ActionIcon
               key={key}
               variant="default"
-              aria-label={`${label} ${kind.one}`}
-              title={`${label} (${key})`}
+              aria-label={label(kind.one)}
+              title={`${label(kind.one)} (${key.toUpperCase()})`}
               disabled={!has[step]}
               onClick={() => void go(step)}
             >
-              <Icon size={16} aria-hidden />
+              <Icon />
             </ActionIcon>
           ))}
         </Group>
@@ -89,8 +92,8 @@ const useWalk = (kind: Kind, id: string) => {
   useShortcuts([
     ...STEPS.toReversed()
       .filter(({ step }) => has[step])
-      .map(({ step, label, key }) => ({ key, label: `${label} ${kind.one}`, run: () => void go(step) })),
-    { key: 'u', label: 'Back to the list', run: () => void toList() },
+      .map(({ step, label, key }) => ({ key, label: label(kind.one), run: () => void go(step) })),
+    { key: 'u', label: words.backToList, run: () => void toList() },
   ]);
   return { position, total, has, go };
 };

@@ -1,26 +1,21 @@
-import { Button } from '@mantine/core';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { api, errorMessage } from '../../api.ts';
+import { api } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { notify } from '../../ui/notify.ts';
-import { RunProgress } from '../../ui/run-progress.tsx';
+import { texts } from '../../texts.ts';
+import { notify, notifyFailed } from '../../ui/notify.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { fetchPage, filtersOf } from '../queries.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 import { orderOf, sortItems } from './list-order.ts';
 
-interface Props<Item> {
-  kind: Kind;
-  search: ListSearch;
-  columns: readonly CsvColumn<Item>[];
-  disabled: boolean;
-}
-
 /** Exports everything that the filters match, not only the page on the screen. */
-export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disabled }: Props<Item>) => {
+export const useCsvExport = <Item extends AnyReturn>(
+  kind: Kind,
+  search: ListSearch,
+  columns: readonly CsvColumn<Item>[],
+) => {
   const queryClient = useQueryClient();
   const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
   const running = useRef<AbortController>(null);
@@ -44,7 +39,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       notifyExported(kind, items.length);
     } catch (error) {
       if (signal.aborted) return;
-      void notify({ color: 'red', title: 'The export did not finish', message: errorMessage(error) });
+      notifyFailed(texts.list.exportFailed, error);
     } finally {
       if (!signal.aborted) setProgress(null);
     }
@@ -53,18 +48,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
     running.current?.abort();
     setProgress(null);
   };
-
-  if (progress) return <RunProgress label="Export" {...progress} onStop={stop} />;
-  return (
-    <Button
-      variant="default"
-      leftSection={<Download size={16} aria-hidden />}
-      onClick={run}
-      disabled={disabled}
-    >
-      Export CSV
-    </Button>
-  );
+  return { progress, run, stop };
 };
 
 const notifyExported = (kind: Kind, count: number): void =>
@@ -72,10 +56,10 @@ const notifyExported = (kind: Kind, count: number): void =>
     count === MAX_ROWS
       ? {
           color: 'orange',
-          title: `${countOf(MAX_ROWS, kind)} exported, but not all`,
-          message: 'One file holds no more. Narrow the list to export the rest.',
+          title: texts.list.exportedInPart(countOf(MAX_ROWS, kind)),
+          message: texts.list.exportLimit,
         }
-      : { message: `${countOf(count, kind)} exported` },
+      : { message: texts.list.exported(countOf(count, kind)) },
   );
 
 const PAGE_SIZE = 100;

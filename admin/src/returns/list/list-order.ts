@@ -1,6 +1,8 @@
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
 import type { ReturnSort, SortOrder } from '../../../../contract/return-order.ts';
 import { LIST_ORDER, type ListSearch } from '../../list-search.ts';
+import { texts } from '../../texts.ts';
+import { calendarDaysBetween } from '../../ui/relative-time.tsx';
 import type { AnyReturn } from '../kinds.ts';
 
 export interface ListOrder {
@@ -21,6 +23,7 @@ export const orderInSearch = ({ sort, order }: ListOrder): Pick<ListSearch, 'sor
 /** The direction after the first click: what has waited longest on top, statuses in the order of the work. */
 const FIRST_DIRECTION: Record<ReturnSort, SortOrder> = {
   number: 'asc',
+  dueAt: 'asc',
   updatedAt: 'desc',
   status: 'asc',
   statusSince: 'asc',
@@ -33,14 +36,9 @@ export const orderAfterClick = (current: ListOrder, sort: ReturnSort): ListOrder
     : { sort, order: FIRST_DIRECTION[sort] };
 
 /** For the caption of a table, and for narrow screens without column headers. */
-export const ORDER_LABELS: Record<ReturnSort, Record<SortOrder, string>> = {
-  number: { asc: 'Oldest first', desc: 'Newest first' },
-  updatedAt: { desc: 'Last changed first', asc: 'Longest unchanged first' },
-  status: { asc: 'By status', desc: 'By status, backwards' },
-  statusSince: { asc: 'Longest in its status first', desc: 'Shortest in its status first' },
-};
+export const ORDER_LABELS: Record<ReturnSort, Record<SortOrder, string>> = texts.list.orders;
 
-/** Sorts items that were read by number; equal items stay in the order of their numbers. */
+/** Sorts items that were read by number; equal items stay in the order of their numbers. What is not due comes last. */
 export const sortItems = <Item extends AnyReturn>(
   items: readonly Item[],
   { sort, order }: ListOrder,
@@ -50,7 +48,32 @@ export const sortItems = <Item extends AnyReturn>(
   const placeOf = (item: Item) => (sort === 'status' ? STATUSES.indexOf(item.status) : item[sort]);
   return items.toSorted((one, other) => {
     const [first, second] = [placeOf(one), placeOf(other)];
-    return first === second ? 0 : first < second ? -sign : sign;
+    if (first === second) return 0;
+    if (first === null || second === null) return first === null ? 1 : -1;
+    return first < second ? -sign : sign;
   });
 };
 const STATUSES: readonly string[] = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES];
+
+type Group = keyof typeof texts.list.groups;
+
+const groupOf = ({ dueAt, waitingFor }: Pick<AnyReturn, 'dueAt' | 'waitingFor'>, nowMs: number): Group => {
+  if (waitingFor) return 'waiting';
+  if (dueAt === null) return 'none';
+  const due = Date.parse(dueAt);
+  if (due <= nowMs) return 'overdue';
+  const days = calendarDaysBetween(nowMs, due);
+  if (days <= 1) return days === 0 ? 'today' : 'tomorrow';
+  // Monday is the first day of a week.
+  return days <= 6 - ((new Date(nowMs).getDay() + 6) % 7) ? 'week' : 'later';
+};
+
+/** A list in the order of due times has a heading for each of its parts; others are one part without. */
+export const groupsOf = <Item extends AnyReturn>(
+  items: readonly Item[],
+  { sort }: ListOrder,
+): [group: Group | null, items: Item[]][] => {
+  if (sort !== 'dueAt') return [[null, [...items]]];
+  const nowMs = Date.now();
+  return [...Map.groupBy(items, (item) => groupOf(item, nowMs))];
+};

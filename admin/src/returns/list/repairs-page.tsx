@@ -1,5 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
+import { texts } from '../../texts.ts';
 import { isErased, OrErased, TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, dispositionLabel, REPAIRS } from '../kinds.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
@@ -8,51 +9,51 @@ import { ReturnsList } from './returns-list.tsx';
 import styles from './returns-table.module.css';
 import type { ReturnColumn } from './returns-table.tsx';
 
+const { columns: headers } = texts.list;
+
 const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
   {
-    header: 'Customer',
-    noLabel: true,
-    cell: ({ customerName, customerEmail }) => (
-      <TwoLines
-        first={<OrErased>{customerName}</OrErased>}
-        second={isErased(customerEmail) ? undefined : customerEmail}
-      />
-    ),
-  },
-  {
-    header: 'Item',
-    noLabel: true,
-    cell: ({ faultyItem: { productName, sku, quantity }, isDangerous }) => (
+    header: headers.item,
+    isShared: true,
+    inCard: true,
+    cell: ({ faultyItem: { productName, quantity }, faultDescription, isDangerous }) => (
       <TwoLines
         first={
-          <>
-            {quantity === 1 ? '' : `${quantity} × `}
-            {productName}
-          </>
-        }
-        second={
           <>
             {isDangerous ? (
               <TriangleAlert
                 size={14}
-                aria-label="Dangerous goods"
+                aria-label={texts.list.dangerous}
                 role="img"
                 className={styles['sign'] ?? ''}
               />
             ) : null}
-            {sku}
+            {quantity === 1 ? '' : `${quantity} × `}
+            {productName}
           </>
         }
+        second={<OrErased>{faultDescription}</OrErased>}
       />
     ),
   },
   {
-    header: 'Order',
-    width: '7.5rem',
-    wideOnly: 'wide',
-    cell: ({ orderNumber }) => <TwoLines first={orderNumber} />,
+    header: headers.customer,
+    width: '16%',
+    inCard: true,
+    cell: ({ customerName, customerPhone }) => (
+      <TwoLines
+        first={<OrErased>{customerName}</OrErased>}
+        second={customerPhone && !isErased(customerPhone) ? customerPhone : undefined}
+      />
+    ),
   },
-  { header: 'Store', width: '8rem', wideOnly: 'widest', cell: ({ storeId }) => <TwoLines first={storeId} /> },
+  {
+    header: headers.store,
+    width: '7rem',
+    wideOnly: 'wide',
+    isLast: true,
+    cell: ({ storeId }) => <TwoLines first={storeId} />,
+  },
 ];
 
 const CSV: CsvColumn<AdminOfflineRepair>[] = [
@@ -74,7 +75,7 @@ const CSV: CsvColumn<AdminOfflineRepair>[] = [
   { header: 'Fault', value: ({ faultDescription }) => faultDescription },
   { header: 'Replacement SKU', value: ({ replacementSku }) => replacementSku },
   {
-    header: 'Disposition',
+    header: 'Outcome',
     value: ({ offlineDisposition }) => offlineDisposition && dispositionLabel(offlineDisposition),
   },
   { header: 'Assigned to', value: ({ assignee }) => assignee?.name ?? null },

@@ -1,31 +1,40 @@
-import { Box, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core';
+import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
-import { lazyPart } from '../../ui/lazy.tsx';
-import { ButtonLink } from '../../ui/links.tsx';
-import { Pages } from '../../ui/list-pager.tsx';
+import { texts } from '../../texts.ts';
+import type { MenuAction } from '../../ui/action-menu.tsx';
+import { lazyPart, whenIdle } from '../../ui/lazy.tsx';
+import { ListFooter } from '../../ui/list-pager.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { LoadingRows, QueryError } from '../../ui/query-view.tsx';
+import { RunProgress } from '../../ui/run-progress.tsx';
+import { useRemembered } from '../../ui/tab-storage.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
-import { NewReturnLink, PAGE_SIZES, rememberSearch, usePageSize } from '../links.tsx';
+import { NewReturnLink, rememberSearch, usePageSize } from '../links.tsx';
 import type { StaffMove } from '../moves/moves.ts';
 import { listQuery } from '../queries.ts';
 import type { CsvColumn } from './csv.ts';
-import { CsvExport } from './csv-export.tsx';
-import { ListFilters } from './list-filters.tsx';
+import { useCsvExport } from './csv-export.tsx';
+import { SELECTED, useListKeys } from './list-keys.ts';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
+import { DENSITIES, type Density, ListOptions, ListToolbar } from './list-toolbar.tsx';
 import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
 
 const EmptyList = lazyPart(async () => (await import('./empty-list.tsx')).EmptyList);
-const AssignDialog = lazyPart(async () => (await import('../person-select.tsx')).AssignDialog);
+const AssignPopover = lazyPart(async () => (await import('../person-select.tsx')).AssignPopover);
+const WaitingDialog = lazyPart(async () => (await import('../moves/waiting.tsx')).WaitingDialog);
+const RowPreview = lazyPart(async () => (await import('./row-preview.tsx')).RowPreview);
 
 /** On a narrower screen a table would not fit beside the menu. */
 const NARROW = '(max-width: 62em)';
+const PREVIEW_WIDTH = '23rem';
+/** From here on there is room for a preview beside the rows. */
+const ROOMY = '(min-width: 1100px)';
 
 interface Props<Item> {
   kind: Kind;
@@ -34,36 +43,51 @@ interface Props<Item> {
   moves: readonly StaffMove<Item>[];
 }
 
-export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, csv } = props;
+const useMatches = (query: string): boolean =>
+  useMediaQuery(query, undefined, { getInitialValueInEffect: false }) ?? false;
+
+export const ReturnsList = <Item extends AnyReturn>({ kind, columns, csv, moves }: Props<Item>) => {
   const search: ListSearch = useSearch({ from: `/inside${kind.path}` as const });
   const navigate = useNavigate();
   /** What is typed letter by letter becomes one step of the browser's history. */
   const onSearch = (next: ListSearch, isTyped = false) =>
     void navigate({ to: kind.path, search: next, replace: isTyped });
   const [pageSize, setPageSize] = usePageSize();
+  const [density, setDensity] = useRemembered<Density>('handback.density', DENSITIES[0]);
+  const isNarrow = useMatches(NARROW);
   const list = useQuery(listQuery<Item>(kind, search, pageSize));
   useEffect(() => rememberSearch(kind, search), [kind, search]);
   const items = list.data?.items ?? [];
+  const selection = useSelection(items);
+  const csvExport = useCsvExport(kind, search, csv);
   const order = orderOf(search);
-  const toPage = (page: number) => {
-    onSearch({ ...search, page });
-    window.scrollTo({ top: 0 });
-  };
+  const isAllSelected = items.every(({ id }) => selection.isSelected(id));
   return (
     <Stack gap="sm" pb="xl">
-      <Group justify="space-between" gap="sm">
+      <Group justify="space-between" gap="sm" wrap="nowrap">
         <PageTitle>{kind.title}</PageTitle>
-        <Group gap="xs">
-          <CsvExport kind={kind} search={search} columns={csv} disabled={(list.data?.total ?? 0) === 0} />
-          <NewReturnLink kind={kind} />
-        </Group>
+        <NewReturnLink kind={kind} />
       </Group>
-      <ListFilters kind={kind} search={search} onSearch={onSearch} />
-      <QueryError query={list} title="The list could not be read" stale="This may be out of date">
+      <ListToolbar kind={kind} search={search} onSearch={onSearch}>
+        <ListOptions
+          density={density}
+          onDensity={setDensity}
+          pageSize={pageSize}
+          onPageSize={(size) => {
+            setPageSize(size);
+            onSearch({ ...search, page: undefined });
+          }}
+          onSelectAll={isNarrow ? () => selection.select(items, !isAllSelected) : undefined}
+          onExport={list.data?.total ? () => void csvExport.run() : null}
+        />
+      </ListToolbar>
+      {csvExport.progress ? (
+        <RunProgress label={texts.list.exporting} {...csvExport.progress} onStop={csvExport.stop} />
+      ) : null}
+      <QueryError query={list} title={texts.list.notRead} stale={texts.list.outOfDate}>
         {isRefused(list.error) ? (
           <Button size="xs" variant="default" onClick={() => onSearch(orderInSearch(order))}>
-            Clear all filters
+            {texts.list.clearAll}
           </Button>
         ) : null}
       </QueryError>
@@ -71,9 +95,14 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       {list.data && items.length === 0 ? (
         <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
       ) : null}
-      <SelectableRows
-        {...props}
+      <ListRows
+        kind={kind}
+        columns={columns}
+        moves={moves}
         items={items}
+        density={density}
+        isNarrow={isNarrow}
+        selection={selection}
         isStale={list.isPlaceholderData}
         order={order}
         // A new order starts at the first page.
@@ -81,86 +110,136 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       />
       {list.data ? (
         <ListFooter
-          kind={kind}
+          count={countOf(list.data.total, kind)}
           list={list.data}
-          pageSize={pageSize}
-          onPageSize={(size) => {
-            setPageSize(size);
-            onSearch({ ...search, page: undefined });
+          onPage={(page) => {
+            onSearch({ ...search, page });
+            window.scrollTo({ top: 0 });
           }}
-          onPage={toPage}
         />
       ) : null}
     </Stack>
   );
 };
 
-interface FooterProps {
-  kind: Kind;
-  list: { page: number; totalPages: number; total: number };
-  pageSize: number;
-  onPageSize(size: number): void;
-  onPage(page: number): void;
+interface Selection<Item> {
+  selected: readonly Item[];
+  isSelected(id: string): boolean;
+  /** With `isRange` also all rows since the one that was selected before. */
+  select(items: readonly Item[], on: boolean, isRange?: boolean): void;
+  selectOnly(items: readonly Item[]): void;
 }
-
-const ListFooter = ({ kind, list, pageSize, onPageSize, onPage }: FooterProps) => (
-  <Group justify="space-between" gap="sm">
-    <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
-      {countOf(list.total, kind)}
-    </Text>
-    <Group gap="md">
-      <PageSizeSelect size={pageSize} onSize={onPageSize} />
-      <Pages list={list} onPage={onPage} />
-    </Group>
-  </Group>
-);
 
 interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'> {
   items: readonly Item[];
+  density: Density;
+  isNarrow: boolean;
+  selection: Selection<Item>;
   /** They are of the page before, while the next one is read. */
   isStale: boolean;
   order: ListOrder;
   onOrder(order: ListOrder): void;
 }
 
-const SelectableRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
-  const { kind, moves, items, isStale } = props;
-  const { selected, selectOnly, ...selection } = useSelection(items);
-  const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
-  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+/** The rows with their keys, the bar for what is selected, and the preview. */
+const ListRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
+  const { kind, moves, items, isNarrow, isStale } = props;
+  const { selected, selectOnly, ...selection } = props.selection;
+  const { assigning, startAssigning, assignPopover } = useAssigning(kind);
+  const { previewed, preview, closePreview, onCursor } = useListKeys({
+    kind,
+    items,
+    selected,
+    ...selection,
+    onClear: () => selectOnly([]),
+    onAssign: startAssigning,
+  });
+  const isRoomy = useMatches(ROOMY);
+  const shown = isRoomy ? previewed : undefined;
   const Rows = isNarrow ? ReturnsCards : ReturnsTable;
   return (
     <>
       {items.length > 0 ? (
-        <Box aria-busy={isStale} opacity={isStale ? 0.5 : 1}>
-          <Rows {...props} {...selection} onAssign={(item) => setAssigning([item])} />
+        <Box
+          aria-busy={isStale}
+          opacity={isStale ? 0.5 : 1}
+          onKeyDown={(event) => {
+            // On the number of a row, where Space would scroll the page.
+            if (event.key !== ' ' || !(event.target instanceof HTMLAnchorElement)) return;
+            event.preventDefault();
+            preview();
+          }}
+        >
+          <Rows
+            {...props}
+            {...selection}
+            isPreviewed={shown !== undefined}
+            onCursor={onCursor}
+            assigning={assigning}
+            assignPopover={(item) => assignPopover([item])}
+            onAssign={({ id }) => startAssigning(id)}
+          />
         </Box>
       ) : null}
+      {shown ? <RowPreview kind={kind} item={shown} onClose={closePreview} /> : null}
       {selected.length > 0 ? (
         <BulkMoves
           kind={kind}
           moves={moves}
           selected={selected}
+          isBesidePreview={shown !== undefined}
+          isNarrow={isNarrow}
           onSelect={selectOnly}
-          onAssign={() => setAssigning(selected)}
+          onAssign={() => startAssigning(SELECTED)}
+          assignPopover={assigning === SELECTED ? assignPopover(selected) : null}
         />
       ) : null}
-      {assigning ? <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} /> : null}
     </>
   );
 };
 
+/** Whose assignee is being chosen: a row by its id, or what is selected. The focus goes back to where it was. */
+const useAssigning = (kind: Kind) => {
+  const [assigning, setAssigning] = useState<string | null>(null);
+  const before = useRef<Element>(null);
+  useEffect(() => void whenIdle().then(AssignPopover.preload), []);
+  const close = () => {
+    setAssigning(null);
+    if (before.current instanceof HTMLElement) before.current.focus();
+  };
+  return {
+    assigning,
+    startAssigning: (which: string) => {
+      before.current = document.activeElement;
+      setAssigning(which);
+    },
+    assignPopover: (items: readonly AnyReturn[]) => (
+      <AssignPopover kind={kind} items={items} onClose={close} />
+    ),
+  };
+};
+
 /** The selected items, across the pages of a list. `items` are those of the current page. */
-const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
+const useSelection = <Item extends AnyReturn>(items: readonly Item[]): Selection<Item> => {
   const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
+  /** Where a range begins: the row that was selected last. */
+  const anchor = useRef<string>(undefined);
   const current = new Map(items.map((item) => [item.id, item]));
+  const rangeTo = (item: Item): readonly Item[] => {
+    const [from, to] = [anchor.current, item.id].map((id) => items.findIndex((each) => each.id === id));
+    if (from === undefined || to === undefined || from < 0) return [item];
+    return items.slice(Math.min(from, to), Math.max(from, to) + 1);
+  };
   return {
     // An item of another page may have changed since; the service decides when it is moved.
     selected: [...selected.values()].map((item) => current.get(item.id) ?? item),
     isSelected: (id: string) => selected.has(id),
-    select: (some: readonly Item[], on: boolean) => {
+    select: (some: readonly Item[], on: boolean, isRange = false) => {
+      const [last] = some.slice(-1);
       const next = new Map(selected);
-      for (const item of some) on ? next.set(item.id, item) : next.delete(item.id);
+      for (const item of isRange && last ? rangeTo(last) : some)
+        on ? next.set(item.id, item) : next.delete(item.id);
+      anchor.current = last?.id;
       setSelected(next);
     },
     selectOnly: (some: readonly Item[]) => setSelected(new Map(some.map((item) => [item.id, item]))),
@@ -170,70 +249,72 @@ const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
 /** Only where the service refuses the filters does it help to clear them. */
 const isRefused = (error: Error | null): boolean => error instanceof ApiError && error.status === 400;
 
-const PageSizeSelect = ({ size, onSize }: { size: number; onSize(size: number): void }) => (
-  <Group gap={6}>
-    <Text size="sm" c="dimmed" component="label" htmlFor="page-size">
-      Rows
-    </Text>
-    <NativeSelect
-      id="page-size"
-      size="xs"
-      data={PAGE_SIZES.map(String)}
-      value={String(size)}
-      onChange={({ currentTarget }) => onSize(Number(currentTarget.value))}
-    />
-  </Group>
-);
-
+const ActionMenu = lazyPart(async () => (await import('../../ui/action-menu.tsx')).ActionMenu);
 const BulkDialog = lazyPart(async () => (await import('../moves/bulk-dialog.tsx')).BulkDialog);
 
 interface BulkMovesProps<Item> {
   kind: Kind;
   moves: readonly StaffMove<Item>[];
   selected: readonly Item[];
+  isBesidePreview: boolean;
+  isNarrow: boolean;
   onSelect(items: readonly Item[]): void;
   onAssign(): void;
+  assignPopover: ReactNode;
 }
 
 const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
-  const { kind, moves, selected, onSelect, onAssign } = props;
+  const { kind, moves, selected, isBesidePreview, isNarrow, onSelect, onAssign, assignPopover } = props;
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
+  const [isWaiting, setWaiting] = useState(false);
+  const navigate = useNavigate();
+  const { changing } = useBlocked();
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(BulkDialog.preload, []);
+  const moveActions = moves.map((each): MenuAction => {
+    const open = selected.filter((item) => each.isOpen(item)).length;
+    return {
+      label: open === selected.length ? each.label : texts.list.openMoves(each.label, open),
+      blocked: open === 0 ? texts.list.noneOpen : changing,
+      run: () => setMove(each),
+    };
+  });
+  const otherActions: MenuAction[] = [
+    { label: texts.waiting.menu, blocked: changing, run: () => setWaiting(true) },
+    {
+      label: texts.list.printSlips,
+      run: () => {
+        const search = { kind: kind.path.slice(1), ids: selected.map(({ id }) => id).join() };
+        void navigate({ to: '/print', search });
+      },
+    },
+  ];
   return (
-    <Paper
-      withBorder
-      px="sm"
-      py={6}
-      bg="var(--mantine-primary-color-light)"
-      shadow="md"
-      // At the bottom of the screen, so that no row moves away from the pointer when it appears.
-      pos="sticky"
-      bottom={8}
-      style={{ zIndex: 2 }}
-      role="region"
-      aria-label="Selected rows"
-    >
-      <Group gap="xs">
-        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="xs">
-          {countOf(selected.length, kind)} selected
+    <BulkBar isBesidePreview={isBesidePreview}>
+      <Group gap="xs" wrap={isNarrow ? 'nowrap' : 'wrap'}>
+        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="auto">
+          {texts.list.selected(isNarrow ? String(selected.length) : countOf(selected.length, kind))}
         </Text>
-        <Button size="xs" variant="default" onClick={onAssign}>
-          Assign
-        </Button>
-        <MoveButtons moves={moves} selected={selected} onMove={setMove} />
-        <ButtonLink
-          to="/print"
-          search={{ kind: kind.path.slice(1), ids: selected.map(({ id }) => id).join() }}
-          size="xs"
-          variant="default"
-        >
-          Print slips
-        </ButtonLink>
-        <Button size="xs" variant="subtle" ml="auto" onClick={() => onSelect([])}>
-          Clear selection
+        <Box pos="relative">
+          <Button size="xs" variant="default" onClick={onAssign}>
+            {texts.list.assign}
+          </Button>
+          {assignPopover}
+        </Box>
+        {isNarrow ? (
+          <ActionMenu groups={[moveActions, otherActions]} />
+        ) : (
+          [...moveActions, ...otherActions].map(({ label, blocked = null, run }) => (
+            <BlockableButton key={label} blocked={blocked} size="xs" variant="default" onClick={run}>
+              {label}
+            </BlockableButton>
+          ))
+        )}
+        <Button size="xs" variant="subtle" onClick={() => onSelect([])}>
+          {isNarrow ? texts.list.clearShort : texts.list.clearSelection}
         </Button>
       </Group>
+      {isWaiting ? <WaitingDialog kind={kind} items={selected} onClose={() => setWaiting(false)} /> : null}
       {move ? (
         <BulkDialog
           kind={kind}
@@ -245,30 +326,30 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
           }}
         />
       ) : null}
-    </Paper>
+    </BulkBar>
   );
 };
 
-interface MoveButtonsProps<Item> extends Pick<BulkMovesProps<Item>, 'moves' | 'selected'> {
-  onMove(move: StaffMove<Item>): void;
-}
-
-const MoveButtons = <Item extends AnyReturn>({ moves, selected, onMove }: MoveButtonsProps<Item>) => {
-  const { changing } = useBlocked();
-  return moves.map((move) => {
-    const open = selected.filter((item) => move.isOpen(item)).length;
-    return (
-      <BlockableButton
-        key={move.action}
-        blocked={changing}
-        size="xs"
-        variant="default"
-        disabled={open === 0}
-        onClick={() => onMove(move)}
-      >
-        {move.label}
-        {open === selected.length ? '' : ` (${open})`}
-      </BlockableButton>
-    );
-  });
-};
+/** At the bottom of the screen, so that no row moves away from the pointer when it appears. */
+const BulkBar = ({ isBesidePreview, children }: { isBesidePreview: boolean; children: ReactNode }) => (
+  <Paper
+    withBorder
+    px="sm"
+    py={6}
+    shadow="md"
+    pos="sticky"
+    bottom="calc(var(--bottom-bar, 0rem) + 8px)"
+    mr={isBesidePreview ? PREVIEW_WIDTH : 0}
+    // In dark the light of the primary colour lets the rows shine through.
+    style={{
+      background:
+        'linear-gradient(var(--mantine-primary-color-light) 0 0), linear-gradient(var(--mantine-color-body) 0 0)',
+      zIndex: 2,
+    }}
+    role="region"
+    aria-label={texts.list.selection}
+    data-bulk-bar
+  >
+    {children}
+  </Paper>
+);

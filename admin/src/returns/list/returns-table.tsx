@@ -1,59 +1,76 @@
-import {
-  Card,
-  Checkbox,
-  Group,
-  NativeSelect,
-  Paper,
-  Stack,
-  Text,
-  UnstyledButton,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Checkbox, Paper, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import {
+  type ChangeEvent,
+  type MouseEvent,
+  type ReactNode,
+  type ThHTMLAttributes,
+  useEffect,
+  useRef,
+} from 'react';
 import type { ReturnSort } from '../../../../contract/return-order.ts';
+import { APP_PATH } from '../../api.ts';
+import { texts } from '../../texts.ts';
 import { TextLink } from '../../ui/links.tsx';
-import { columnClass, type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
-import { RelativeTime, RelativeTimeAndDate } from '../../ui/relative-time.tsx';
-import { Hint } from '../../ui/two-lines.tsx';
-import { Assignee, Due, StatusBadge } from '../badges.tsx';
+import { columnClass } from '../../ui/plain-table.tsx';
+import { RelativeTimeAndDate } from '../../ui/relative-time.tsx';
+import { Assignee, DueCell, StatusBadge } from '../badges.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
+import { groupsOf, type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
+import type { Density } from './list-toolbar.tsx';
 import styles from './returns-table.module.css';
 
-/** A column between the status and the times, which every list has. */
+const { columns: headers } = texts.list;
+
+/** A column between the status and the due time, which every list has. */
 export interface ReturnColumn<Item> {
   header: string;
   cell(item: Item): ReactNode;
   width?: string;
-  /** The table shows it only on screens from 1200 or from 1408 pixels on. */
-  wideOnly?: 'wide' | 'widest';
+  /** The table shows it only on screens from 1152, from 1408 or from 1600 pixels on. */
+  wideOnly?: 'roomy' | 'wide' | 'widest';
   isNumber?: boolean;
-  /** A card shows the cell without the header. */
-  noLabel?: boolean;
+  /** Its second text has a share of the line, however long the first one is. */
+  isShared?: boolean;
+  /** A line of the card on a narrow screen, with what the table has in other columns. */
+  inCard?: boolean;
+  cardCell?(item: Item): ReactNode;
+  /** After the assignee. */
+  isLast?: boolean;
 }
 
 interface Props<Item> {
   kind: Kind;
   columns: readonly ReturnColumn<Item>[];
   items: readonly Item[];
+  density: Density;
+  /** The preview shows all of a row then. */
+  isPreviewed: boolean;
   isSelected(id: string): boolean;
-  select(items: readonly Item[], on: boolean): void;
+  /** With `range` also all rows since the one before. */
+  select(items: readonly Item[], on: boolean, range?: boolean): void;
   onAssign(item: Item): void;
+  assigning: string | null;
+  assignPopover(item: Item): ReactNode;
+  /** The row that has the focus, or had it last. */
+  onCursor(id: string): void;
   order: ListOrder;
   onOrder(order: ListOrder): void;
 }
 
-const useRows = <Item extends AnyReturn>({ kind, items, isSelected, select, onAssign }: Props<Item>) => {
+const withShift = ({ nativeEvent }: ChangeEvent): boolean =>
+  'shiftKey' in nativeEvent && nativeEvent.shiftKey === true;
+
+const useRows = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, items, isSelected, select, onAssign, assigning, assignPopover, onCursor } = props;
   const open = useOpenRow(kind);
   const count = items.filter(({ id }) => isSelected(id)).length;
   return {
-    selectAll: (label?: string) => (
+    selectAll: (
       <Checkbox
         size="xs"
-        label={label}
-        aria-label={label ? undefined : 'Select all on this page'}
+        aria-label={texts.list.selectAll}
         checked={count === items.length}
         indeterminate={count > 0 && count < items.length}
         onChange={({ currentTarget }) => select(items, currentTarget.checked)}
@@ -62,36 +79,35 @@ const useRows = <Item extends AnyReturn>({ kind, items, isSelected, select, onAs
     selectOne: (item: Item) => (
       <Checkbox
         size="xs"
-        aria-label={`Select ${item.rmaNumber}`}
+        aria-label={texts.list.select(item.rmaNumber)}
         checked={isSelected(item.id)}
-        onChange={({ currentTarget }) => select([item], currentTarget.checked)}
+        onChange={(event) => select([item], event.currentTarget.checked, withShift(event))}
       />
     ),
     link: ({ id, rmaNumber }: Item) => (
-      <TextLink
-        to={kind.detail}
-        params={{ id }}
-        className={styles['link'] ?? ''}
-        size="sm"
-        fw={600}
-        preload={false}
-      >
+      <TextLink to={kind.detail} params={{ id }} className={styles['link'] ?? ''} preload={false}>
         {rmaNumber}
       </TextLink>
     ),
     assignee: (item: Item) =>
       item.erasedAt === null ? (
-        <UnstyledButton className={styles['assignee']} onClick={() => onAssign(item)}>
-          <VisuallyHidden>Assign {item.rmaNumber}, now </VisuallyHidden>
-          <Assignee person={item.assignee} />
-        </UnstyledButton>
+        <span className={styles['assigning']}>
+          <UnstyledButton className={styles['assignee']} onClick={() => onAssign(item)}>
+            <Assignee person={item.assignee} />
+            <VisuallyHidden>{texts.list.assignOf(item.rmaNumber)}</VisuallyHidden>
+          </UnstyledButton>
+          {assigning === item.id ? assignPopover(item) : null}
+        </span>
       ) : (
         <Assignee person={item.assignee} />
       ),
     /** The keyboard uses the link inside. */
     rowProps: (item: Item) => ({
       className: styles['row'] ?? '',
+      'data-return': item.id,
       'data-selected': isSelected(item.id) || undefined,
+      'data-assigning': assigning === item.id || undefined,
+      onFocus: () => onCursor(item.id),
       onClick: (event: MouseEvent<HTMLElement>) => open(event, item),
     }),
   };
@@ -109,8 +125,11 @@ const useOpenRow = (kind: Kind) => {
   return (event: MouseEvent<HTMLElement>, item: AnyReturn): void => {
     clearTimeout(opening.current);
     const target = event.target as Element;
-    if (event.detail > 1 || target.closest(INTERACTIVE) || isSelecting(event.currentTarget)) return;
-    if (event.ctrlKey || event.metaKey) window.open(`/admin${kind.path}/${item.id}`, '_blank', 'noopener');
+    // What a popover of the row hears comes by here too.
+    if (!event.currentTarget.contains(target) || target.closest(INTERACTIVE)) return;
+    if (event.detail > 1 || isSelecting(event.currentTarget)) return;
+    if (event.ctrlKey || event.metaKey)
+      window.open(`${APP_PATH}${kind.path}/${item.id}`, '_blank', 'noopener');
     else
       opening.current = setTimeout(
         () => void navigate({ to: kind.detail, params: { id: item.id } }),
@@ -124,66 +143,118 @@ const isSelecting = (row: HTMLElement): boolean => {
   return selection !== null && !selection.isCollapsed && selection.containsNode(row, true);
 };
 
-const shownOn = (wideOnly: 'wide' | 'widest' | undefined): string | undefined =>
-  wideOnly ? styles[`${wideOnly}-only`] : undefined;
-
 /** Room for the longest number in any font: the header's figures are smaller than the rows', and cells have a margin. */
 const numberWidth = (items: readonly AnyReturn[]): string =>
-  `calc(${Math.max(...items.map(({ rmaNumber }) => rmaNumber.length)) + 3}ch + 1.25rem)`;
+  `calc(${Math.max(...items.map(({ rmaNumber }) => rmaNumber.length))}ch + 1.25rem)`;
 
-export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, columns, items, order, onOrder } = props;
-  const { selectAll, selectOne, link, assignee, rowProps } = useRows(props);
+interface Column<Item> {
+  key: string;
+  header: ReactNode;
+  cell(item: Item): ReactNode;
+  className?: string | undefined;
+  head?: ThHTMLAttributes<HTMLTableCellElement>;
+}
+
+const useColumns = <Item extends AnyReturn>(props: Props<Item>, rows: ReturnType<typeof useRows<Item>>) => {
+  const { columns, items, order, onOrder } = props;
   const sortable = (sort: ReturnSort, label: string, width: string) => ({
-    key: sort,
+    key: label,
     header: <SortButton sort={sort} label={label} order={order} onOrder={onOrder} />,
     head: {
       style: { width },
       ...(order.sort === sort ? { 'aria-sort': ARIA_SORT[order.order] } : {}),
     },
   });
-  const all: PlainColumn<Item>[] = [
-    { key: 'select', header: selectAll(), cell: selectOne, className: styles['checkbox'] },
-    { ...sortable('number', 'Number', numberWidth(items)), isName: true, cell: link },
-    {
-      ...sortable('status', 'Status', '9.75rem'),
-      cell: ({ status, dueAt }) => (
-        <div className={styles['status']}>
-          <StatusBadge status={status} />
-          <Due dueAt={dueAt} />
-        </div>
-      ),
-    },
-    ...columns.map(({ header, cell, wideOnly, isNumber, width }) => ({
+  const own = ({ header, cell, width, ...is }: ReturnColumn<Item>): Column<Item> => {
+    const classes = [
+      is.isNumber && `${columnClass('number')} ${styles['only-first']}`,
+      is.isShared && styles['shared'],
+      is.wideOnly && styles[`${is.wideOnly}-only`],
+    ];
+    return {
+      key: header,
       header,
       cell,
-      className: isNumber ? columnClass('number') : shownOn(wideOnly),
+      className: classes.filter(Boolean).join(' '),
       head: width ? { style: { width } } : {},
-    })),
-    { header: 'Assigned to', cell: assignee, head: { style: { width: '7.75rem' } } },
+    };
+  };
+  const all: Column<Item>[] = [
+    { key: 'select', header: rows.selectAll, cell: rows.selectOne, className: styles['checkbox'] },
     {
-      header: 'Created',
-      cell: ({ createdAt }) => <RelativeTimeAndDate at={createdAt} />,
-      className: `${shownOn('widest')} ${styles['time']}`,
-      head: { style: { width: '8rem' } },
+      ...sortable('number', headers.number, numberWidth(items)),
+      cell: rows.link,
     },
     {
-      ...sortable('updatedAt', 'Last change', '7.75rem'),
+      ...sortable('status', headers.status, '9.25rem'),
+      cell: ({ status }) => <StatusBadge status={status} />,
+    },
+    ...columns.filter(({ isLast }) => !isLast).map(own),
+    { ...sortable('dueAt', headers.due, '9.75rem'), cell: (item) => <DueCell {...item} /> },
+    { key: 'assignee', header: headers.assignee, cell: rows.assignee, head: { style: { width: '7.5rem' } } },
+    ...columns.filter(({ isLast }) => isLast).map(own),
+    {
+      ...sortable('updatedAt', headers.lastChange, '8rem'),
       cell: ({ updatedAt }) => <RelativeTimeAndDate at={updatedAt} />,
-      className: styles['time'],
+      className: styles['widest-only'],
     },
   ];
+  return all;
+};
+
+export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, items, density, order } = props;
+  const rows = useRows(props);
+  const [first, name, ...others] = useColumns(props, rows);
+  if (!first || !name) return null;
+  const columns = [first, name, ...others];
+  const line = density === 'compact' ? styles['one-line'] : '';
+  const hidden = props.columns.filter(({ wideOnly }) => wideOnly).length + 1;
   return (
-    <Paper withBorder className={styles['frame'] ?? ''}>
-      <PlainTable
-        caption={`${kind.title}, ${ORDER_LABELS[order.sort][order.order].toLowerCase()}`}
-        className={styles['table']}
-        headClassName={styles['head']}
-        columns={all}
-        rows={items}
-        keyOf={({ id }) => id}
-        rowProps={rowProps}
-      />
+    <Paper className={styles['frame'] ?? ''}>
+      <table
+        className={`${columnClass('table')} ${styles['table']}`}
+        data-density={density}
+        data-previewed={props.isPreviewed || undefined}
+      >
+        <caption className={columnClass('caption')}>
+          <VisuallyHidden>
+            {texts.list.caption(kind.title, ORDER_LABELS[order.sort][order.order])}
+          </VisuallyHidden>
+        </caption>
+        <thead className={styles['head']}>
+          <tr>
+            {columns.map(({ key, header, className, head }) => (
+              <th key={key} scope="col" className={className} {...head}>
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {groupsOf(items, order).map(([group, grouped]) => (
+          <tbody key={group}>
+            {group === null ? null : (
+              <tr className={styles['group']} data-group={group}>
+                {/* Not over columns that narrower screens hide. */}
+                <th colSpan={columns.length - hidden} scope="rowgroup">
+                  {texts.list.groups[group]}
+                </th>
+              </tr>
+            )}
+            {grouped.map((item) => (
+              <tr key={item.id} {...rows.rowProps(item)}>
+                <td className={first.className}>{first.cell(item)}</td>
+                <th scope="row">{name.cell(item)}</th>
+                {others.map(({ key, cell, className }) => (
+                  <td key={key} className={`${className ?? ''} ${line}`}>
+                    {cell(item)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        ))}
+      </table>
     </Paper>
   );
 };
@@ -205,71 +276,44 @@ const SortButton = ({ sort, label, order, onOrder }: SortProps) => {
       onClick={() => onOrder(orderAfterClick(order, sort))}
     >
       {label}
-      <Icon size={14} aria-hidden />
+      <Icon size={14} />
     </UnstyledButton>
   );
 };
 
+/** Three lines each, so that a phone shows five or more. */
 export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { columns, items, order, onOrder } = props;
-  const { selectAll, selectOne, link, assignee, rowProps } = useRows(props);
-  return (
-    <Stack gap="xs">
-      <Group justify="space-between" gap="xs">
-        {selectAll('Select all on this page')}
-        <OrderSelect order={order} onOrder={onOrder} />
-      </Group>
-      <Stack gap="xs" component="ul" className={styles['cards']}>
-        {items.map((item) => (
-          <Card key={item.id} component="li" withBorder padding="sm" {...rowProps(item)}>
-            <Group gap="sm" wrap="nowrap" mb={6}>
+  const { columns, items, order } = props;
+  const { selectOne, link, assignee, rowProps } = useRows(props);
+  const lines = columns.filter(({ inCard }) => inCard);
+  return groupsOf(items, order).map(([group, grouped]) => (
+    <section key={group} aria-label={group ? texts.list.groups[group] : undefined}>
+      {group ? <p className={styles['card-group']}>{texts.list.groups[group]}</p> : null}
+      <ul className={styles['cards']}>
+        {grouped.map((item) => (
+          <li key={item.id} {...rowProps(item)}>
+            <div className={`${styles['card-line']} ${styles['card-head']}`}>
               {selectOne(item)}
               {link(item)}
-              <StatusBadge status={item.status} ml="auto" />
-            </Group>
-            {columns.map(({ header, cell, noLabel }) =>
-              noLabel ? (
-                <div key={header}>{cell(item)}</div>
-              ) : (
-                <Group key={header} gap={6} align="baseline" wrap="nowrap">
-                  <Hint>{header}</Hint>
-                  {cell(item)}
-                </Group>
-              ),
-            )}
-            <Text size="sm" c="dimmed" w="fit-content">
-              Created <RelativeTime at={item.createdAt} />
-              {item.updatedAt === item.createdAt ? null : (
-                <>
-                  , changed <RelativeTime at={item.updatedAt} />
-                </>
-              )}
-            </Text>
-            <Group gap="sm" wrap="nowrap" mt={4}>
-              <Due dueAt={item.dueAt} />
-              <div className={styles['card-assignee']}>{assignee(item)}</div>
-            </Group>
-          </Card>
+              <StatusBadge status={item.status} />
+              <span className={styles['card-end']}>
+                <DueCell {...item} />
+              </span>
+            </div>
+            {lines.map(({ header, cell, cardCell = cell }, index) => (
+              <div
+                key={header}
+                className={`${styles['card-line']} ${styles['one-line']} ${styles['shared']}`}
+              >
+                {cardCell(item)}
+                {index === lines.length - 1 ? (
+                  <span className={styles['card-end']}>{assignee(item)}</span>
+                ) : null}
+              </div>
+            ))}
+          </li>
         ))}
-      </Stack>
-    </Stack>
-  );
+      </ul>
+    </section>
+  ));
 };
-
-const ORDERS = Object.entries(ORDER_LABELS).flatMap(([sort, labels]) =>
-  Object.entries(labels).map(([order, label]) => ({ value: `${sort} ${order}`, label })),
-);
-
-/** Cards have no column headers to click on. */
-const OrderSelect = ({ order, onOrder }: Pick<Props<never>, 'order' | 'onOrder'>) => (
-  <NativeSelect
-    aria-label="Order"
-    size="xs"
-    data={ORDERS}
-    value={`${order.sort} ${order.order}`}
-    onChange={({ currentTarget }) => {
-      const [sort, direction] = currentTarget.value.split(' ');
-      onOrder({ sort, order: direction } as ListOrder);
-    }}
-  />
-);

@@ -1,52 +1,56 @@
-import { Text } from '@mantine/core';
 import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
+import { texts } from '../../texts.ts';
 import { OrErased, TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
-import { formatAmount, piecesOf } from '../numbers.ts';
+import { piecesOf, useMoney } from '../numbers.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-table.tsx';
 
-const Amount = ({ item: { declaredAmount, creditAmount } }: { item: AdminTradeReturn }) => (
-  <TwoLines
-    first={formatAmount(declaredAmount)}
-    second={creditAmount === null ? undefined : `Credit ${formatAmount(creditAmount)}`}
-  />
-);
+const { columns: headers } = texts.list;
+
+const Money = ({ value }: { value: number }) => useMoney()(value);
+
+const Amount = ({ item: { declaredAmount, creditAmount } }: { item: AdminTradeReturn }) => {
+  const money = useMoney();
+  return (
+    <TwoLines
+      first={money(declaredAmount)}
+      second={
+        creditAmount === null || creditAmount === declaredAmount
+          ? undefined
+          : texts.list.credit(money(creditAmount))
+      }
+    />
+  );
+};
 
 const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
   {
-    header: 'Company',
-    noLabel: true,
-    cell: ({ companyName, customerName }) => <TwoLines first={companyName} second={customerName} />,
-  },
-  {
-    header: 'Items',
-    width: '11rem',
-    noLabel: true,
-    cell: ({ items }) => <TwoLines first={piecesOf(items)} second={items[0]?.productName} />,
-  },
-  {
-    header: 'Total',
-    width: '8rem',
-    isNumber: true,
-    cell: (item) => <Amount item={item} />,
-  },
-  {
-    header: 'Order',
-    width: '7.5rem',
-    wideOnly: 'widest',
-    cell: ({ tradeOrderNumber }) => <TwoLines first={tradeOrderNumber} />,
-  },
-  {
-    header: 'Reason',
-    wideOnly: 'widest',
-    cell: ({ reason }) => (
-      <Text size="sm" lineClamp={2}>
-        <OrErased>{reason}</OrErased>
-      </Text>
+    header: headers.company,
+    inCard: true,
+    cell: ({ companyName, customerName }) => (
+      <TwoLines first={companyName} second={<OrErased>{customerName}</OrErased>} />
     ),
+  },
+  {
+    header: headers.lines,
+    width: '8.5rem',
+    wideOnly: 'roomy',
+    inCard: true,
+    cell: ({ items }) => <TwoLines first={piecesOf(items)} />,
+    cardCell: (item) => (
+      <TwoLines first={piecesOf(item.items)} second={<Money value={item.declaredAmount} />} />
+    ),
+  },
+  { header: headers.total, width: '7rem', isNumber: true, cell: (item) => <Amount item={item} /> },
+  {
+    header: headers.order,
+    width: '8rem',
+    wideOnly: 'widest',
+    isLast: true,
+    cell: ({ tradeOrderNumber }) => <TwoLines first={tradeOrderNumber} />,
   },
 ];
 

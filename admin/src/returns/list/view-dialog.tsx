@@ -6,9 +6,10 @@ import { text } from '../../../../contract/fields.ts';
 import { api } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { useSession } from '../../session/session.ts';
+import { texts } from '../../texts.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
-import { notify, notifyDone } from '../../ui/notify.ts';
+import { notifyDone, notifyFailed } from '../../ui/notify.ts';
 import type { Kind } from '../kinds.ts';
 import { savedSearch, viewsQuery } from '../queries.ts';
 
@@ -36,7 +37,7 @@ const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
         : api.post<SavedView>('/views', { ...body, kind: kind.savedKind, search: savedSearch(kind, search) }),
     onDone: async ({ name }) => {
       await refetch();
-      notifyDone(`View saved: ${name}`);
+      notifyDone(texts.list.viewSaved(name));
       onClose();
     },
   });
@@ -48,7 +49,7 @@ const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
       await refetch();
       onClose();
     },
-    onError: ({ message }) => void notify({ color: 'red', title: 'The view is still there', message }),
+    onError: (error) => notifyFailed(texts.list.viewNotDeleted, error),
   });
   return { form, saving, remove };
 };
@@ -58,10 +59,15 @@ export const ViewDialog = (props: Props) => {
   const { user } = useSession();
   const { form, saving, remove } = useView(props);
   return (
-    <FormDialog {...saving} title={view ? 'Edit view' : 'Save view'} action="Save" onClose={onClose}>
+    <FormDialog
+      {...saving}
+      title={view ? texts.list.editView : texts.list.saveView}
+      action={texts.list.save}
+      onClose={onClose}
+    >
       <TextInput
-        label="Name"
-        description={view ? undefined : 'The filters and the order of the list are kept under this name.'}
+        label={texts.list.viewName}
+        description={view ? undefined : texts.list.viewHelp}
         data-autofocus
         maxLength={LONGEST_NAME}
         key={form.key('name')}
@@ -69,7 +75,7 @@ export const ViewDialog = (props: Props) => {
       />
       {user.role === 'ADMIN' ? (
         <Checkbox
-          label="Show it to everyone in the shop"
+          label={texts.list.viewShared}
           key={form.key('shared')}
           {...form.getInputProps('shared', { type: 'checkbox' })}
         />
@@ -83,7 +89,7 @@ export const ViewDialog = (props: Props) => {
             loading={remove.isPending}
             onClick={() => remove.mutate(view.id)}
           >
-            Delete this view
+            {texts.list.deleteView}
           </Button>
         </Group>
       ) : null}

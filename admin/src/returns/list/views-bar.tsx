@@ -7,20 +7,23 @@ import type { SavedView } from '../../../../contract/admin-work.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { useSession } from '../../session/session.ts';
 import { overviewQuery } from '../../shop-queries.ts';
+import { texts } from '../../texts.ts';
 import { lazyPart } from '../../ui/lazy.tsx';
 import type { Kind } from '../kinds.ts';
-import { BUILT_IN_VIEWS, isOfKind, isSameSearch, searchOfView, viewsQuery } from '../queries.ts';
+import {
+  BUILT_IN_VIEWS,
+  isOfKind,
+  isSameSearch,
+  type ListProps,
+  searchOfView,
+  viewCountQuery,
+  viewsQuery,
+} from '../queries.ts';
 import styles from './views-bar.module.css';
 
 const ViewDialog = lazyPart(async () => (await import('./view-dialog.tsx')).ViewDialog);
 
-interface Props {
-  kind: Kind;
-  search: ListSearch;
-  onSearch(search: ListSearch): void;
-}
-
-export const ViewsBar = ({ kind, search, onSearch }: Props) => {
+export const ViewsBar = ({ kind, search, onSearch }: ListProps) => {
   const { data } = useQuery(viewsQuery);
   const { user } = useSession();
   /** The view that is being changed; `new` for one that is saved. */
@@ -30,23 +33,24 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
   const isBuiltIn = BUILT_IN_VIEWS.some((view) => isSameSearch(view.search, search));
   const canChange = current && (!current.shared || user.role === 'ADMIN');
   const action = canChange
-    ? { label: 'Edit view', Icon: Pencil, of: current }
+    ? { label: texts.list.editView, Icon: Pencil, of: current }
     : current || isBuiltIn
       ? null
-      : { label: 'Save view', Icon: Bookmark, of: 'new' as const };
+      : { label: texts.list.saveView, Icon: Bookmark, of: 'new' as const };
   return (
     <div className={styles['bar']}>
-      <nav className={styles['tabs']} aria-label="Views">
+      <nav className={styles['tabs']} aria-label={texts.list.views}>
         {BUILT_IN_VIEWS.map((view) => (
           <Tab key={view.name} kind={kind} to={view.search} isCurrent={isSameSearch(view.search, search)}>
             {view.name}
             <Count kind={kind} figure={view.figure} />
           </Tab>
         ))}
-        {saved.map((view) => (
+        {saved.map((view, index) => (
           <Tab key={view.id} kind={kind} to={searchOfView(view)} isCurrent={view === current}>
             <bdi>{view.name}</bdi>
-            {view.shared ? <Users size={13} role="img" aria-label="(shared)" /> : null}
+            {view.shared ? <Users size={13} role="img" aria-label={texts.list.shared} /> : null}
+            {index < COUNTED ? <SavedCount kind={kind} search={searchOfView(view)} /> : null}
           </Tab>
         ))}
       </nav>
@@ -55,7 +59,7 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
         <Button
           variant="subtle"
           size="compact-sm"
-          leftSection={<action.Icon size={14} aria-hidden />}
+          leftSection={<action.Icon size={14} />}
           onClick={() => setDialog(action.of)}
           style={{ flex: 'none' }}
         >
@@ -74,6 +78,9 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
     </div>
   );
 };
+
+/** Each of these is a request. */
+const COUNTED = 8;
 
 interface TabProps {
   kind: Kind;
@@ -115,4 +122,9 @@ const Count = ({ kind, figure }: { kind: Kind; figure: (typeof BUILT_IN_VIEWS)[n
       {count.toLocaleString()}
     </span>
   );
+};
+
+const SavedCount = ({ kind, search }: { kind: Kind; search: ListSearch }) => {
+  const { data } = useQuery(viewCountQuery(kind, search));
+  return data === undefined ? null : <span className={styles['count']}>{data.toLocaleString()}</span>;
 };

@@ -1,17 +1,24 @@
+import '@mantine/core/styles/List.css';
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { ApiError, api, errorMessage } from '../../api.ts';
+import { texts } from '../../texts.ts';
+import { openDialog } from '../../ui/dialog-of-toast.tsx';
 import { TextLink } from '../../ui/links.tsx';
+import { notify, notifyDone } from '../../ui/notify.ts';
 import { RunProgress } from '../../ui/run-progress.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
 import { type AnyReturn, countOf, describeStatus, type Kind } from '../kinds.ts';
 import { refetchReturns } from '../queries.ts';
 import { MoveForm } from './move-form.tsx';
-import type { MoveBody, StaffMove } from './moves.ts';
-import { type Outcome, runForEach } from './run-for-each.ts';
+import { isOneClick, type MoveBody, moveBack, type StaffMove } from './moves.ts';
+import { sendMove, undoMove } from './toasts.tsx';
 
+const words = texts.moves;
 const SHOWN_NUMBERS = 12;
+/** Below this a dialog with the progress would only flash. */
+const SHOW_PROGRESS_AFTER_MS = 600;
 
 interface Props<Item> {
   kind: Kind;
@@ -21,28 +28,32 @@ interface Props<Item> {
   onClose(notMoved?: readonly Item[]): void;
 }
 
+/** Moves many: at once where nothing has to be filled in. A toast tells the result; its button lists what failed. */
 export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: Props<Item>) => {
   // Fixed when the dialog opens: the list behind it refreshes while the work runs.
   const [items] = useState(() => selected.filter((item) => move.isOpen(item)));
-  const { run, done, stop } = useBulkMove(kind, move, items);
-  const outcomes = run.data;
-  const close = () => {
-    stop();
-    onClose(outcomes && notMoved(selected, outcomes));
-  };
+  const isAtOnce = items.every((item) => isOneClick(move, item));
+  const { run, done, stop, isSlow } = useBulkMove(kind, move, items, (outcomes) =>
+    onClose(notMoved(selected, outcomes)),
+  );
+  const begin = useEffectEvent(() => run.mutate({}));
+  const hasBegun = useRef(false);
+  useEffect(() => {
+    if (isAtOnce && !hasBegun.current) begin();
+    hasBegun.current = true;
+  }, [isAtOnce]);
+  if (isAtOnce && !isSlow) return null;
   return (
     <Modal
       opened
-      onClose={close}
-      title={`${move.label}: ${countOf(items.length, kind)}`}
+      onClose={() => onClose()}
+      title={words.bulkTitle(move.label, countOf(items.length, kind))}
       closeOnClickOutside={false}
       closeOnEscape={!run.isPending}
       withCloseButton={!run.isPending}
-      closeButtonProps={{ 'aria-label': 'Close the dialog' }}
+      closeButtonProps={{ 'aria-label': words.closeDialog }}
     >
-      {outcomes ? (
-        <BulkReport kind={kind} move={move} outcomes={outcomes} requested={items.length} onClose={close} />
-      ) : run.isPending ? (
+      {isAtOnce || run.isPending ? (
         <RunProgress label={move.label} done={done} total={items.length} onStop={stop} />
       ) : (
         <MoveForm
@@ -50,7 +61,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
           move={move}
           initialValues={Object.fromEntries(move.fields.map(({ name }) => [name, '']))}
           onSend={(body) => run.mutateAsync(body)}
-          onCancel={close}
+          onCancel={onClose}
         >
           <ItemSummary items={items} selected={selected} />
           <Warnings move={move} items={items} />
@@ -60,24 +71,38 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
   );
 };
 
-const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, items: readonly Item[]) => {
+/** One that was moved has what it is now. */
+type Moved<Item> = Outcome<Item> & { after: AnyReturn | null };
+
+const useBulkMove = <Item extends AnyReturn>(
+  kind: Kind,
+  move: StaffMove<Item>,
+  items: readonly Item[],
+  onDone: (outcomes: readonly Moved<Item>[]) => void,
+) => {
   const queryClient = useQueryClient();
   const [done, setDone] = useState(0);
+  const [isSlow, setSlow] = useState(false);
   const stopping = useRef(new AbortController());
   const run = useMutation({
     mutationFn: async (body: MoveBody) => {
       stopping.current = new AbortController();
-      const outcomes = await runForEach(
-        items,
-        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body, {}, { seen: item.updatedAt }),
-        stopping.current.signal,
-        setDone,
-      );
-      return Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
+      const timer = setTimeout(() => setSlow(true), SHOW_PROGRESS_AFTER_MS);
+      const after = new Map<string, AnyReturn>();
+      const send = async ({ id, updatedAt }: Item) =>
+        after.set(id, await sendMove(kind, id, move.action, body, updatedAt));
+      const outcomes = await runForEach(items, send, stopping.current.signal, setDone);
+      clearTimeout(timer);
+      const read = await Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
+      return read.map((outcome) => ({ ...outcome, after: after.get(outcome.item.id) ?? null }));
+    },
+    onSuccess: (outcomes) => {
+      tellResult(queryClient, kind, move, outcomes, items.length);
+      onDone(outcomes);
     },
     onSettled: () => refetchReturns(queryClient, kind),
   });
-  return { run, done, stop: () => stopping.current.abort() };
+  return { run, done, isSlow, stop: () => stopping.current.abort() };
 };
 
 /** After a conflict a colleague has probably moved the return, so it is read again. */
@@ -100,6 +125,51 @@ const notMoved = <Item extends AnyReturn>(
   });
 };
 
+const tellResult = <Item extends AnyReturn>(
+  queryClient: QueryClient,
+  kind: Kind,
+  move: StaffMove<Item>,
+  outcomes: readonly Moved<Item>[],
+  requested: number,
+): void => {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  const moved = outcomes.flatMap(({ item, after }) =>
+    after ? [{ after, back: moveBack(item, after) }] : [],
+  );
+  const backs = moved.flatMap(({ after, back }) => (back ? [{ ...back, after }] : []));
+  const canUndo = moved.length > 0 && backs.length === moved.length;
+  const undo = async () => {
+    const undone = await runForEach(backs, (back) => undoMove(kind, back));
+    const left = undone.flatMap(({ item, error }) => (error === null ? [] : [{ item: item.after, error }]));
+    if (left.length === 0) notifyDone(words.bulkMovedBack(countOf(moved.length, kind)));
+    else showResult(kind, words.undo, left, undone.length, undone.length);
+    await refetchReturns(queryClient, kind);
+  };
+  const actions = canUndo ? [{ label: words.undo, run: undo }] : [];
+  if (moved.length === requested)
+    void notify({ message: words.bulkDone(move.done, countOf(requested, kind)), actions });
+  else showResult(kind, move.label, failed, outcomes.length, requested, actions);
+};
+
+/** "15 done, 5 failed", with a button that lists the failures. */
+export const showResult = (
+  kind: Kind,
+  label: string,
+  failed: readonly Outcome<AnyReturn>[],
+  tried: number,
+  requested: number,
+  actions: readonly { label: string; run(): unknown }[] = [],
+): void => {
+  const list = () =>
+    openDialog((close) => <Failures kind={kind} label={label} failed={failed} onClose={close} />);
+  void notify({
+    color: failed.length === 0 ? 'teal' : 'orange',
+    title: label,
+    message: words.bulkResult(tried - failed.length, failed.length, requested - tried),
+    actions: [...(failed.length > 0 ? [{ label: words.show, run: list }] : []), ...actions],
+  });
+};
+
 const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly AnyReturn[]>) => (
   <>
     <Text size="sm">
@@ -107,13 +177,9 @@ const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly 
         .slice(0, SHOWN_NUMBERS)
         .map(({ rmaNumber }) => rmaNumber)
         .join(', ')}
-      {items.length > SHOWN_NUMBERS ? ` and ${items.length - SHOWN_NUMBERS} more` : ''}
+      {items.length > SHOWN_NUMBERS ? words.andMore(items.length - SHOWN_NUMBERS) : ''}
     </Text>
-    {items.length < selected.length ? (
-      <Hint>
-        {selected.length - items.length} of the selected are not open for this and stay as they are.
-      </Hint>
-    ) : null}
+    {items.length < selected.length ? <Hint>{words.notOpen(selected.length - items.length)}</Hint> : null}
   </>
 );
 
@@ -122,63 +188,81 @@ const Warnings = <Item,>({ move, items }: { move: StaffMove<Item>; items: readon
   if (warnings.length === 0) return null;
   return (
     <Alert color="orange">
-      {warnings.length === items.length ? '' : `${warnings.length} of ${items.length}: `}
+      {warnings.length === items.length ? '' : words.someOf(warnings.length, items.length)}
       {warnings[0]}
     </Alert>
   );
 };
 
-interface BulkReportProps<Item> {
+interface FailuresProps {
   kind: Kind;
-  move: StaffMove<Item>;
-  outcomes: readonly Outcome<Item>[];
-  requested: number;
+  label: string;
+  failed: readonly Outcome<AnyReturn>[];
   onClose(): void;
 }
 
-const BulkReport = <Item extends AnyReturn>(props: BulkReportProps<Item>) => {
-  const { kind, move, outcomes, requested, onClose } = props;
-  const failed = outcomes.filter(({ error }) => error !== null);
-  const moved = outcomes.length - failed.length;
-  return (
+const Failures = ({ kind, label, failed, onClose }: FailuresProps) => (
+  <Modal
+    opened
+    onClose={onClose}
+    title={words.failedTitle(label, failed.length)}
+    closeButtonProps={{ 'aria-label': words.closeDialog }}
+  >
     <Stack>
-      <Alert
-        color={moved === requested ? 'teal' : 'orange'}
-        role="status"
-        title={`${move.done}: ${moved} of ${requested}`}
-      >
-        {failed.length > 0
-          ? `${countOf(failed.length, kind)} could not be moved; what was not moved stays selected.`
-          : null}
-        {outcomes.length < requested ? ` Stopped; ${requested - outcomes.length} were not tried.` : null}
-      </Alert>
-      {failed.length > 0 ? (
-        <List size="sm" spacing="xs" mah="40vh" style={{ overflowY: 'auto' }}>
-          {failed.map(({ item, error }) => (
-            <List.Item key={item.id}>
-              <TextLink to={kind.detail} params={{ id: item.id }} inherit fw={600}>
-                {item.rmaNumber}
-              </TextLink>
-              <br />
-              {moveFailure(error, move, item)}
-            </List.Item>
-          ))}
-        </List>
-      ) : null}
+      <List size="sm" spacing="xs" mah="50vh" className="scrolls">
+        {failed.map(({ item, error }) => (
+          <List.Item key={item.id}>
+            <TextLink to={kind.detail} params={{ id: item.id }} inherit className="code" onClick={onClose}>
+              {item.rmaNumber}
+            </TextLink>
+            <br />
+            {failureText(error, label, item)}
+          </List.Item>
+        ))}
+      </List>
       <Group justify="flex-end">
         <Button onClick={onClose} data-autofocus>
-          Done
+          {texts.common.close}
         </Button>
       </Group>
     </Stack>
-  );
+  </Modal>
+);
+
+const failureText = (error: unknown, label: string, item: { status: string }): string => {
+  const code = error instanceof ApiError ? error.body?.code : undefined;
+  if (code === 'MOVE_NOT_ALLOWED') return words.nowOther(describeStatus(item.status).label, label);
+  return code === 'EDIT_CONFLICT' ? words.changedMeanwhile : errorMessage(error);
 };
 
-const moveFailure = (
-  error: unknown,
-  move: Pick<StaffMove<never>, 'label'>,
-  item: { status: string },
-): string =>
-  error instanceof ApiError && error.body?.code === 'MOVE_NOT_ALLOWED'
-    ? `It is “${describeStatus(item.status).label}” now, so “${move.label}” is not possible any more.`
-    : errorMessage(error);
+export interface Outcome<Item> {
+  item: Item;
+  /** Null if it worked. */
+  error: unknown;
+}
+
+/** Low, so that other users of the service notice nothing. */
+const CONCURRENCY = 4;
+
+/** Runs the work for every item, a few at a time, until it is aborted. A failure does not stop the others. */
+export const runForEach = async <Item,>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+  signal?: AbortSignal,
+  onProgress?: (done: number) => void,
+): Promise<Outcome<Item>[]> => {
+  const outcomes: Outcome<Item>[] = [];
+  const waiting = [...items];
+  const worker = async () => {
+    for (let item = waiting.shift(); item !== undefined && !signal?.aborted; item = waiting.shift()) {
+      const error = await work(item).then(
+        () => null,
+        (reason: unknown) => reason ?? new Error('failed'),
+      );
+      outcomes.push({ item, error });
+      onProgress?.(outcomes.length);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return outcomes;
+};

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { OfflineRepairAction, TradeReturnAction } from '../../../../contract/lifecycle.ts';
 import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
 import { TradeReturnMoveBody } from '../../../../contract/trade-return.ts';
+import { texts } from '../../texts.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { ErrorAlert } from '../../ui/query-view.tsx';
 import { DraftNotice } from '../draft.tsx';
@@ -11,6 +12,8 @@ import { type Kind, REPAIRS } from '../kinds.ts';
 import { DecimalInput } from '../new/form-inputs.tsx';
 import { optionalNumberOf } from '../new/read-number.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
+
+const words = texts.moves;
 
 export const moveSchema = (kind: Kind, action: string): z.ZodType =>
   kind === REPAIRS
@@ -58,25 +61,23 @@ export const MoveForm = (props: Props) => {
     <form onSubmit={onSubmit} noValidate>
       <Stack>
         {children}
-        {failure && !conflict ? (
-          <ErrorAlert title="Not done yet; what you typed is kept" error={failure} />
-        ) : null}
+        {failure && !conflict ? <ErrorAlert title={words.notDoneYet} error={failure} /> : null}
         {isFromDraft && !conflict ? <DraftNotice onStartOver={startOver} /> : null}
         {move.fields.map((field, index) => (
           <Field key={field.name} field={field} first={index === 0} input={form.getInputProps(field.name)} />
         ))}
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>
-            {conflict ? 'Leave it' : 'Cancel'}
+            {words.cancel}
           </Button>
           {conflict?.isOver ? null : (
             <Button
               type="submit"
               loading={busy}
-              color={conflict ? 'orange.9' : move.isRejection ? 'red' : undefined}
+              color={move.isRejection ? 'red' : undefined}
               data-autofocus={move.fields.length === 0 || undefined}
             >
-              {conflict ? 'Do it anyway' : move.label}
+              {conflict ? words.continueAnyway : move.label}
             </Button>
           )}
         </Group>
@@ -93,9 +94,9 @@ const Field = ({ field, first, input }: { field: MoveField; first: boolean; inpu
   const props = { label, description, required, ...input };
   if (field.as === 'line')
     return <TextInput {...props} onFocus={selectAll} data-autofocus={first || undefined} />;
-  if (field.as === 'amount') return <DecimalInput {...props} />;
+  if (field.as === 'amount') return <DecimalInput {...props} data-autofocus={first || undefined} />;
   if (field.as === 'text')
-    return <Textarea {...props} autosize minRows={2} maxRows={8} data-autofocus={first || undefined} />;
+    return <Textarea {...props} minRows={2} maxRows={8} data-autofocus={first || undefined} />;
   return (
     <Radio.Group {...props}>
       <Stack gap="xs" mt="xs">

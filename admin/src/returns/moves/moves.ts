@@ -10,7 +10,16 @@ import {
 } from '../../../../contract/lifecycle.ts';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { DISPOSITION_LABELS, describeStatus, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../kinds.ts';
+import { texts } from '../../texts.ts';
+import {
+  type AnyReturn,
+  DISPOSITION_LABELS,
+  describeStatus,
+  REPAIR_MOVE_LABELS,
+  TRADE_MOVE_LABELS,
+} from '../kinds.ts';
+
+const words = texts.moves;
 
 export interface MoveField {
   name: string;
@@ -25,6 +34,8 @@ export type MoveBody = Record<string, string | number | null>;
 
 export interface StaffMove<Item> {
   action: string;
+  /** The status it leads to; null where the status stays. */
+  to: string | null;
   label: string;
   done: string;
   fields: MoveField[];
@@ -48,26 +59,24 @@ const field = (
 ): MoveField => ({ as, name, label, required: false, ...more });
 
 const notesField = (name: string, label: string): MoveField =>
-  field('text', name, label, { description: 'Kept with the entry in the timeline.' });
+  field('text', name, label, { description: words.inTimeline });
 
 const REPAIR_FIELDS: Record<OfflineRepairAction, MoveField[]> = {
   tracking: [
-    field('line', 'trackingNumber', 'Tracking number', { required: true }),
-    field('line', 'carrierName', 'Carrier', { required: true }),
+    field('line', 'trackingNumber', words.trackingNumber, { required: true }),
+    field('line', 'carrierName', words.carrier, { required: true }),
   ],
-  'begin-diagnostics': [notesField('notes', 'Notes')],
+  'begin-diagnostics': [notesField('notes', words.notes)],
   'begin-repair': [
-    field('line', 'assignedToId', 'Technician', {
-      description: 'Your own identifier of them. Empty keeps the one named before.',
-    }),
-    field('text', 'repairNotes', 'Repair notes', { description: 'Empty keeps the notes made before.' }),
+    field('line', 'assignedToId', words.technician, { description: words.technicianHint }),
+    field('text', 'repairNotes', words.repairNotes, { description: words.repairNotesHint }),
   ],
   resolve: [
-    field('choice', 'offlineDisposition', 'What becomes of the item', {
+    field('choice', 'offlineDisposition', words.outcome, {
       required: true,
       choices: DISPOSITIONS.map((value) => ({ value, ...DISPOSITION_LABELS[value] })),
     }),
-    notesField('notes', 'Notes'),
+    notesField('notes', words.notes),
   ],
   close: [],
 };
@@ -91,11 +100,8 @@ const reopeningWarning = (
   to: OfflineRepair['status'] | null,
 ) => {
   if (!reopens(status, to)) return null;
-  const stays =
-    offlineDisposition && to !== 'OFFLINE_RESOLVED'
-      ? ` The disposition ${DISPOSITION_LABELS[offlineDisposition].label} stays until the repair is resolved again.`
-      : '';
-  return `This repair is ${describeStatus(status).label.toLowerCase()}; this opens it again.${stays}`;
+  const outcome = to === 'OFFLINE_RESOLVED' ? null : offlineDisposition;
+  return words.reopens(describeStatus(status).label, outcome && DISPOSITION_LABELS[outcome].label);
 };
 
 /** The contract lists the statuses in the order of the work. */
@@ -108,6 +114,7 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
   const { to } = OFFLINE_REPAIR_MOVES[action];
   return {
     action,
+    to,
     ...REPAIR_MOVE_LABELS[action],
     fields: REPAIR_FIELDS[action],
     ownFields: [],
@@ -127,9 +134,7 @@ const REJECTION: TradeReturnAction = 'reject';
 
 const OWN_TRADE_FIELDS: Partial<Record<TradeReturnAction, MoveField[]>> = {
   'request-credit': [
-    field('amount', 'creditAmount', 'Another amount', {
-      description: 'Empty asks for the credit above. Another amount needs a note that says why.',
-    }),
+    field('amount', 'creditAmount', words.otherAmount, { description: words.otherAmountHint }),
   ],
 };
 
@@ -140,13 +145,45 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]
 ).map((action) => ({
   action,
+  to: TRADE_RETURN_MOVES[action].to,
   ...TRADE_MOVE_LABELS[action],
-  fields: [notesField('note', 'Note')],
+  fields: [notesField('note', words.note)],
   ownFields: OWN_TRADE_FIELDS[action] ?? [],
   ...(action === 'receive' ? { page: '/trade-returns/$id/receive' as const } : {}),
   initialValues: () => ({ note: '' }),
   isOpen: ({ status, erasedAt }) => !erasedAt && openTradeMoves(status).includes(action),
   isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REJECTION) === action,
   isRejection: action === REJECTION,
-  warning: () => (endsTrade(action) ? 'This ends the return: no other move is open after it.' : null),
+  warning: () => (endsTrade(action) ? words.endsReturn : null),
 }));
+
+/** Whether it happens at once: nothing has to be filled in, and there is nothing to think twice about. A move to the status it has already is for its notes. */
+export const isOneClick = <Item extends { status: string }>(move: StaffMove<Item>, item: Item): boolean =>
+  move.to !== item.status &&
+  !move.page &&
+  !move.isRejection &&
+  move.ownFields.length === 0 &&
+  !move.fields.some(({ required }) => required) &&
+  move.warning(item) === null;
+
+/** Plain data, so that the scan station can keep it. */
+export interface MoveBack {
+  id: string;
+  action: OfflineRepairAction;
+  body: MoveBody;
+  seen: string;
+  waitingFor: AnyReturn['waitingFor'];
+}
+
+/** The move that leads back to what a return was before; null where none does. Trade returns only move on. */
+export const moveBack = (before: AnyReturn, after: AnyReturn): MoveBack | null => {
+  if (!('faultyItem' in before) || before.status === after.status) return null;
+  const action = (Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]).find(
+    (each) => OFFLINE_REPAIR_MOVES[each].to === before.status,
+  );
+  if (!action) return null;
+  const { id, offlineDisposition, waitingFor } = before;
+  if (action === 'resolve' && !offlineDisposition) return null;
+  const body: MoveBody = action === 'resolve' ? { offlineDisposition } : {};
+  return { id, action, body, seen: after.updatedAt, waitingFor };
+};

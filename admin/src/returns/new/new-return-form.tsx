@@ -1,77 +1,189 @@
-import { Alert, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
+import { type FormEvent, Fragment, type ReactNode, useRef, useState } from 'react';
 import type { z } from 'zod';
 import { api } from '../../api.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
+import { texts } from '../../texts.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { ButtonLink } from '../../ui/links.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
-import { PageTitle } from '../../ui/page-frame.tsx';
+import { PageBar, PageFrame } from '../../ui/page-frame.tsx';
 import { ErrorAlert } from '../../ui/query-view.tsx';
+import { keyLabel } from '../../ui/shortcuts.ts';
 import { DraftNotice, useDraft } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { BackToList, lastSearch } from '../links.tsx';
+import { PaperSelect, type usePaper, useSlipPrinter } from '../print/slips.tsx';
 import { detailQuery, refetchReturns } from '../queries.ts';
+import styles from './intake.module.css';
+
+const words = texts.intake;
 
 interface FormOptions<Values> {
   kind: Kind;
   schema: z.ZodType;
-  initialValues: Values;
+  initialValues(): Values;
   bodyOf(values: Values): unknown;
   onCreated?: (values: Values) => void;
 }
 
 interface Props<Values> extends FormOptions<Values> {
+  /** Prints the slip, and begins the next one: for what is handed in over the counter. */
+  canPrint?: boolean;
   children(form: UseFormReturnType<Values>): ReactNode;
 }
 
-export const NewReturnForm = <Values extends object>({ children, ...options }: Props<Values>) => {
+/** The value of the button that opens what was created; Ctrl and Enter are the other button. */
+const OPEN = 'open';
+
+export const NewReturnForm = <Values extends object>({ children, canPrint, ...options }: Props<Values>) => {
   const { kind } = options;
-  const { form, onSubmit, busy, failure, isFromDraft, startOver, forget } = useNewReturn(options);
-  const { creating } = useBlocked();
-  const errors = Object.keys(form.errors).length;
+  const queryClient = useQueryClient();
+  const printer = useSlipPrinter();
+  const wantsPrint = useRef(false);
+  const [last, setLast] = useState<Last | null>(null);
+  const print = async (item: AnyReturn) => {
+    setLast({ item, isPrinted: true });
+    // The answer of a creation does not say when it is due.
+    const whole = queryClient.fetchQuery(detailQuery<AnyReturn>(kind, item.id)).catch(() => item);
+    await printer.print(await whole).catch(() => setLast({ item, isPrinted: false }));
+  };
+  const { form, onSubmit, busy, failure, isFromDraft, startOver, forget, round } = useNewReturn(
+    options,
+    (created) => {
+      if (wantsPrint.current) void print(created);
+      return wantsPrint.current;
+    },
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    const { submitter } = event.nativeEvent as SubmitEvent;
+    wantsPrint.current = canPrint === true && submitter?.getAttribute('value') !== OPEN;
+    onSubmit(event);
+  };
   return (
-    <Stack gap="md" pb="xl" maw={900}>
-      <BackToList kind={kind} />
-      <PageTitle>{`New ${kind.one}`}</PageTitle>
+    <PageFrame backLink={<BackToList kind={kind} />} title={words.newTitle(kind.one)}>
+      {last ? <LastCreated kind={kind} last={last} onPrint={() => void print(last.item)} /> : null}
       {isFromDraft ? (
         <Alert color="blue">
           <DraftNotice onStartOver={startOver} />
         </Alert>
       ) : null}
-      <form onSubmit={onSubmit} noValidate>
+      <form onSubmit={submit} noValidate>
         <Stack gap="md">
-          {children(form)}
-          {failure ? <ErrorAlert title="Not created yet; what you typed is kept" error={failure} /> : null}
-          <Group justify="flex-end">
-            <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
-              {errors > 0 ? `${errors} ${errors === 1 ? 'field needs' : 'fields need'} another look.` : ''}
-            </Text>
-            <ButtonLink variant="default" to={kind.path} search={lastSearch(kind)} onClick={forget}>
-              Cancel
-            </ButtonLink>
-            <BlockableButton blocked={creating} type="submit" loading={busy}>
-              Create {kind.one}
-            </BlockableButton>
-          </Group>
+          <Fragment key={round}>{children(form)}</Fragment>
+          {failure ? <ErrorAlert title={words.notCreated} error={failure} /> : null}
+          <PageBar>
+            <Group justify="flex-end" gap="xs">
+              <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
+                {words.wrongFields(Object.keys(form.errors).length)}
+              </Text>
+              <ButtonLink
+                variant="subtle"
+                color="gray"
+                to={kind.path}
+                search={lastSearch(kind)}
+                onClick={forget}
+              >
+                {words.cancel}
+              </ButtonLink>
+              <SubmitButtons kind={kind} busy={busy} paper={canPrint ? printer.paper : null} />
+            </Group>
+          </PageBar>
         </Stack>
       </form>
-    </Stack>
+      {printer.slips}
+    </PageFrame>
   );
 };
 
-const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
+interface SubmitProps {
+  kind: Kind;
+  busy: boolean;
+  /** Null where nothing is printed. */
+  paper: ReturnType<typeof usePaper> | null;
+}
+
+const SubmitButtons = ({ kind, busy, paper }: SubmitProps) => {
+  const { creating } = useBlocked();
+  return (
+    <>
+      {paper ? <PaperSelect paper={paper} aria-label={words.paper} visibleFrom="xs" /> : null}
+      <BlockableButton
+        blocked={creating}
+        type="submit"
+        value={OPEN}
+        loading={busy}
+        variant={paper ? 'default' : 'filled'}
+      >
+        {words.create(kind.one)}
+      </BlockableButton>
+      {paper ? (
+        <BlockableButton
+          blocked={creating}
+          type="submit"
+          loading={busy}
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          rightSection={<kbd className={styles['key']}>{keyLabel('mod+↵')}</kbd>}
+        >
+          {words.createAndPrint}
+        </BlockableButton>
+      ) : null}
+    </>
+  );
+};
+
+interface Last {
+  item: AnyReturn;
+  isPrinted: boolean;
+}
+
+/** The one before, for the person who looks up from the printer. */
+const LastCreated = ({
+  kind,
+  last: { item, isPrinted },
+  onPrint,
+}: {
+  kind: Kind;
+  last: Last;
+  onPrint(): void;
+}) => (
+  <Alert
+    color={isPrinted ? 'teal' : 'orange'}
+    role="status"
+    py="xs"
+    icon={isPrinted ? <CircleCheck size={24} /> : <TriangleAlert size={24} />}
+  >
+    <Group gap="sm">
+      <TextLink to={kind.detail} params={{ id: item.id }} inherit c="inherit" td="underline">
+        {words.created(item.rmaNumber)}
+      </TextLink>
+      <bdi>{isPrinted ? item.customerName : words.notPrinted}</bdi>
+      <Button size="compact-xs" variant="default" onClick={onPrint}>
+        {words.printAgain}
+      </Button>
+    </Group>
+  </Alert>
+);
+
+/** `onNext` says of what was created whether the form is used for the next one; else it opens. */
+const useNewReturn = <Values extends object>(
+  options: FormOptions<Values>,
+  onNext: (created: AnyReturn) => boolean,
+) => {
   const { kind, schema, initialValues, bodyOf, onCreated } = options;
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { draft, stored } = useDraft<Values>(kind.path.slice(1));
   const [isFromDraft, setFromDraft] = useState(stored !== null);
+  const [round, setRound] = useState(0);
+  const [first] = useState(() => ({ ...initialValues(), ...stored }));
   const { form, onSubmit, resetTo, busy, failure, clearFailure } = useApiForm({
     schema,
-    initialValues: { ...initialValues, ...stored },
+    initialValues: first,
     bodyOf,
     onChange: draft.write,
     send: (body) => {
@@ -79,21 +191,22 @@ const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
       return api.post<AnyReturn>(kind.path, body, { 'idempotency-key': draft.keyFor(body) });
     },
     onDone: async (created, values) => {
-      draft.clear();
       onCreated?.(values);
-      queryClient.setQueryData(detailQuery<AnyReturn>(kind, created.id).queryKey, created);
       void refetchReturns(queryClient, kind);
-      notifyDone(`${created.rmaNumber} created`);
+      if (onNext(created)) return startOver();
+      draft.clear();
+      notifyDone(words.created(created.rmaNumber));
       await navigate({ to: kind.detail, params: { id: created.id }, replace: true });
     },
   });
   const startOver = () => {
     draft.clear();
-    resetTo(initialValues);
+    resetTo(initialValues());
     // Once more, because setting the values wrote them into the draft.
     draft.clear();
     setFromDraft(false);
+    setRound((before) => before + 1);
     clearFailure();
   };
-  return { form, onSubmit, busy, failure, isFromDraft, startOver, forget: draft.clear };
+  return { form, onSubmit, busy, failure, isFromDraft, startOver, forget: draft.clear, round };
 };

@@ -15,7 +15,8 @@ const wholeOf = (text: string): string | null => {
   return text.replace(/\D/g, '').replace(/^0+(?=\d)/, '') || '0';
 };
 
-export const readNumber = (typed: string): Reading => {
+/** With the decimals that its currency has, a price can be read in one way only: 1,299 is 1299 where a cent is the least. */
+export const readNumber = (typed: string, most = Number.POSITIVE_INFINITY): Reading => {
   const text = typed.trim().replace(CURRENCY_SIGNS, '').trim().replace(THOUSANDS_ONLY, "'");
   const [, sign = '', rest = ''] = /^([-−]?)(.*)$/.exec(text) ?? [];
   if (!/\d/.test(rest)) return null;
@@ -28,16 +29,22 @@ export const readNumber = (typed: string): Reading => {
   if (whole === null || !/^\d*$/.test(decimals)) return null;
   const minus = sign && '-';
   // 1,299 and 1.299 are thousands to one person and decimals to the next. With a fourth decimal there is no such doubt.
-  if (decimals.length === 3 && /^[1-9]\d{0,2}$/.test(front))
-    return [`${minus}${whole}${decimals}`, `${minus}${whole}.${decimals}0`];
+  if (decimals.length === 3 && /^[1-9]\d{0,2}$/.test(front)) {
+    const thousands = `${minus}${whole}${decimals}`;
+    return most < 3 ? thousands : [thousands, `${minus}${whole}.${decimals}0`];
+  }
   return `${minus}${whole}${decimals && `.${decimals}`}`;
 };
 
+/** Whether it has more decimals than its currency; noughts at the end do not count. */
+export const isTooFine = (reading: Reading, most = Number.POSITIVE_INFINITY): boolean =>
+  typeof reading === 'string' && (/\.(\d*[1-9])0*$/.exec(reading)?.[1]?.length ?? 0) > most;
+
 /** The value of a number input for the request body; undefined where it is empty. The schema refuses what cannot be read. */
-export const numberOf = (typed: string): number | string | undefined => {
+export const numberOf = (typed: string, most = Number.POSITIVE_INFINITY): number | string | undefined => {
   if (typed.trim() === '') return undefined;
-  const reading = readNumber(typed);
-  return typeof reading === 'string' ? Number(reading) : typed;
+  const reading = readNumber(typed, most);
+  return typeof reading === 'string' && !isTooFine(reading, most) ? Number(reading) : typed;
 };
 /** For an optional number: null where the input is empty. */
 export const optionalNumberOf = (typed: string): number | string | null => numberOf(typed) ?? null;

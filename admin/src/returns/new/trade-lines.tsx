@@ -1,41 +1,49 @@
-import { ActionIcon, Button, Fieldset, Group, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Box, Button, Group, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Plus, Trash2 } from 'lucide-react';
-import { type ClipboardEvent, useState } from 'react';
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { texts } from '../../texts.ts';
+import { Section } from '../../ui/page-frame.tsx';
 import { columnClass, type PlainColumn, PlainTable, TableFrame } from '../../ui/plain-table.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
-import { formatAmount, piecesOf, totalOf } from '../numbers.ts';
-import { DecimalInput } from './form-inputs.tsx';
+import { piecesOf, totalOf, useMoney } from '../numbers.ts';
+import { DecimalInput, PriceInput, useCurrency } from './form-inputs.tsx';
+import styles from './intake.module.css';
 import { EMPTY_LINE, type Line, type LineField, pastedLines } from './paste-lines.ts';
 import { numberOf } from './read-number.ts';
+
+const words = texts.intake;
 
 interface LineColumn {
   field: LineField;
   label: string;
-  isNumber?: boolean;
+  as?: typeof TextInput | typeof DecimalInput | typeof PriceInput;
   isRequired?: boolean;
   width: string;
 }
 
 const COLUMNS: LineColumn[] = [
-  { field: 'sku', label: 'SKU', isRequired: true, width: '9rem' },
-  { field: 'productName', label: 'Product', isRequired: true, width: 'auto' },
-  { field: 'quantity', label: 'Quantity', isRequired: true, isNumber: true, width: '6rem' },
-  { field: 'price', label: 'Unit price', isRequired: true, isNumber: true, width: '7rem' },
+  { field: 'sku', label: words.sku, isRequired: true, width: '9rem' },
+  { field: 'productName', label: words.product, isRequired: true, width: 'auto' },
+  { field: 'quantity', label: words.quantity, isRequired: true, as: DecimalInput, width: '6rem' },
+  { field: 'price', label: words.unitPrice, isRequired: true, as: PriceInput, width: '8rem' },
 ];
 const MORE_COLUMNS: LineColumn[] = [
-  { field: 'variantTitle', label: 'Variant', width: '7rem' },
-  { field: 'weight', label: 'Weight', isNumber: true, width: '6rem' },
-  { field: 'tradeLineItemId', label: 'Order line', width: '7rem' },
+  { field: 'variantTitle', label: words.variant, width: '7rem' },
+  { field: 'weight', label: words.weight, as: DecimalInput, width: '6rem' },
+  { field: 'tradeLineItemId', label: words.orderLine, width: '7rem' },
 ];
 
 /** Nothing while it is empty, cannot be read or can be read in two ways. */
-const amountOf = (typed: string): number => {
-  const value = numberOf(typed);
+const amountOf = (typed: string, decimals?: number): number => {
+  const value = numberOf(typed, decimals);
   return typeof value === 'number' ? value : 0;
 };
 
-const amountsOf = ({ quantity, price }: Line) => ({ quantity: amountOf(quantity), price: amountOf(price) });
+const amountsOf = ({ quantity, price }: Line, decimals: number) => ({
+  quantity: amountOf(quantity),
+  price: amountOf(price, decimals),
+});
 
 type LinesForm = UseFormReturnType<{ items: Line[] }>;
 
@@ -44,11 +52,14 @@ export const TradeLineInputs = ({ form }: { form: LinesForm }) => {
   const { items } = form.values;
   const [wanted, setWanted] = useState(false);
   const isFilled = items.some((item) => MORE_COLUMNS.some(({ field }) => item[field] !== ''));
+  const money = useMoney();
+  const { decimals } = useCurrency();
+  const amounts = items.map((item) => amountsOf(item, decimals));
   return (
-    <Fieldset legend="Items">
-      <Hint>
-        Lines copied from a spreadsheet can be pasted into the first field, with or without headers.
-      </Hint>
+    <Section title={words.items}>
+      <Box visibleFrom="xs">
+        <Hint>{words.pasteHint}</Hint>
+      </Box>
       <TableFrame>
         <LinesTable form={form} columns={wanted || isFilled ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS} />
       </TableFrame>
@@ -57,27 +68,49 @@ export const TradeLineInputs = ({ form }: { form: LinesForm }) => {
           <Button
             variant="default"
             size="xs"
-            leftSection={<Plus size={14} aria-hidden />}
+            leftSection={<Plus size={14} />}
             onClick={() => form.insertListItem('items', EMPTY_LINE)}
           >
-            Add a line
+            {words.addLine}
           </Button>
           {isFilled ? null : (
-            <Button variant="subtle" size="xs" onClick={() => setWanted(!wanted)}>
-              {wanted ? 'Fewer columns' : 'Variant, weight, order line'}
+            <Button variant="subtle" color="gray" size="xs" onClick={() => setWanted(!wanted)}>
+              {wanted ? words.fewerColumns : words.moreColumns}
             </Button>
           )}
         </Group>
-        <Text size="sm" className="tabular-numbers">
-          {piecesOf(items.map(amountsOf))}, total {formatAmount(totalOf(items.map(amountsOf)))}
+        <Text size="sm" fw={600} className="tabular-numbers">
+          {words.sum(piecesOf(amounts), money(totalOf(amounts)))}
         </Text>
       </Group>
-    </Fieldset>
+    </Section>
   );
+};
+
+/** Enter in the last field of a line goes on to the next one, which is added where there is none. */
+const useNextLine = (form: LinesForm) => {
+  const lines = useRef<HTMLDivElement>(null);
+  const [wanted, setWanted] = useState<number | null>(null);
+  const { length } = form.values.items;
+  useEffect(() => {
+    if (wanted === null || wanted >= length) return;
+    lines.current?.querySelectorAll('tbody tr')[wanted]?.querySelector('input')?.focus();
+    setWanted(null);
+  }, [wanted, length]);
+  const onEnter = (event: KeyboardEvent, index: number) => {
+    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (index === length - 1) form.insertListItem('items', EMPTY_LINE);
+    setWanted(index + 1);
+  };
+  return { lines, onEnter };
 };
 
 const LinesTable = ({ form, columns }: { form: LinesForm; columns: LineColumn[] }) => {
   const { items } = form.values;
+  const money = useMoney();
+  const { decimals } = useCurrency();
+  const { lines, onEnter } = useNextLine(form);
   const paste = (event: ClipboardEvent, at: number, field: LineField) => {
     const lines = pastedLines(event.clipboardData.getData('text/plain'), field);
     if (!lines) return;
@@ -85,31 +118,36 @@ const LinesTable = ({ form, columns }: { form: LinesForm; columns: LineColumn[] 
     const filled = lines.map((line, i) => ({ ...EMPTY_LINE, ...items[at + i], ...line }));
     form.setFieldValue('items', [...items.slice(0, at), ...filled, ...items.slice(at + lines.length)]);
   };
-  const inputs = columns.map(({ field, label, isNumber, isRequired, width }): PlainColumn<number> => {
-    const Input = isNumber ? DecimalInput : TextInput;
+  const inputs = columns.map((column, at): PlainColumn<number> => {
+    const { field, label, as: Input = TextInput, isRequired, width } = column;
     return {
       header: label,
       head: { style: { width } },
-      className: isRequired && !isNumber ? columnClass('whole-row') : undefined,
+      className: isRequired && Input === TextInput ? columnClass('whole-row') : undefined,
       cell: (index) => (
         <Input
           size="xs"
-          aria-label={`${label}, line ${index + 1}`}
+          aria-label={words.inLine(label, index + 1)}
           aria-required={isRequired}
-          onPaste={(event) => paste(event, index, field)}
+          onPaste={(event: ClipboardEvent) => paste(event, index, field)}
+          onKeyDown={(event: KeyboardEvent) => at === columns.length - 1 && onEnter(event, index)}
           {...form.getInputProps(`items.${index}.${field}`)}
         />
       ),
     };
   });
   const total: PlainColumn<number> = {
-    header: 'Total',
+    header: words.total,
     className: columnClass('number'),
-    cell: (index) => formatAmount(totalOf([amountsOf(items[index] ?? EMPTY_LINE)])),
+    cell: (index) => (
+      <span className={styles['line-total']}>
+        {money(totalOf([amountsOf(items[index] ?? EMPTY_LINE, decimals)]))}
+      </span>
+    ),
   };
   const remove: PlainColumn<number> = {
-    key: 'Remove',
-    header: <VisuallyHidden>Remove</VisuallyHidden>,
+    key: words.remove,
+    header: <VisuallyHidden>{words.remove}</VisuallyHidden>,
     head: { style: { width: '2.5rem' } },
     cell: (index) => (
       <ActionIcon
@@ -117,18 +155,22 @@ const LinesTable = ({ form, columns }: { form: LinesForm; columns: LineColumn[] 
         color="gray"
         disabled={items.length === 1}
         onClick={() => form.removeListItem('items', index)}
-        aria-label={`Remove line ${index + 1}`}
+        aria-label={words.removeLine(index + 1)}
       >
-        <Trash2 size={16} aria-hidden />
+        <Trash2 />
       </ActionIcon>
     ),
   };
   return (
-    <PlainTable
-      stacked
-      rows={items.map((_, index) => index)}
-      keyOf={(index) => index}
-      columns={[...inputs, total, remove]}
-    />
+    <div ref={lines}>
+      <PlainTable
+        stacked
+        className={styles['lines']}
+        rowProps={(index) => ({ className: styles['line'] ?? '', ...{ 'data-line': words.line(index + 1) } })}
+        rows={items.map((_, index) => index)}
+        keyOf={(index) => index}
+        columns={[...inputs, total, remove]}
+      />
+    </div>
   );
 };

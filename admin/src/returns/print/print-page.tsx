@@ -2,20 +2,19 @@ import { Alert, Button, Checkbox, Group, Skeleton } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Printer } from 'lucide-react';
-import { useState } from 'react';
-import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
-import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
+import { texts } from '../../texts.ts';
+import { focusOnPage } from '../../ui/focus.ts';
 import { TextLink } from '../../ui/links.tsx';
-import { PageTitle } from '../../ui/page-frame.tsx';
+import { PageFrame } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
-import { SLIP_SIZES, Slip, type SlipData, type SlipSize, useSlipSize } from '../../ui/slip/slip.tsx';
-import { isErased } from '../../ui/two-lines.tsx';
-import { type AnyReturn, addressLines, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import { BackArrow, BackToList } from '../links.tsx';
-import { formatNumber } from '../numbers.ts';
 import { detailQuery } from '../queries.ts';
 import styles from './print-page.module.css';
+import { SLIP_SIZES, Slips, usePaper } from './slips.tsx';
+
+const words = texts.print;
 
 const route = getRouteApi('/inside/print');
 
@@ -24,47 +23,36 @@ export const PrintPage = () => {
   const ids = search.ids.split(',').filter(Boolean);
   const kind = search.kind === 'trade-returns' ? TRADE_RETURNS : REPAIRS;
   const settings = useQuery(shopSettingsQuery);
-  const { items, failed, isPending } = useReturns(kind, ids);
-  const [size, setSize] = useSlipSize();
-  const [withCopy, setWithCopy] = useState(true);
-  const copies = size !== 'label' && withCopy ? (['shop', 'customer'] as const) : (['shop'] as const);
+  const { items, failed, isPending } = useQueries({
+    queries: ids.map((id) => ({ ...detailQuery<AnyReturn>(kind, id), refetchInterval: false as const })),
+    combine: (results) => ({
+      items: results.flatMap(({ data }) => data ?? []),
+      failed: results.filter(({ error, data }) => error && !data).length,
+      isPending: results.some((result) => result.isPending),
+    }),
+  });
+  const paper = usePaper();
   return (
-    <div className={styles['page']}>
-      <Back kind={kind} items={items} />
-      <Group justify="space-between" gap="sm">
-        <PageTitle>{items.length > 1 ? `${items.length} slips` : 'Slip'}</PageTitle>
-        <Toolbar
-          size={size}
-          onSize={setSize}
-          withCopy={withCopy}
-          onCopy={setWithCopy}
-          disabled={isPending || items.length === 0 || !settings.data}
-        />
-      </Group>
-      <QueryError query={settings} title="The shop’s settings could not be read" />
-      {failed > 0 ? (
-        <Alert color="orange" role="alert">
-          {failed === 1 ? `One ${kind.one}` : `${failed} ${kind.many}`} could not be read and will not be
-          printed.
-        </Alert>
-      ) : null}
-      {isPending || settings.isPending ? <Skeleton height={400} maw={600} /> : null}
+    <>
+      <PageFrame
+        backLink={<Back kind={kind} items={items} />}
+        title={words.title(items.length)}
+        actions={<Toolbar paper={paper} disabled={isPending || items.length === 0 || !settings.data} />}
+      >
+        <QueryError query={settings} title={words.settingsFailed} />
+        {failed > 0 ? (
+          <Alert color="orange" role="alert">
+            {words.missing(failed, kind.one, kind.many)}
+          </Alert>
+        ) : null}
+        {isPending || settings.isPending ? <Skeleton height={400} maw={600} /> : null}
+      </PageFrame>
       {settings.data ? (
-        <div className={`slips ${styles['slips']}`} data-size={size}>
-          {items.flatMap((item) =>
-            copies.map((copy) => (
-              <Slip
-                key={`${item.id} ${copy}`}
-                letterhead={settings.data}
-                slip={slipOf(item)}
-                size={size}
-                copy={copy}
-              />
-            )),
-          )}
+        <div className={`slips ${styles['slips']}`} data-size={paper.size}>
+          <Slips items={items} letterhead={settings.data} paper={paper} />
         </div>
       ) : null}
-    </div>
+    </>
   );
 };
 
@@ -79,107 +67,34 @@ const Back = ({ kind, items: [first, ...rest] }: { kind: Kind; items: readonly A
     <BackToList kind={kind} />
   );
 
-const useReturns = (kind: Kind, ids: readonly string[]) =>
-  useQueries({
-    queries: ids.map((id) => ({ ...detailQuery<AnyReturn>(kind, id), refetchInterval: false as const })),
-    combine: (results) => ({
-      items: results.flatMap(({ data }) => data ?? []),
-      failed: results.filter(({ error, data }) => error && !data).length,
-      isPending: results.some((result) => result.isPending),
-    }),
-  });
-
 interface ToolbarProps {
-  size: SlipSize;
-  onSize(size: SlipSize): void;
-  withCopy: boolean;
-  onCopy(withCopy: boolean): void;
+  paper: ReturnType<typeof usePaper>;
   disabled: boolean;
 }
 
-const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => (
+const Toolbar = ({ paper: { size, setSize, withCopy, setWithCopy }, disabled }: ToolbarProps) => (
   <Group gap="md">
     <Checkbox
-      label="With a copy for the customer"
-      checked={withCopy && size !== 'label'}
+      label={words.withCopy}
+      checked={withCopy}
       disabled={size === 'label'}
-      onChange={({ currentTarget }) => onCopy(currentTarget.checked)}
+      onChange={({ currentTarget }) => setWithCopy(currentTarget.checked)}
     />
-    <Group gap={6} role="group" aria-label="Paper">
-      {(Object.keys(SLIP_SIZES) as SlipSize[]).map((each) => (
+    <Group gap={6} role="group" aria-label={words.paper}>
+      {SLIP_SIZES.map((each) => (
         <Button
           key={each}
           size="compact-sm"
           variant={each === size ? 'light' : 'default'}
           aria-pressed={each === size}
-          onClick={() => onSize(each)}
+          onClick={() => setSize(each)}
         >
-          {SLIP_SIZES[each]}
+          {words.sizes[each]}
         </Button>
       ))}
     </Group>
-    <Button
-      leftSection={<Printer size={16} aria-hidden />}
-      disabled={disabled}
-      autoFocus
-      onClick={() => window.print()}
-    >
-      Print
+    <Button leftSection={<Printer />} disabled={disabled} ref={focusOnPage} onClick={() => window.print()}>
+      {words.print}
     </Button>
   </Group>
 );
-
-const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
-  const { faultyItem: item } = repair;
-  const subject = `${item.quantity === 1 ? '' : `${formatNumber(item.quantity)} × `}${item.productName}`;
-  return {
-    heading: 'Repair',
-    warning: repair.isDangerous ? 'Dangerous goods' : null,
-    customer: repair.customerName,
-    subject,
-    fault: repair.faultDescription,
-    facts: [
-      ['Customer', [repair.customerName, repair.customerPhone].filter(Boolean).join('\n')],
-      ['E-mail', isErased(repair.customerEmail) ? null : repair.customerEmail],
-      ['Order', repair.orderNumber],
-      ['Store', repair.storeId],
-      ['Item', [subject, item.variantTitle].filter(Boolean).join('\n')],
-      ['SKU', item.sku],
-      ['Serial number', item.serialNumber],
-      ['Fault', repair.faultDescription],
-      ['Notes', repair.notes],
-      ['Handed over', repair.replacementSku],
-    ],
-    items: [],
-  };
-};
-
-const ofTradeReturn = (tradeReturn: TradeReturn): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
-  const [first, ...rest] = tradeReturn.items;
-  return {
-    heading: 'Trade return',
-    warning: null,
-    customer: tradeReturn.companyName,
-    subject: `${first?.productName ?? ''}${rest.length > 0 ? ` and ${rest.length} more` : ''}`,
-    fault: tradeReturn.faultDescription ?? tradeReturn.reason,
-    facts: [
-      ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
-      ['Contact', [tradeReturn.customerName, tradeReturn.customerPhone].filter(Boolean).join('\n')],
-      ['Trade order', tradeReturn.tradeOrderNumber],
-      ['From', addressLines(tradeReturn).join('\n')],
-      ['Reason', tradeReturn.reason],
-      ['Fault', tradeReturn.faultDescription],
-    ],
-    items: tradeReturn.items.map(({ sku, productName, variantTitle, quantity }) => ({
-      sku,
-      name: [productName, variantTitle].filter(Boolean).join(', '),
-      quantity: formatNumber(quantity),
-    })),
-  };
-};
-
-const slipOf = (item: AnyReturn): SlipData => ({
-  rmaNumber: item.rmaNumber,
-  createdAt: item.createdAt,
-  ...('faultyItem' in item ? ofRepair(item) : ofTradeReturn(item)),
-});

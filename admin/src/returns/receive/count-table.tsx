@@ -1,12 +1,16 @@
 import { TextInput } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+import { type FocusEvent, type RefObject, useEffect } from 'react';
+import { texts } from '../../texts.ts';
 import { columnClass, type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
 import { ItemName } from '../detail/trade-items.tsx';
 import { formatNumber, totalOf, useMoney } from '../numbers.ts';
 import { type Counted, type Counts, countedOf, type Item } from './counts.ts';
 import styles from './receive.module.css';
 
+const words = texts.receive;
+
 interface Props {
+  table: RefObject<HTMLDivElement | null>;
   items: readonly Item[];
   counts: Counts;
   /** The line that was scanned last: shown, also in a long list. */
@@ -15,8 +19,7 @@ interface Props {
   onChange(counts: Counts): void;
 }
 
-export const CountTable = ({ items, counts, lastLine, shownErrors, onChange }: Props) => {
-  const table = useRef<HTMLDivElement>(null);
+export const CountTable = ({ table, items, counts, lastLine, shownErrors, onChange }: Props) => {
   const received = counts[`received.${lastLine}`];
   // biome-ignore lint/correctness/useExhaustiveDependencies: a second scan of the same line shows it again
   useEffect(() => {
@@ -32,7 +35,7 @@ export const CountTable = ({ items, counts, lastLine, shownErrors, onChange }: P
         stacked
         rows={items.map((item) => ({ item, counted: countedOf(counts, item) }))}
         keyOf={({ item }) => item.line}
-        caption="Items, with what was counted"
+        caption={words.caption}
         rowProps={({ item, counted }) => ({
           className: styles['line'] ?? '',
           'data-state': stateOf(item, counted),
@@ -43,6 +46,14 @@ export const CountTable = ({ items, counts, lastLine, shownErrors, onChange }: P
     </div>
   );
 };
+
+const FIGURE = {
+  size: 'xs',
+  inputMode: 'decimal',
+  autoComplete: 'off',
+  className: styles['figure'] ?? '',
+  onFocus: ({ currentTarget }: FocusEvent<HTMLInputElement>) => currentTarget.select(),
+} as const;
 
 type ToInput = (
   field: 'received' | 'accepted' | 'note',
@@ -57,7 +68,7 @@ const useColumns = (
   const className = columnClass('number');
   return [
     {
-      header: 'Product',
+      header: texts.detail.product,
       className: columnClass('text'),
       cell: ({ item, counted }) => (
         <>
@@ -66,32 +77,34 @@ const useColumns = (
             <TextInput
               size="xs"
               mt={4}
-              placeholder="Why not accepted?"
-              aria-label={`Why not all of line ${item.line} were accepted`}
+              placeholder={words.why}
+              aria-label={words.whyOf(item.line)}
               {...input('note', item)}
             />
           ) : null}
         </>
       ),
     },
-    { header: 'Declared', className, cell: ({ item }) => formatNumber(item.quantity) },
+    { header: texts.detail.declared, className, cell: ({ item }) => formatNumber(item.quantity) },
     {
-      header: 'Received',
+      header: texts.detail.received,
       className,
       cell: ({ item, counted }) => (
-        <FigureInput
-          label={`Received of line ${item.line}`}
+        <TextInput
+          {...FIGURE}
+          aria-label={words.receivedOf(item.line)}
           error={shownErrors || counted.received !== null ? counted.error.received : undefined}
           {...input('received', item)}
         />
       ),
     },
     {
-      header: 'Accepted',
+      header: texts.detail.accepted,
       className,
       cell: ({ item, counted }) => (
-        <FigureInput
-          label={`Accepted of line ${item.line}`}
+        <TextInput
+          {...FIGURE}
+          aria-label={words.acceptedOf(item.line)}
           placeholder={counted.received === null ? '' : formatNumber(counted.received)}
           error={counted.error.accepted}
           {...input('accepted', item)}
@@ -99,7 +112,7 @@ const useColumns = (
       ),
     },
     {
-      header: 'Credit',
+      header: texts.detail.credit,
       className,
       cell: ({ item, counted }) => money(totalOf([{ price: item.price, quantity: counted.accepted || 0 }])),
     },
@@ -111,24 +124,3 @@ const stateOf = ({ quantity }: Item, { received, error }: Counted): string => {
   if (received === null) return 'open';
   return received < quantity ? 'part' : 'complete';
 };
-
-interface FigureProps {
-  label: string;
-  value: string;
-  placeholder?: string;
-  error: string | undefined;
-  onChange(event: { currentTarget: HTMLInputElement }): void;
-}
-
-const FigureInput = ({ label, error, ...props }: FigureProps) => (
-  <TextInput
-    {...props}
-    size="xs"
-    aria-label={label}
-    inputMode="decimal"
-    autoComplete="off"
-    error={error}
-    className={styles['figure'] ?? ''}
-    onFocus={({ currentTarget }) => currentTarget.select()}
-  />
-);

@@ -1,10 +1,13 @@
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import { texts } from '../../texts.ts';
 import type { ScanOutcome } from '../../ui/scanning.tsx';
 import { readNumber } from '../new/read-number.ts';
 import { formatNumber } from '../numbers.ts';
 
 // What was counted of a trade return, as it was typed: `received.1`, `accepted.1` and `note.1` of line 1, and so on. A line without a
 // figure was not counted yet; without `accepted`, all that was received is.
+
+const words = texts.receive;
 
 export type Item = TradeReturn['items'][number];
 export type Counts = Record<string, string>;
@@ -38,11 +41,11 @@ export interface Counted {
 }
 
 const errorOf = ({ quantity }: Item, received: number | null, accepted: number | null): Counted['error'] => {
-  const most = `At most ${formatNumber(quantity)}`;
+  const most = words.atMost(formatNumber(quantity));
   if (received !== null && !(received >= 0 && received <= quantity)) return { received: most };
-  if (accepted !== null && received === null) return { received: 'How many arrived?' };
+  if (accepted !== null && received === null) return { received: words.howMany };
   if (accepted !== null && !(accepted >= 0 && accepted <= (received ?? 0)))
-    return { accepted: `At most ${formatNumber(received ?? 0)}` };
+    return { accepted: words.atMost(formatNumber(received ?? 0)) };
   return {};
 };
 
@@ -90,19 +93,19 @@ export const countScan = (
   const meant = items.filter(
     ({ sku, tradeLineItemId }) => same(sku, scanned) || same(tradeLineItemId, scanned),
   );
-  if (meant.length === 0) return refuse('is not on this return');
+  if (meant.length === 0) return refuse(words.notHere);
   const received = (item: Item): number => countedOf(counts, item).received || 0;
   const item = meant.find((each) => received(each) < each.quantity);
   if (!item) {
     const declared = meant.reduce((sum, { quantity }) => sum + quantity, 0);
-    return refuse(`is complete: all ${formatNumber(declared)} are counted`);
+    return refuse(words.complete(formatNumber(declared)));
   }
   const now = Math.min(received(item) + 1, item.quantity);
   return {
     counts: { ...counts, [`received.${item.line}`]: exact(now) },
     line: item.line,
     outcome: {
-      text: `${formatNumber(now)} of ${formatNumber(item.quantity)}`,
+      text: words.of(formatNumber(now), formatNumber(item.quantity)),
       isDone: true,
       message: item.productName,
     },

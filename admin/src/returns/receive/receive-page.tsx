@@ -2,26 +2,31 @@ import { Alert, Button, Checkbox, Group, Kbd, Skeleton, Stack, Text, Textarea } 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { PackageCheck } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURN_RECEIPT } from '../../../../contract/lifecycle.ts';
 import { ApiError, api } from '../../api.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
+import { texts } from '../../texts.ts';
 import { TextLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
-import { PageFrame } from '../../ui/page-frame.tsx';
+import { PageBar, PageFrame } from '../../ui/page-frame.tsx';
 import { ErrorAlert, QueryError } from '../../ui/query-view.tsx';
 import { LastScan, ScanField, type ScanOutcome, useSound } from '../../ui/scanning.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { DraftNotice, ErasedNotice, moveDraftName, useDialogDraft } from '../draft.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { BackArrow } from '../links.tsx';
+import { TRADE_MOVES } from '../moves/moves.ts';
+import { ReturnMoves } from '../moves/return-moves.tsx';
 import { formatNumber, totalOf, useMoney } from '../numbers.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
 import { CountTable } from './count-table.tsx';
 import { allArrived, type Counts, countedOf, countScan, countsOf, isValid, linesOf } from './counts.ts';
 import styles from './receive.module.css';
 
+const words = texts.receive;
 const route = getRouteApi('/inside/trade-returns/$id/receive');
 /** Function keys, because the scan field has the focus, and takes every other key for a part of a scan. */
 const KEYS = { all: 'F2', finish: 'F9' } as const;
@@ -29,11 +34,13 @@ const KEYS = { all: 'F2', finish: 'F9' } as const;
 export const ReceivePage = () => {
   const { id } = route.useParams();
   const detail = useQuery(detailQuery<TradeReturn>(TRADE_RETURNS, id));
-  if (detail.data) return <Receive key={id} tradeReturn={detail.data} />;
+  // Anew once it is approved here: counts begin with what the return is then.
+  if (detail.data)
+    return <Receive key={`${id} ${detail.data.status === 'TRADE_SUBMITTED'}`} tradeReturn={detail.data} />;
   return (
     <Stack maw={1100}>
-      <QueryError query={detail} title="This trade return could not be read" />
-      {detail.isPending ? <Skeleton height={320} role="status" aria-label="Loading" /> : null}
+      <QueryError query={detail} title={texts.detail.notRead(TRADE_RETURNS.one)} />
+      {detail.isPending ? <Skeleton height={320} role="status" aria-label={texts.common.loading} /> : null}
     </Stack>
   );
 };
@@ -44,7 +51,7 @@ const Receive = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
   const isOpen = (TRADE_RETURN_RECEIPT.from as readonly string[]).includes(status);
   return (
     <PageFrame
-      title={`Receive ${rmaNumber}`}
+      title={words.title(rmaNumber)}
       intro={<bdi>{companyName}</bdi>}
       backLink={
         <TextLink to={TRADE_RETURNS.detail} params={{ id }} size="sm" w="fit-content">
@@ -59,9 +66,17 @@ const Receive = ({ tradeReturn }: { tradeReturn: TradeReturn }) => {
         <Counting tradeReturn={tradeReturn} {...receiving} />
       ) : (
         <Alert color="orange">
-          {status === 'TRADE_SUBMITTED'
-            ? 'This trade return is not approved yet. Approve it first, then count what arrives.'
-            : 'What arrived can be counted and corrected until the credit is requested.'}
+          <Group justify="space-between">
+            {status === 'TRADE_SUBMITTED' ? words.notApproved : words.tooLate}
+            {status === 'TRADE_SUBMITTED' ? (
+              <ReturnMoves<TradeReturn>
+                kind={TRADE_RETURNS}
+                item={tradeReturn}
+                moves={TRADE_MOVES}
+                more={[]}
+              />
+            ) : null}
+          </Group>
         </Alert>
       )}
     </PageFrame>
@@ -105,7 +120,9 @@ const useReceiving = (tradeReturn: TradeReturn) => {
       ),
     onSuccess: (answer) => {
       queryClient.setQueryData(detailQuery<TradeReturn>(TRADE_RETURNS, id).queryKey, answer);
-      notifyDone(`${answer.rmaNumber}: saved what arrived`);
+      const isFinished = status !== answer.status;
+      const { done } = texts.returns.tradeMoves.receive;
+      notifyDone(isFinished ? texts.moves.done(answer.rmaNumber, done) : words.saved(answer.rmaNumber));
       draft.cancel();
     },
     onSettled: () => refetchReturns(queryClient, TRADE_RETURNS),
@@ -124,49 +141,50 @@ const useCounting = ({ tradeReturn: { items }, counts, change, saving }: Receivi
     setLast(result);
     sound.play(result.outcome.isDone ? 'done' : 'failed');
   };
+  const table = useRef<HTMLDivElement>(null);
   const save = (complete: boolean, since?: string) => {
-    showErrors(true);
+    flushSync(() => showErrors(true));
+    table.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
     if (!isValid(counts, items) || linesOf(counts, items).length === 0 || saving.isPending) return;
     saving.mutate({ complete, ...(since ? { since } : {}) });
   };
   const countAll = () => change(allArrived(counts, items));
   useShortcuts([
-    { key: KEYS.all, label: 'All arrived', run: countAll },
-    { key: KEYS.finish, label: 'Finish receiving', run: () => save(true) },
+    { key: KEYS.all, label: words.all, run: countAll },
+    { key: KEYS.finish, label: words.finish, run: () => save(true) },
   ]);
-  return { sound, last, shownErrors, scan, save, countAll };
+  return { sound, last, shownErrors, scan, save, countAll, table };
 };
 
 const Counting = (props: Receiving & Props) => {
   const { tradeReturn, counts, change, saving, load, isFromDraft } = props;
-  const { sound, last, shownErrors, scan, save, countAll } = useCounting(props);
+  const { sound, last, shownErrors, scan, save, countAll, table } = useCounting(props);
   const { items, status } = tradeReturn;
   return (
     <>
       {isFromDraft ? <DraftNotice onStartOver={() => load(tradeReturn)} /> : null}
-      <ScanField
-        label="Scan an item"
-        description="Its SKU or order line. Each scan counts one piece; figures can also be typed below."
-        onScan={scan}
-      />
-      <LastScan last={last?.outcome ?? null} />
+      <div className={styles['scanning']}>
+        <ScanField label={words.scan} description={words.scanHint} onScan={scan} />
+        <LastScan last={last?.outcome ?? null} />
+      </div>
       <Group justify="space-between" gap="sm">
         <Button
           variant="default"
-          leftSection={<PackageCheck size={16} aria-hidden />}
-          rightSection={<Kbd visibleFrom="sm">{KEYS.all}</Kbd>}
+          leftSection={<PackageCheck />}
+          rightSection={<Kbd>{KEYS.all}</Kbd>}
           aria-keyshortcuts={KEYS.all}
           onClick={countAll}
         >
-          All arrived
+          {words.all}
         </Button>
         <Checkbox
-          label="Sound"
+          label={words.sound}
           checked={sound.isOn}
           onChange={({ currentTarget }) => sound.turn(currentTarget.checked)}
         />
       </Group>
       <CountTable
+        table={table}
         items={items}
         counts={counts}
         lastLine={last?.line ?? null}
@@ -174,10 +192,8 @@ const Counting = (props: Receiving & Props) => {
         onChange={change}
       />
       <Textarea
-        label="Note"
-        description="Kept with the entry in the timeline."
-        autosize
-        minRows={1}
+        label={texts.moves.note}
+        description={texts.moves.inTimeline}
         maxRows={6}
         value={counts['note'] ?? ''}
         onChange={({ currentTarget }) => change({ ...counts, note: currentTarget.value })}
@@ -209,17 +225,17 @@ const Failure = ({ saving, tradeReturn, onLoad, onSave }: FailureProps) => {
   const { error, variables } = saving;
   if (!error) return null;
   if (!(error instanceof ApiError) || error.body?.code !== 'EDIT_CONFLICT')
-    return <ErrorAlert title="Not saved yet; your counts are kept" error={error} />;
+    return <ErrorAlert title={words.notSaved} error={error} />;
   return (
-    <Alert color="orange" role="alert" title="Someone else just changed this return">
+    <Alert color="orange" role="alert" title={texts.moves.conflict}>
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">Nothing was saved yet, and your counts are still here.</Text>
+        <Text size="sm">{words.nothingSaved}</Text>
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={() => onLoad(tradeReturn)}>
-            Show their counts
+            {words.showTheirs}
           </Button>
           <Button size="xs" onClick={() => onSave(variables?.complete ?? false, tradeReturn.updatedAt)}>
-            Save mine anyway
+            {words.saveMine}
           </Button>
         </Group>
       </Stack>
@@ -246,39 +262,41 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBa
   const missing = sum(({ item, received }) => item.quantity - (received || 0));
   const hasCounts = figures.some(({ received }) => received !== null);
   return (
-    <div className={styles['bar']}>
+    <PageBar>
       {children}
       <Group justify="space-between" gap="sm">
         <Text size="sm" role="status" className="tabular-numbers">
           <strong>
-            {formatNumber(sum(({ received }) => received || 0))} of{' '}
-            {formatNumber(sum(({ item }) => item.quantity))} pieces
+            {words.pieces(
+              formatNumber(sum(({ received }) => received || 0)),
+              formatNumber(sum(({ item }) => item.quantity)),
+            )}
           </strong>
-          , credit {money(credit)} of {money(totalOf(items))}
-          {missing > 0 && hasCounts ? `; ${formatNumber(missing)} missing` : ''}
+          {words.credit(money(credit), money(totalOf(items)))}
+          {missing > 0 && hasCounts ? words.missing(formatNumber(missing)) : ''}
         </Text>
         <Group gap="xs" wrap="nowrap">
           {isReceived ? null : (
             <BlockableButton
-              blocked={hasCounts ? changing : 'Count at least one line.'}
+              blocked={hasCounts ? changing : words.countFirst}
               variant="default"
               loading={saving.isPending && saving.variables?.complete === false}
               onClick={() => onSave(false)}
             >
-              Save, more to come
+              {words.saveForNow}
             </BlockableButton>
           )}
           <BlockableButton
-            blocked={hasCounts ? changing : 'Count at least one line.'}
+            blocked={hasCounts ? changing : words.countFirst}
             loading={saving.isPending && saving.variables?.complete !== false}
-            rightSection={<Kbd visibleFrom="sm">{KEYS.finish}</Kbd>}
+            rightSection={<Kbd>{KEYS.finish}</Kbd>}
             aria-keyshortcuts={KEYS.finish}
             onClick={() => onSave(true)}
           >
-            {isReceived ? 'Save corrections' : 'Finish receiving'}
+            {isReceived ? words.saveCorrections : words.finish}
           </BlockableButton>
         </Group>
       </Group>
-    </div>
+    </PageBar>
   );
 };

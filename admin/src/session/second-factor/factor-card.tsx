@@ -1,9 +1,11 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RecoveryCodes, SecondFactor } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
+import { texts } from '../../texts.ts';
+import { Dot } from '../../ui/dot.tsx';
 import { ConfirmDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { Section } from '../../ui/page-frame.tsx';
@@ -11,20 +13,23 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { useSession } from '../session.ts';
 import { factorQuery, RecoveryCodeList, SetUpFactor, useFactorChanged } from './set-up-factor.tsx';
 
+const { account: t, session: words } = texts;
+
 export const FactorCard = () => {
   const factor = useQuery(factorQuery);
   // While it is set up, or its codes are shown, a fresh answer must not replace what is on the screen.
   const [settingUp, setSettingUp] = useState(false);
   return (
     <Section
-      title="Second factor"
-      size="h4"
+      title={words.twoStep}
       maw={720}
       aside={
         factor.data ? (
-          <Badge variant="light" color={factor.data.isOn ? 'teal' : 'gray'}>
-            {factor.data.isOn ? 'On' : 'Off'}
-          </Badge>
+          <Dot
+            label={factor.data.isOn ? t.twoStepOn : t.twoStepOff}
+            color={factor.data.isOn ? 'teal' : 'gray'}
+            isOver={!factor.data.isOn}
+          />
         ) : null
       }
     >
@@ -35,11 +40,11 @@ export const FactorCard = () => {
           ) : (
             <Stack>
               <Text c="dimmed" size="sm" maw="60ch">
-                Signing in then takes your password and a code from your phone. Your password alone lets no
-                one in.
+                {t.twoStepOffIntro}
               </Text>
               <SetUpFactor
-                action="Set up a second factor"
+                action={t.twoStepSetUp}
+                variant="default"
                 onBegun={() => setSettingUp(true)}
                 onDone={() => setSettingUp(false)}
               />
@@ -55,10 +60,10 @@ const LOW = 3;
 
 const CodesLeft = ({ left }: { left: number }) => (
   <Text size="sm">
-    <Text span inherit {...(left <= LOW ? { c: 'red', fw: 600 } : {})}>
-      {left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left
+    <Text span inherit {...(left <= LOW ? { c: 'var(--mantine-color-error)', fw: 500 } : {})}>
+      {t.codesLeft(left)}
     </Text>
-    {left <= LOW ? ': make new ones.' : '.'}
+    {left <= LOW ? ` ${t.codesLow}` : ''}
   </Text>
 );
 
@@ -71,21 +76,21 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
   return (
     <Stack>
       <Text size="sm" maw="60ch">
-        Signing in takes your password and a code from your authenticator app.
+        {t.twoStepOnIntro}
       </Text>
       <CodesLeft left={factor.recoveryCodesLeft} />
       <Group gap="xs">
         <Button variant="default" onClick={() => setDialog('codes')}>
-          Make new recovery codes
+          {t.newCodes}
         </Button>
         <Button variant="default" onClick={() => setDialog('off')}>
-          Turn it off
+          {t.turnOff}
         </Button>
       </Group>
       {dialog === 'codes' ? (
         <ConfirmDialog
-          title="Make new recovery codes"
-          action="Make new codes"
+          title={t.newCodes}
+          action={t.newCodesAction}
           send={() => api.post<RecoveryCodes>('/session/second-factor/recovery-codes')}
           onDone={({ recoveryCodes }) => {
             setCodes(recoveryCodes);
@@ -94,7 +99,7 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
           }}
           onClose={close}
         >
-          <Text>You get ten new codes. The ones before stop working.</Text>
+          <Text>{t.newCodesIntro}</Text>
         </ConfirmDialog>
       ) : null}
       {dialog === 'off' ? <TurnOffDialog onClose={close} /> : null}
@@ -108,23 +113,19 @@ const TurnOffDialog = ({ onClose }: { onClose(): void }) => {
   const navigate = useNavigate();
   return (
     <ConfirmDialog
-      title="Turn the second factor off"
-      action="Turn it off"
+      title={t.turnOffTitle}
+      action={t.turnOff}
       dangerous
       send={() => api.post<null>('/session/second-factor/turn-off')}
       onDone={() => {
         onClose();
-        notifyDone('The second factor is off.');
+        notifyDone(t.turnedOff);
         changed(false);
         if (shop.secondFactorRequired) void navigate({ to: '/second-factor', search: { to: '/account' } });
       }}
       onClose={onClose}
     >
-      <Text>
-        {shop.secondFactorRequired
-          ? `${shop.name} requires a second factor: you set up a new one right after this.`
-          : 'Signing in then takes the password alone.'}
-      </Text>
+      <Text>{shop.secondFactorRequired ? t.turnOffRequired(shop.name) : t.turnOffIntro}</Text>
     </ConfirmDialog>
   );
 };

@@ -1,5 +1,6 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { Download, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import {
@@ -9,14 +10,26 @@ import {
   type SecondFactor,
 } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
+import { texts } from '../../texts.ts';
 import { CopyButton } from '../../ui/copy-fields.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
+import { TextButton } from '../../ui/links.tsx';
 import { FormFailure } from '../../ui/query-view.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { QrCode } from '../../ui/slip/codes.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
-import { ownSessionsQuery, type Session, sessionQuery } from '../session.ts';
+import {
+  addressOf,
+  ownSessionsQuery,
+  type Session,
+  sessionQuery,
+  useSession,
+  useSignOut,
+} from '../session.ts';
+import { SignedOutFrame } from '../signed-out-frame.tsx';
 import styles from './recovery-codes.module.css';
+
+const { account: t, session: words } = texts;
 
 export const factorQuery = queryOptions({
   queryKey: ['second-factor'],
@@ -36,11 +49,12 @@ export const useFactorChanged = () => {
 
 interface Props {
   action: string;
+  variant?: 'default' | 'filled';
   onBegun?: () => void;
   onDone: () => void;
 }
 
-export const SetUpFactor = ({ action, onBegun, onDone }: Props) => {
+export const SetUpFactor = ({ action, variant = 'filled', onBegun, onDone }: Props) => {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const begin = useMutation({
     mutationFn: () => api.post<NewSecondFactor>('/session/second-factor'),
@@ -52,7 +66,7 @@ export const SetUpFactor = ({ action, onBegun, onDone }: Props) => {
     <Stack>
       <FormFailure failure={begin.error} />
       <div>
-        <Button onClick={() => begin.mutate()} loading={begin.isPending}>
+        <Button variant={variant} onClick={() => begin.mutate()} loading={begin.isPending}>
           {action}
         </Button>
       </div>
@@ -81,24 +95,23 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
       <Stack>
         <FormFailure failure={failure} />
         <Text size="sm">
-          <strong>1.</strong> Scan this with an authenticator app on your phone, such as Google Authenticator,
-          Microsoft Authenticator or 1Password.
+          <strong>1.</strong> {t.scanStep}
         </Text>
         <Group align="center" gap="lg">
-          <QrCode text={factor.uri} label="QR code for the authenticator app" width={192} />
-          <TypedSecret secret={factor.secret} />
+          <QrCode text={factor.uri} label={t.qrCode} width={192} />
+          <TypedSecret {...factor} />
         </Group>
         <TextInput
           label={
             <>
-              <strong>2.</strong> The code that the app shows now
+              <strong>2.</strong> {t.codeStep}
             </>
           }
-          description="Six digits. They change every 30 seconds."
+          description={words.appCodeHint}
           inputMode="numeric"
           autoComplete="one-time-code"
           autoFocus
-          placeholder="123 456"
+          placeholder={words.appCodeExample}
           styles={{
             wrapper: { maxWidth: 240 },
             input: { fontFamily: 'var(--mantine-font-family-monospace)' },
@@ -107,7 +120,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
         />
         <div>
           <Button type="submit" loading={busy}>
-            Turn it on
+            {t.turnOn}
           </Button>
         </div>
       </Stack>
@@ -116,60 +129,71 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
 };
 
 /** For people who cannot scan: in groups of four, as apps show it. */
-const TypedSecret = ({ secret }: { secret: string }) => (
-  <Stack gap={4} maw={200}>
-    <Hint>You cannot scan it? Type this key into the app:</Hint>
+const TypedSecret = ({ secret, uri }: NewSecondFactor) => (
+  <Stack gap={4}>
+    <Anchor href={uri} size="sm">
+      {t.openInApp}
+    </Anchor>
+    <Hint>{t.cannotScan}</Hint>
     <Group gap="xs" wrap="nowrap" align="flex-start">
-      <Text component="code" size="sm" ff="monospace" aria-label="Key for the authenticator app">
+      <Text component="code" size="sm" ff="monospace" maw="21ch" aria-label={t.secretKey}>
         {secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}
       </Text>
-      <CopyButton text={secret} what="the key" size="md" />
+      <CopyButton text={secret} what={t.theKey} size="md" />
     </Group>
   </Stack>
 );
 
 const download = (codes: readonly string[]): void => {
-  const text = `Handback recovery codes. Each works once.\n\n${codes.join('\n')}\n`;
-  saveFile('handback-recovery-codes.txt', text, 'text/plain');
+  saveFile(t.codesFile, `${t.codesFileIntro}\n\n${codes.join('\n')}\n`, 'text/plain');
 };
 
 export const RecoveryCodeList = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => {
   const [stored, setStored] = useState(false);
   return (
     <Stack>
-      <Alert
-        color="yellow"
-        title="Store these codes now: they are shown this once"
-        icon={<TriangleAlert aria-hidden />}
-      >
-        With one of them you get in when your phone is lost. Each works once. Print them or keep them in a
-        password manager, not on the same phone.
+      <Alert color="yellow" title={t.codesTitle} icon={<TriangleAlert size={24} />}>
+        {t.codesIntro}
       </Alert>
-      <ul className={styles['codes']} aria-label="Recovery codes">
+      <ul className={styles['codes']} aria-label={t.codes}>
         {codes.map((code) => (
           <li key={code}>{code}</li>
         ))}
       </ul>
       <Group gap="xs">
-        <CopyButton text={codes.join('\n')} what="the recovery codes" />
-        <Button
-          variant="default"
-          leftSection={<Download size={16} aria-hidden />}
-          onClick={() => download(codes)}
-        >
-          Save as a file
+        <CopyButton text={codes.join('\n')} what={t.theCodes} label={t.copyCodes} />
+        <Button variant="default" leftSection={<Download />} onClick={() => download(codes)}>
+          {t.saveCodes}
         </Button>
       </Group>
       <Checkbox
-        label="I have stored the codes in a safe place"
+        label={t.codesStored}
         checked={stored}
         onChange={(event) => setStored(event.currentTarget.checked)}
       />
       <div>
         <Button disabled={!stored} onClick={onDone}>
-          Done
+          {t.done}
         </Button>
       </div>
     </Stack>
+  );
+};
+
+const route = getRouteApi('/second-factor');
+
+/** Where a shop requires two-step verification and the person has none. */
+export const FactorPage = () => {
+  const { shop } = useSession();
+  const { to } = route.useSearch();
+  const router = useRouter();
+  const signOut = useSignOut();
+  return (
+    <SignedOutFrame tab={words.twoStep} title={t.twoStepSetUp} intro={t.twoStepRequiredIntro(shop.name)}>
+      <SetUpFactor action={t.getStarted} onDone={() => router.history.replace(addressOf(to))} />
+      <TextButton style={{ alignSelf: 'flex-start' }} onClick={() => signOut.mutate()}>
+        {t.signOut}
+      </TextButton>
+    </SignedOutFrame>
   );
 };

@@ -93,8 +93,11 @@ const unchangedErrors = (refused: { values: object; errors: Errors } | null, val
     ),
   );
 
+/** The first on the page: the schema may have them in another order. */
 const focusFirstOf = (nodes: (HTMLElement | null)[]): void => {
-  const node = nodes.find((candidate) => candidate !== null);
+  const [node] = nodes
+    .filter((candidate) => candidate !== null)
+    .sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
   if (!node) return;
   const isInput = node.matches('input, textarea, select');
   (isInput ? node : (node.querySelector<HTMLElement>('input') ?? node)).focus();

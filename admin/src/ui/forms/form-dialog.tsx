@@ -1,7 +1,9 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
+import { texts } from '../../texts.ts';
 import { FormFailure } from '../query-view.tsx';
+import styles from './form-dialog.module.css';
 
 interface DialogProps {
   title: string;
@@ -20,6 +22,8 @@ interface FormProps extends DialogProps {
   onSubmit: (event: FormEvent<HTMLFormElement>) => void;
   /** What the Cancel button does, where that is not the same as closing. */
   onCancel?: () => void;
+  /** It has no field, so that the focus begins at Cancel. */
+  isQuestion?: boolean;
 }
 
 /** A form in a dialog: `<FormDialog {...useApiForm(…)}>`. A click outside does not close it, so nothing typed is lost by accident. */
@@ -36,9 +40,9 @@ export const FormDialog = ({ onClose, onCancel = onClose, size = 'lg', zIndex, .
       <Stack>
         <FormFailure failure={props.failure} />
         {props.children}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
+        <Group justify="flex-end" className={styles['actions'] ?? ''}>
+          <Button variant="default" onClick={onCancel} data-autofocus={props.isQuestion}>
+            {texts.common.cancel}
           </Button>
           <Button
             type="submit"
@@ -66,5 +70,14 @@ export const ConfirmDialog = <Answer,>({ send, onDone, ...dialog }: ConfirmProps
     event.preventDefault();
     sending.mutate();
   };
-  return <FormDialog {...dialog} busy={sending.isPending} failure={sending.error} onSubmit={submit} />;
+  return (
+    <FormDialog
+      size="md"
+      {...dialog}
+      isQuestion
+      busy={sending.isPending}
+      failure={sending.error}
+      onSubmit={submit}
+    />
+  );
 };

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import { texts } from '../../texts.ts';
 
-const MISSING = 'Please fill this in.';
+const words = texts.common;
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
@@ -8,22 +9,22 @@ const isMissing = (input: unknown): boolean =>
   input === undefined || input === null || (typeof input === 'string' && input.trim() === '');
 
 const messageOf = (issue: z.core.$ZodIssue & { input?: unknown }): string => {
-  if (issue.code === 'invalid_value') return 'Please choose one.';
-  if (isMissing(issue.input)) return MISSING;
+  if (issue.code === 'invalid_value') return words.chooseOne;
+  if (isMissing(issue.input)) return words.required;
   switch (issue.code) {
     case 'invalid_type':
-      return issue.expected === 'number' ? 'Must be a number.' : MISSING;
+      return issue.expected === 'number' ? words.mustBeNumber : words.required;
     case 'too_small':
-      if (issue.origin === 'array') return `Add at least ${issue.minimum}.`;
-      return `Must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}.`;
+      if (issue.origin === 'array') return words.addAtLeast(issue.minimum);
+      return issue.inclusive ? words.atLeast(issue.minimum) : words.moreThan(issue.minimum);
     case 'too_big':
-      if (issue.origin === 'array') return `At most ${issue.maximum}.`;
-      return `Must be at most ${issue.maximum.toLocaleString('en')}.`;
+      if (issue.origin === 'array') return words.noMoreThan(issue.maximum);
+      return words.atMost(issue.maximum);
     case 'invalid_format':
     case 'custom':
       return sentence(issue.message);
     default:
-      return 'This is not valid.';
+      return words.notValid;
   }
 };
 

@@ -1,8 +1,10 @@
-import { useLocalStorage } from '@mantine/hooks';
 import type { ShopSettings } from '../../../../contract/shop-settings.ts';
+import { texts } from '../../texts.ts';
 import { isErased } from '../two-lines.tsx';
 import { Barcode, QrCode } from './codes.tsx';
 import styles from './slip.module.css';
+
+const words = texts.print;
 
 export interface SlipData {
   heading: string;
@@ -10,6 +12,9 @@ export interface SlipData {
   createdAt: string;
   warning: string | null;
   customer: string;
+  phone?: string | null;
+  /** Until when it is promised. */
+  dueAt?: string | null;
   subject: string;
   fault: string;
   facts: readonly (readonly [label: string, value: string | null])[];
@@ -24,17 +29,15 @@ interface SlipProps {
 }
 
 export const Slip = ({ size, ...props }: SlipProps) => (
-  <article className={styles['sheet']} data-size={size} aria-label={`Slip of ${props.slip.rmaNumber}`}>
+  <article className={styles['sheet']} data-size={size} aria-label={words.slipOf(props.slip.rmaNumber)}>
     {size === 'label' ? <LabelSlip {...props} /> : <PaperSlip {...props} />}
   </article>
 );
 
 type Content = Omit<SlipProps, 'size'>;
 
-const dateOf = (at: string, timeZone: string | null): string =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'long', ...(timeZone ? { timeZone } : {}) }).format(
-    new Date(at),
-  );
+const dateOf = (at: string, timeZone: string | null, dateStyle: 'long' | 'medium' = 'long'): string =>
+  new Intl.DateTimeFormat(undefined, { dateStyle, ...(timeZone ? { timeZone } : {}) }).format(new Date(at));
 
 const PaperSlip = ({ letterhead, slip, copy }: Content) => (
   <>
@@ -43,14 +46,17 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
       <div>
         <p className={styles['kind']}>
           {slip.heading}
-          {copy === 'customer' ? ' · your copy' : ''}
+          {copy === 'customer' ? ` · ${words.yourCopy}` : ''}
         </p>
         <p className={styles['number']}>{slip.rmaNumber}</p>
         <p className={styles['date']}>{dateOf(slip.createdAt, letterhead.timeZone)}</p>
       </div>
       <div className={styles['codes']}>
-        <Barcode text={slip.rmaNumber} className={styles['barcode']} />
-        <QrCode text={slip.rmaNumber} label={`QR code of ${slip.rmaNumber}`} className={styles['qr']} />
+        <div className={styles['bars']}>
+          <Barcode text={slip.rmaNumber} className={styles['barcode']} />
+          <span>{slip.rmaNumber}</span>
+        </div>
+        <QrCode text={slip.rmaNumber} label={words.qrCodeOf(slip.rmaNumber)} className={styles['qr']} />
       </div>
     </div>
     {slip.warning ? <p className={styles['warning']}>{slip.warning}</p> : null}
@@ -70,8 +76,8 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
     <footer className={styles['foot']}>
       {letterhead.slipText ? <p className={styles['text']}>{letterhead.slipText}</p> : null}
       <div className={styles['signature']}>
-        <span>Date</span>
-        <span>{copy === 'customer' ? 'Received by the shop' : 'Signature of the customer'}</span>
+        <span>{words.date}</span>
+        <span>{copy === 'customer' ? words.receivedByShop : words.customerSignature}</span>
         <span className={styles['again']}>{slip.rmaNumber}</span>
       </div>
     </footer>
@@ -94,10 +100,10 @@ const Items = ({ items }: Pick<SlipData, 'items'>) => (
   <table className={styles['items']}>
     <thead>
       <tr>
-        <th scope="col">Product</th>
-        <th scope="col">SKU</th>
+        <th scope="col">{words.product}</th>
+        <th scope="col">{words.sku}</th>
         <th scope="col" className={styles['quantity']}>
-          Quantity
+          {words.quantity}
         </th>
       </tr>
     </thead>
@@ -115,44 +121,39 @@ const Items = ({ items }: Pick<SlipData, 'items'>) => (
 );
 
 const LabelSlip = ({ letterhead, slip }: Content) => {
-  const serial = slip.facts.find(([label]) => label === 'Serial number')?.[1];
+  const serial = slip.facts.find(([label]) => label === words.serialNumber)?.[1];
   return (
     <>
       <p className={styles['label-shop']}>{letterhead.name ?? letterhead.shopName}</p>
-      <p className={styles['number']}>{slip.rmaNumber}</p>
       <Barcode text={slip.rmaNumber} className={styles['barcode']} />
+      <p className={styles['number']}>{slip.rmaNumber}</p>
       {slip.warning ? <p className={styles['warning']}>{slip.warning}</p> : null}
       <p className={styles['label-subject']} dir="auto">
         {slip.subject}
       </p>
-      {serial ? <p className={styles['label-line']}>{`Serial ${serial}`}</p> : null}
+      {serial ? <p className={styles['label-line']}>{words.serialOf(serial)}</p> : null}
       <p className={styles['label-line']} dir="auto" data-erased={isErased(slip.customer) || undefined}>
         {slip.customer}
       </p>
+      {slip.phone ? <p className={styles['label-line']}>{slip.phone}</p> : null}
       <p className={styles['label-fault']} dir="auto" data-erased={isErased(slip.fault) || undefined}>
         {slip.fault}
       </p>
       <div className={styles['label-foot']}>
-        <QrCode text={slip.rmaNumber} label={`QR code of ${slip.rmaNumber}`} className={styles['qr']} />
+        <QrCode text={slip.rmaNumber} label={words.qrCodeOf(slip.rmaNumber)} className={styles['qr']} />
         <span>
           {slip.heading}
           <br />
           {dateOf(slip.createdAt, letterhead.timeZone)}
+          {slip.dueAt ? (
+            <strong className={styles['label-due']}>
+              {words.due(dateOf(slip.dueAt, letterhead.timeZone, 'medium'))}
+            </strong>
+          ) : null}
         </span>
       </div>
     </>
   );
 };
 
-export const SLIP_SIZES = { a4: 'A4', a5: 'A5', label: 'Label 62 × 100 mm' } as const;
-export type SlipSize = keyof typeof SLIP_SIZES;
-
-/** The size that was chosen last on this computer: it has the printer. */
-export const useSlipSize = () => {
-  const [size, setSize] = useLocalStorage<SlipSize>({
-    key: 'handback.slip-size',
-    defaultValue: 'a4',
-    getInitialValueInEffect: false,
-  });
-  return [size in SLIP_SIZES ? size : 'a4', setSize] as const;
-};
+export type SlipSize = keyof typeof words.sizes;

@@ -1,0 +1,208 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { readDocuments } from './openapi-documents.ts';
+import { breakingChanges, changedMigrations, changesOf, type Json, migrationDigests } from './released.ts';
+
+// npm run release: everything that is published of a version, into dist/release/, and what later versions are compared with, into
+// test/released/. --draft makes the first without the second, whatever the state of the checkout; --no-build takes dist/ as it is.
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const RELEASED = join(ROOT, 'test', 'released');
+const MOST_BYTES = 8_000_000;
+
+const { values: options } = parseArgs({
+  options: {
+    draft: { type: 'boolean', default: false },
+    'no-build': { type: 'boolean', default: false },
+    output: { type: 'string', default: join(ROOT, 'dist', 'release') },
+  },
+});
+const output = resolve(options.output);
+
+const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
+const asJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+const execute = (program: string, args: string[], cwd = ROOT): string =>
+  execFileSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+    shell: process.platform === 'win32',
+  });
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const about = JSON.parse(read('package.json'));
+const { version } = about;
+const changes = changesOf(read('CHANGELOG.md'), version);
+const migrations = migrationDigests(join(ROOT, 'src', 'db', 'migrations'));
+const { external: openApi } = await readDocuments('https://returns.example.com');
+
+const faults = (): string[] => {
+  const found: string[] = [];
+  if (!changes?.date) found.push(`CHANGELOG.md needs "## ${version} (YYYY-MM-DD)" with the changes`);
+  if (!read('deploy', 'Dockerfile').includes(`ARG VERSION=${version}\n`))
+    found.push(`deploy/Dockerfile needs ARG VERSION=${version}`);
+  if (!read('deploy', 'kubernetes', 'kustomization.yaml').includes(`newTag: ${version}\n`))
+    found.push(`deploy/kubernetes/kustomization.yaml needs newTag: ${version}`);
+  if (execute('git', ['status', '--porcelain']) !== '')
+    found.push('the checkout has changes that are not committed');
+  if (execute('git', ['tag', '--list', `v${version}`]) !== '')
+    found.push(`v${version} is released: raise the version`);
+  if (existsSync(RELEASED)) {
+    const [documentFile, digestsFile] = ['openapi.json', 'migrations.json'].map((name) =>
+      join(RELEASED, name),
+    );
+    found.push(...breakingChanges(JSON.parse(readFileSync(documentFile ?? '', 'utf8')), openApi));
+    found.push(...changedMigrations(JSON.parse(readFileSync(digestsFile ?? '', 'utf8')), migrations));
+  }
+  return found;
+};
+
+/** Where npm finds a package that another one asks for: beside it, or further up. */
+const placeOf = (packages: Json, from: string, name: string): string | undefined => {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+    const place = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`;
+    if (packages[place] || at === '') return packages[place] && place;
+  }
+};
+
+/** The exact packages of production, as an installation takes them: not those for development, nor those of recipes. */
+const shrinkwrap = ({ name, license, bin, engines, dependencies }: Json): Json => {
+  const { lockfileVersion, packages } = JSON.parse(read('package-lock.json'));
+  const kept = new Map<string, Json>();
+  const keep = (from: string, needed: Json): void => {
+    const { dependencies: needs, optionalDependencies, peerDependencies } = needed;
+    for (const each of Object.keys({ ...needs, ...optionalDependencies, ...peerDependencies })) {
+      const place = placeOf(packages, from, each);
+      if (!place || kept.has(place) || packages[place].dev) continue;
+      kept.set(place, packages[place]);
+      keep(place, packages[place]);
+    }
+  };
+  keep('', { dependencies });
+  const own = { name, version, license, dependencies, bin, engines };
+  const sorted = Object.fromEntries([...kept].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return { name, version, lockfileVersion, requires: true, packages: { '': own, ...sorted } };
+};
+
+/** What `npm pack` packs here, without what is of use in a checkout only, and with the versions of all packages. */
+const stagePackage = (folder: string): void => {
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  execute('npm', pack);
+  // npm sbom takes the name of the folder.
+  mkdirSync(join(folder, 'handback'));
+  execute('tar', ['-xzf', `handback-${version}.tgz`, '-C', 'handback', '--strip-components=1'], folder);
+  const {
+    devDependencies: _dev,
+    workspaces: _workspaces,
+    scripts: _scripts,
+    overrides: _overrides,
+    allowScripts: _allow,
+    ...rest
+  } = about;
+  const manifest = { ...rest, files: [...about.files, 'npm-shrinkwrap.json'] };
+  writeFileSync(join(folder, 'handback', 'package.json'), asJson(manifest));
+  writeFileSync(join(folder, 'handback', 'npm-shrinkwrap.json'), asJson(shrinkwrap(manifest)));
+};
+
+const writePackage = (folder: string): string => {
+  const pack = ['pack', '--ignore-scripts', '--silent', '--json', '--pack-destination', output];
+  const [{ filename, size, files }] = JSON.parse(execute('npm', pack, folder));
+  const paths: string[] = files.map(({ path }: { path: string }) => path);
+  if (size > MOST_BYTES) throw new Error(`${filename} has ${size} bytes, more than ${MOST_BYTES}`);
+  if (!paths.includes('npm-shrinkwrap.json')) throw new Error(`${filename} has no npm-shrinkwrap.json`);
+  const foreign = paths.find((path) => /node_modules|secrets\/|(^|\/)\.env$/.test(path));
+  if (foreign) throw new Error(`${filename} has ${foreign}`);
+  return filename;
+};
+
+/** For `docker build - < FILE`. */
+const writeImageContext = (folder: string, tarball: string): void => {
+  mkdirSync(folder);
+  copyFileSync(join(output, tarball), join(folder, tarball));
+  copyFileSync(join(ROOT, 'deploy', 'Dockerfile'), join(folder, 'Dockerfile'));
+  execute('tar', ['-czf', join(output, `handback-${version}-image.tar.gz`), 'Dockerfile', tarball], folder);
+};
+
+const notes = (
+  tarball: string,
+): string => `# Handback ${version}${changes?.date ? ` (${changes.date})` : ', a draft'}
+
+${changes?.text ?? ''}
+
+## Install
+
+Check the files: \`sha256sum --check SHA256SUMS\`. \`docs/upgrading.md\` says how to upgrade, and what to know of single migrations.
+
+- Node 22.19 or newer, in an empty folder: \`tar -xzf ${tarball} --strip-components=1 && npm ci --omit=dev --ignore-scripts\`, then \`node bin/handback.js serve\`
+- an image: \`docker build -t handback:${version} - < handback-${version}-image.tar.gz\`
+- Compose, Kubernetes, systemd: \`deploy/\` in the package
+`;
+
+const checksums = (): string =>
+  readdirSync(output)
+    .sort()
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(output, name)))
+          .digest('hex')}  ${name}\n`,
+    )
+    .join('');
+
+const release = (): void => {
+  if (!options['no-build'])
+    execFileSync(process.execPath, ['scripts/prepack.mjs'], { cwd: ROOT, stdio: 'inherit' });
+  rmSync(output, { recursive: true, force: true });
+  mkdirSync(output, { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), 'handback-release-'));
+  try {
+    stagePackage(folder);
+    const tarball = writePackage(join(folder, 'handback'));
+    writeImageContext(join(folder, 'image'), tarball);
+    const sbom = [
+      'sbom',
+      '--package-lock-only',
+      '--omit=dev',
+      '--sbom-format=cyclonedx',
+      '--sbom-type=application',
+    ];
+    writeFileSync(
+      join(output, `handback-${version}-sbom.json`),
+      execute('npm', sbom, join(folder, 'handback')),
+    );
+    writeFileSync(join(output, 'openapi.json'), asJson(openApi));
+    writeFileSync(join(output, 'NOTES.md'), notes(tarball));
+    writeFileSync(join(output, 'SHA256SUMS'), checksums());
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const found = faults();
+for (const fault of found)
+  process.stderr.write(`${options.draft ? 'a release would fail' : 'no release'}: ${fault}\n`);
+if (found.length > 0 && !options.draft) process.exitCode = 1;
+else {
+  release();
+  for (const line of readFileSync(join(output, 'SHA256SUMS'), 'utf8').trim().split('\n')) say(line);
+  if (!options.draft) {
+    mkdirSync(RELEASED, { recursive: true });
+    writeFileSync(join(RELEASED, 'openapi.json'), asJson(openApi));
+    writeFileSync(join(RELEASED, 'migrations.json'), asJson(migrations));
+    say(`commit test/released, and tag it: git tag v${version}`);
+  }
+}

@@ -1,0 +1,105 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { SetWaitingFor, StaffWaitingFor } from '../../contract/admin-returns.ts';
+import { DAY_MS, isoOrNull, toIso } from '../lib/time.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Targets } from '../shops/settings.ts';
+import type { Step } from './kinds/kind.ts';
+import { openStatuses, type ReturnRow, type RmaTableName } from './store.ts';
+
+// What the work on a return waits for. Meanwhile its target days stand still: `due_from` is later than `status_since` by the time
+// that it has waited in its status.
+
+export const NOT_WAITING = {
+  waiting_for: null,
+  waiting_until: null,
+  waiting_since: null,
+  waiting_note: null,
+} as const;
+
+type WaitingRow = Pick<ReturnRow, 'status_since' | 'due_from' | keyof typeof NOT_WAITING>;
+
+/** Since when; null: it does not wait. The release before 0005 moves a return and clears nothing, so what began in an earlier status is over. */
+const waitingSince = ({ waiting_since, status_since }: WaitingRow): number | null =>
+  waiting_since !== null && waiting_since >= status_since ? waiting_since : null;
+
+const dueFromOf = ({ status_since, due_from }: WaitingRow): number => Math.max(status_since, due_from ?? 0);
+
+export const viewWaiting = (row: WaitingRow): Omit<StaffWaitingFor, 'note'> | null => {
+  const since = waitingSince(row);
+  return since === null || row.waiting_for === null
+    ? null
+    : { what: row.waiting_for, until: isoOrNull(row.waiting_until), since: toIso(since) };
+};
+
+export const viewWaitingForStaff = (row: WaitingRow): StaffWaitingFor | null => {
+  const waiting = viewWaiting(row);
+  return waiting && { ...waiting, note: row.waiting_note };
+};
+
+/** null: nothing is different. Another reason, time or note does not begin a new wait. */
+export const waitingStep = (
+  table: RmaTableName,
+  before: ReturnRow,
+  wanted: SetWaitingFor | null,
+  at: number,
+): Omit<Step, 'event'> | null => {
+  if (!openStatuses(table).includes(before.status))
+    throw new ServiceError('MOVE_NOT_ALLOWED', {
+      message: `The return is ${before.status}, so its work waits for nothing any more.`,
+    });
+  const since = waitingSince(before);
+  if (wanted === null) {
+    if (since === null) return null;
+    const set = { ...NOT_WAITING, due_from: dueFromOf(before) + at - since };
+    return { set, entry: 'WAITING_CLEARED', note: null, data: { what: before.waiting_for } };
+  }
+  const { what, until, note } = wanted;
+  const isSame =
+    before.waiting_for === what && before.waiting_until === until && before.waiting_note === note;
+  if (since !== null && isSame) return null;
+  const set = {
+    waiting_for: what,
+    waiting_until: until,
+    waiting_note: note,
+    waiting_since: since ?? at,
+  };
+  return { set, entry: 'WAITING_SET', note: null, data: { what, until: isoOrNull(until), note } };
+};
+
+// --- due times ---
+
+type DueRow = WaitingRow & Pick<ReturnRow, 'status' | 'erased_at'>;
+
+/** When a return is overdue in its status; null where that has no target, and while it waits. What has ended is never overdue. */
+export const dueAtOf = (targets: Targets, row: DueRow): number | null => {
+  const days = targets.get(row.status);
+  return days === undefined || row.erased_at !== null || waitingSince(row) !== null
+    ? null
+    : dueFromOf(row) + days * DAY_MS;
+};
+
+/** As `waitingSince`, of returns that are not erased. */
+export const IS_WAITING = sql<SqlBool>`waiting_since >= status_since`;
+export const IS_NOT_WAITING = sql<SqlBool>`(waiting_since is null or waiting_since < status_since)`;
+
+const targetParam = (status: string): string => `target ${status}`;
+
+/** The statuses of a kind that have target days, and these in milliseconds, by parameter. */
+export const targetsIn = (targets: Targets, table: RmaTableName) => {
+  const statuses = openStatuses(table).filter((status) => targets.has(status));
+  const targetMs = statuses.map((status) => (targets.get(status) ?? 0) * DAY_MS);
+  const values = Object.fromEntries(statuses.map((status, i) => [targetParam(status), targetMs[i] ?? 0]));
+  return { statuses, values, shortestMs: statuses.length === 0 ? 0 : Math.min(...targetMs) };
+};
+export type TargetsIn = ReturnType<typeof targetsIn>;
+
+/** As `dueAtOf`, of open returns and with the values of `targetsIn`. */
+export const dueAtBy = (statuses: string[], params: Record<string, unknown>): RawBuilder<number | null> => {
+  if (statuses.length === 0) return sql<null>`cast(null as bigint)`;
+  const targets = statuses.map(
+    (status) => sql`when ${sql.lit(status)} then cast(${params[targetParam(status)]} as bigint)`,
+  );
+  return sql<number | null>`case when ${IS_WAITING} then null
+    else (case when due_from > status_since then due_from else status_since end)
+      + (case status ${sql.join(targets, sql` `)} end) end`;
+};

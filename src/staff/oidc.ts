@@ -1,0 +1,149 @@
+import type * as OpenIdClient from 'openid-client';
+import { Agent, fetch } from 'undici';
+import type { ProviderRefusalCode } from '../../contract/admin-access.ts';
+import type { ProviderSettings } from '../service/config.ts';
+
+// The identity provider: OpenID Connect, authorisation code flow with PKCE.
+
+const TIMEOUT_S = 3;
+/** How far the provider's clock may be from ours. */
+export const CLOCK_TOLERANCE_S = 60;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Of a sign-in that has begun: sealed into a cookie until the person comes back. */
+export interface Challenge {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+export interface Identity {
+  issuer: string;
+  subject: string;
+  /** null unless the provider has verified it. */
+  email: string | null;
+  name: string | null;
+  /** When they last gave the provider a password or the like; null where it does not say. By its clock. */
+  authenticatedAt: number | null;
+}
+
+/** For the log: whose account it was about, where that is known, and nothing else of the person. */
+type RefusalDetails = Record<string, unknown> & { userId?: string | undefined };
+
+/** Why a visit to the provider came to nothing. */
+export class ProviderRefusal extends Error {
+  readonly refusal: ProviderRefusalCode;
+  readonly details: RefusalDetails;
+
+  constructor(refusal: ProviderRefusalCode, details: RefusalDetails = {}) {
+    super(refusal);
+    this.refusal = refusal;
+    this.details = details;
+  }
+}
+
+type Claims = Record<string, unknown>;
+
+/** Microsoft's providers have a claim of their own, and some send texts instead of true. */
+const isVerified = ({ email_verified, xms_edov }: Claims): boolean =>
+  [email_verified, xms_edov].some((claim) => claim === true || claim === 'true' || claim === '1');
+
+const textIn = (claim: unknown): string | null => (typeof claim === 'string' && claim !== '' ? claim : null);
+
+/** Loaded when it is needed: 50 ms of every start otherwise. */
+const load = (): Promise<typeof OpenIdClient> => import('openid-client');
+
+export class IdentityProvider {
+  readonly #settings: ProviderSettings;
+  readonly #agent = new Agent({ maxResponseSize: MAX_ANSWER_BYTES, pipelining: 0 });
+  #client: Promise<OpenIdClient.Configuration> | null = null;
+
+  constructor(settings: ProviderSettings) {
+    this.#settings = settings;
+  }
+
+  /** Where to send the person, who must give their password there again if `asksAgain`. */
+  async begin(redirectUri: string, asksAgain: boolean): Promise<{ url: URL; challenge: Challenge }> {
+    const oidc = await load();
+    const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
+    const url = oidc.buildAuthorizationUrl(await this.discover(), {
+      redirect_uri: redirectUri,
+      scope: 'openid email profile',
+      state,
+      nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(asksAgain ? { max_age: '0' } : {}),
+    });
+    return { url, challenge: { state, nonce, verifier } };
+  }
+
+  /** Who came back to this address. Throws a ProviderRefusal unless all that the provider answers holds. */
+  async finish({ state, nonce, verifier }: Challenge, address: URL): Promise<Identity> {
+    const { authorizationCodeGrant, fetchUserInfo } = await load();
+    const client = await this.discover();
+    try {
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
+      const tokens = await authorizationCodeGrant(client, address, { ...checks, idTokenExpected: true });
+      const claims: Claims & { iss: string; sub: string } = { iss: '', sub: '', ...tokens.claims() };
+      const asksMore = !isVerified(claims) && client.serverMetadata().userinfo_endpoint !== undefined;
+      // Both from one place: an address and the word that it is verified belong together.
+      const person: Claims = asksMore ? await fetchUserInfo(client, tokens.access_token, claims.sub) : claims;
+      const authTime = claims['auth_time'];
+      return {
+        issuer: claims.iss,
+        subject: claims.sub,
+        email: isVerified(person) ? textIn(person['email']) : null,
+        name: textIn(person['name']) ?? textIn(claims['name']),
+        authenticatedAt: typeof authTime === 'number' ? authTime * 1000 : null,
+      };
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+
+  /** The provider's own description, read once; after a failure, again at the next try. The library reads new keys by itself. */
+  discover(): Promise<OpenIdClient.Configuration> {
+    this.#client ??= this.#read().catch((error) => {
+      this.#client = null;
+      throw refusalOf(error);
+    });
+    return this.#client;
+  }
+
+  async #read(): Promise<OpenIdClient.Configuration> {
+    const oidc = await load();
+    const { issuer, clientId, clientSecret } = this.#settings;
+    const url = new URL(issuer);
+    const boundedFetch = (address: string, options: object) =>
+      fetch(address, { ...options, dispatcher: this.#agent });
+    const metadata = { client_secret: clientSecret, [oidc.clockTolerance]: CLOCK_TOLERANCE_S };
+    const authenticate: OpenIdClient.ClientAuth = (server, ...rest) => {
+      const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+      const isBasic = methods.includes('client_secret_basic');
+      return (isBasic ? oidc.ClientSecretBasic : oidc.ClientSecretPost)(clientSecret)(server, ...rest);
+    };
+    return oidc.discovery(url, clientId, metadata, authenticate, {
+      [oidc.customFetch]: boundedFetch as object as OpenIdClient.CustomFetch,
+      timeout: TIMEOUT_S,
+      execute: [
+        // Signatures of tokens are checked too, though they come from the provider itself.
+        oidc.enableNonRepudiationChecks,
+        ...(url.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
+      ],
+    });
+  }
+}
+
+/** By the provider's own codes and those of the library; a message may quote a token. */
+const refusalOf = (error: unknown): ProviderRefusal => {
+  const { error: said, code, cause } = error as Claims;
+  const { claim, attribute } = ((cause as Claims | undefined)?.['cause'] ?? {}) as Claims;
+  const { status, code: causeCode } = (cause ?? {}) as Claims;
+  const details = { said, code, wrong: claim ?? attribute, status, cause: causeCode };
+  if (said === 'access_denied') return new ProviderRefusal('CANCELLED', details);
+  // The code was used before, or is too old.
+  if (said === 'invalid_grant') return new ProviderRefusal('EXPIRED', details);
+  const isAway = error instanceof TypeError || code === 'OAUTH_TIMEOUT' || Number(status) >= 500;
+  return new ProviderRefusal(isAway ? 'AWAY' : 'INVALID', details);
+};

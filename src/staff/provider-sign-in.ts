@@ -1,0 +1,182 @@
+import type { GoToProvider } from '../../contract/admin-access.ts';
+import { PersonName, staffEmail } from '../../contract/person-fields.ts';
+import { OPERATOR } from '../audit/store.ts';
+import type { Trx } from '../db/database.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { SealedFor } from '../service/secrets.ts';
+import type { Caller } from '../shops/plans.ts';
+import { findShop } from '../shops/store.ts';
+import { type Challenge, CLOCK_TOLERANCE_S, type Identity, ProviderRefusal } from './oidc.ts';
+import { DUMMY_HASH } from './passwords.ts';
+import { openSession, PROVIDER_COOKIE_S, type SignInOrigin } from './sessions.ts';
+import { recordCounted, recordSignIn } from './sign-in.ts';
+import {
+  actorOf,
+  addUser,
+  auditUser,
+  changeAccount,
+  endSessionsOf,
+  lockOne,
+  lockUser,
+  normalizeEmail,
+  type UserRow,
+  updateUser,
+  usersIn,
+} from './users.ts';
+
+// Signing in through the identity provider, and proving one's identity there (docs/contract.md).
+
+/** What the browser keeps between going to the provider and coming back, sealed. */
+interface Journey extends Challenge, GoToProvider {
+  startedAt: number;
+  /** The hash of the session whose owner proves their identity; null: a sign-in. */
+  provesFor: string | null;
+}
+
+/** Browsers drop a cookie of more than 4,096 bytes: a person whose page has a longer address comes back to the first page. */
+const LONGEST_TO = 2_000;
+
+const SEALED_JOURNEY: SealedFor = { table: 'sessions', column: 'provider', id: 'cookie' };
+
+/** Where to send the browser, and the cookie that it brings back. */
+export const beginAtProvider = async (
+  { provider, config, clock, secrets, log }: Context,
+  redirectUri: string,
+  given: GoToProvider,
+  provesFor: string | null,
+) => {
+  if (!provider) throw new ServiceError('NO_PROVIDER');
+  try {
+    const { url, challenge } = await provider.begin(redirectUri, provesFor !== null);
+    const to = Buffer.byteLength(given.to ?? '') > LONGEST_TO ? null : given.to;
+    const journey: Journey = { ...challenge, ...given, to, provesFor, startedAt: clock.now() };
+    return { url: url.href, cookie: secrets.seal(JSON.stringify(journey), SEALED_JOURNEY) };
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    log.warn({ refusal: error.refusal, ...error.details }, 'the identity provider cannot be used');
+    const message = `${config.provider?.name} does not answer as it should: try again in a moment.`;
+    throw new ServiceError('PROVIDER_AWAY', { message, cause: error });
+  }
+};
+
+/** Throws unless the cookie is ours, of the last ten minutes, and of the sign-in that the browser comes back from. */
+const openJourney = ({ secrets, clock }: Context, cookie: string, state: string | null): Journey => {
+  try {
+    const journey: Journey = JSON.parse(secrets.open(cookie, SEALED_JOURNEY));
+    const ageMs = Math.abs(clock.now() - journey.startedAt);
+    if (ageMs < PROVIDER_COOKIE_S * 1000 && state === journey.state) return journey;
+  } catch {
+    // Of an earlier key, forged, or none at all.
+  }
+  throw new ProviderRefusal('EXPIRED', { cookie: cookie === '' ? 'missing' : 'does not fit' });
+};
+
+/** The browser came back to this address: the new session, if there is one, and what the sign-in page is to say. */
+export const returnFromProvider = async (ctx: Context, from: SignInOrigin, address: URL, cookie: string) => {
+  const { provider } = ctx;
+  if (!provider) throw new ServiceError('NO_PROVIDER');
+  const search: Record<string, string> = {};
+  try {
+    const journey = openJourney(ctx, cookie, address.searchParams.get('state'));
+    const { to, newWindow, startedAt, provesFor } = journey;
+    if (newWindow) search['window'] = 'new';
+    if (to !== null) search['to'] = to;
+    const identity = await provider.finish(journey, address);
+    if (provesFor !== null) await proveThrough(ctx, identity, startedAt, provesFor);
+    const token = provesFor === null ? await signInThrough(ctx, from, identity) : null;
+    return { token, search: { ...search, provider: token === null ? 'proved' : 'signed-in' } };
+  } catch (error) {
+    // Also where an account was removed or created at this very moment: trying again helps.
+    const refused =
+      error instanceof ServiceError ? new ProviderRefusal('EXPIRED', { code: error.code }) : error;
+    if (!(refused instanceof ProviderRefusal)) throw error;
+    const [{ address }, { refusal, details }] = [from, refused];
+    ctx.log.warn({ address, refusal, ...details }, 'refused after a visit to the identity provider');
+    await ctx.db.transaction().execute(async (trx) => {
+      const user = details.userId && (await lockOne(trx, details.userId));
+      if (user) await recordCounted(ctx, trx, user, { action: 'PROVIDER_REFUSED', address });
+    });
+    return { token: null, search: { ...search, provider: refusal } };
+  }
+};
+
+const signInThrough = async (ctx: Context, from: SignInOrigin, identity: Identity): Promise<string> => {
+  const { token } = await changeAccount(ctx, async (trx) => {
+    const linked = await findLinked(trx, identity);
+    const before = linked ?? (await findByVerifiedEmail(ctx, trx, from, identity));
+    const after = linked ?? (await linkPerson(ctx, trx, from, before, identity));
+    const nowMs = ctx.clock.now();
+    // A provider may let a person through who gave their password there hours ago: that proves nothing now.
+    const agoMs = Math.max(0, Date.now() - (identity.authenticatedAt ?? 0));
+    const session = { proved_at: nowMs - agoMs, through_provider: 1 } as const;
+    const token = await openSession(trx, after, from, nowMs, session);
+    await recordSignIn(ctx, trx, after, from);
+    return { before, after, token };
+  });
+  return token;
+};
+
+const findLinked = (trx: Trx, { issuer, subject }: Identity): Promise<UserRow | undefined> =>
+  usersIn(trx)
+    .where('provider_issuer', '=', issuer)
+    .where('provider_subject', '=', subject)
+    .forUpdate()
+    .executeTakeFirst();
+
+const findByVerifiedEmail = async (ctx: Context, trx: Trx, from: SignInOrigin, identity: Identity) => {
+  const email = staffEmail().safeParse(identity.email).data;
+  if (!email) throw new ProviderRefusal('UNVERIFIED');
+  const found = usersIn(trx).where('email', '=', normalizeEmail(email)).forUpdate();
+  const user = await found.executeTakeFirst();
+  if (!user) return addNewUser(ctx, trx, from, email, identity.name);
+  if (user.provider_issuer === identity.issuer && user.provider_subject !== identity.subject)
+    throw new ProviderRefusal('OTHER_PERSON', { userId: user.id });
+  return user;
+};
+
+/** Only where the operator wants it, from a domain that they named. */
+const addNewUser = async (ctx: Context, trx: Trx, from: SignInOrigin, email: string, name: string | null) => {
+  const { shopId = '', allowedDomains = [] } = ctx.config.provider?.newUsers ?? {};
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  if (!allowedDomains.includes(domain)) throw new ProviderRefusal('UNKNOWN');
+  if (!(await findShop(trx, shopId)))
+    throw new ProviderRefusal('UNKNOWN', { OIDC_NEW_USERS: 'no such shop' });
+  const actor = { ...OPERATOR, address: from.address };
+  // The hash is of a password that no one knows.
+  const person = { name: PersonName.safeParse(name).data ?? null, passwordHash: DUMMY_HASH };
+  return addUser(ctx, trx, actor, { shopId, email, role: 'STAFF', ...person });
+};
+
+/** From now on the address does not matter. An identity at an earlier issuer is replaced: the operator chose another provider. */
+const linkPerson = async (ctx: Context, trx: Trx, from: SignInOrigin, user: UserRow, identity: Identity) => {
+  const { issuer, subject } = identity;
+  const actor = { ...actorOf(user), address: from.address };
+  await auditUser(ctx, trx, user, actor, 'PROVIDER_LINKED', { issuer });
+  return updateUser(trx, user.id, { provider_issuer: issuer, provider_subject: subject });
+};
+
+/** Throws unless the owner of the session gave the provider their password, or the like, after they were sent there. */
+const proveThrough = (ctx: Context, identity: Identity, startedAt: number, session: string): Promise<void> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const own = trx.selectFrom('sessions').select('user_id').where('token_hash', '=', session);
+    const userId = (await own.executeTakeFirst())?.user_id;
+    const person = await findLinked(trx, identity);
+    if (!person || person.id !== userId) throw new ProviderRefusal('OTHER_PERSON', { userId });
+    const sinceMs = ctx.clock.now() - startedAt + CLOCK_TOLERANCE_S * 1000;
+    const { authenticatedAt } = identity;
+    if (authenticatedAt === null || Date.now() - authenticatedAt > sinceMs)
+      throw new ProviderRefusal('NOT_RECENT', { userId, hasAuthTime: authenticatedAt !== null });
+    const proof = { wrong_passwords: 0, proved_at: ctx.clock.now() };
+    await trx.updateTable('sessions').set(proof).where('token_hash', '=', session).execute();
+  });
+
+/** For a person who got another account at the provider: the next sign-in there goes by the e-mail again. */
+export const unlinkProvider = (ctx: Context, { shop, actor }: Caller, id: string) =>
+  changeAccount(ctx, async (trx) => {
+    const { user: before } = await lockUser(trx, shop.id, id);
+    const after = await updateUser(trx, id, { provider_issuer: null, provider_subject: null });
+    await endSessionsOf(trx, id);
+    await auditUser(ctx, trx, before, actor, 'PROVIDER_UNLINKED');
+    return { before, after };
+  });

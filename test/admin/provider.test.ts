@@ -1,0 +1,574 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/service/secrets.ts';
+import { adminCaller, newPerson, newUser, PASSWORD, type Person } from '../support/admin.ts';
+import { auditLog, pluck } from '../support/answers.ts';
+import { expectError, UNKNOWN_ID } from '../support/api.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import {
+  comeBack,
+  leave,
+  providerBrowser,
+  realProvider,
+  type ScriptedProvider,
+  scriptedProvider,
+  throughProvider,
+} from '../support/identity-provider.ts';
+import { turnOn } from '../support/second-factor.ts';
+import { mailServer } from '../support/smtp.ts';
+import { until } from '../support/until.ts';
+
+const MINUTE_MS = 60_000;
+const GRACE = { email: 'grace@example.com', email_verified: true, name: 'Grace Muller' };
+
+/** A service with a provider that says what a test wants, and Grace, who has an account with a password. */
+const withProvider = async (env: Record<string, string> = {}) => {
+  const provider = await scriptedProvider();
+  const t = await harness({ env: { ...provider.env, ...env } });
+  const grace = await newUser(t, { email: GRACE.email });
+  return { t, provider, grace };
+};
+
+const signedIn = async (t: Harness, session: string | null) => {
+  expect(session).not.toBeNull();
+  const caller = adminCaller(t, session);
+  return { caller, ...(await caller.get('/session')).body };
+};
+
+const seconds = (fromNowMs = 0): number => Math.floor((Date.now() + fromNowMs) / 1000);
+
+/** Signs in through the provider as Grace. */
+const enter = async (t: Harness, provider: ScriptedProvider, more: object = {}) => {
+  const { said, session } = await throughProvider(t, provider, { sub: 'g1', ...GRACE, ...more });
+  expect(said).toEqual({ provider: 'signed-in' });
+  return signedIn(t, session);
+};
+
+const proofRequired = async (person: Pick<Person, 'post'>) =>
+  (await person.post('/clients', { name: 'Till' })).body.code === 'PROOF_REQUIRED';
+
+describe('with a real provider', () => {
+  it('a person signs in there, and confirms their identity there', async () => {
+    const provider = await realProvider({ g1: GRACE });
+    const t = await harness({ env: provider.env });
+    provider.register(t.url);
+    const { id } = await newUser(t, { email: GRACE.email });
+    const browse = providerBrowser(provider.issuer);
+
+    const there = await leave(adminCaller(t), { to: '/repairs?status=open' });
+    const { address, asked } = await browse(there.address, 'g1');
+    expect(asked).toBe(true);
+    const { said, session } = await comeBack(t, address.searchParams, there.cookie);
+    expect(said).toEqual({ provider: 'signed-in', to: '/repairs?status=open' });
+    const { user, caller } = await signedIn(t, session);
+    expect(user).toMatchObject({ id, email: GRACE.email, throughProvider: true });
+
+    // The provider lets them through from now on, but not for a proof.
+    const again = await leave(adminCaller(t));
+    expect((await browse(again.address, 'g1')).asked).toBe(false);
+    t.clock.advance(11 * MINUTE_MS);
+    expect(await proofRequired(caller)).toBe(true);
+    const proof = await leave(caller, { proof: true, newWindow: true });
+    const proved = await browse(proof.address, 'g1');
+    expect(proved.asked).toBe(true);
+    const back = await comeBack(t, proved.address.searchParams, proof.cookie);
+    expect(back).toMatchObject({ said: { provider: 'proved', window: 'new' }, session: null });
+    expect(await proofRequired(caller)).toBe(false);
+  });
+});
+
+if (ENGINE === 'sqlite')
+  describe('what goes over the wire', () => {
+    it('is a code with PKCE, state and nonce, and a sealed cookie that other sites cannot plant', async () => {
+      const { t, provider } = await withProvider({ PUBLIC_URL: 'https://returns.example.com' });
+      const answer = await adminCaller(t).post('/session/oidc', {});
+      const address = new URL(answer.body.url);
+      expect(Object.fromEntries(address.searchParams)).toMatchObject({
+        response_type: 'code',
+        client_id: 'handback',
+        redirect_uri: 'https://returns.example.com/admin/api/session/oidc/callback',
+        scope: 'openid email profile',
+        code_challenge_method: 'S256',
+        state: expect.stringMatching(/^.{43}$/),
+        nonce: expect.stringMatching(/^.{43}$/),
+      });
+      const [set = ''] = answer.headers.getSetCookie();
+      expect(set).toMatch(
+        /^__Secure-handback_provider=v1[^;]*; Max-Age=600; Path=\/admin; HttpOnly; Secure; SameSite=Lax$/,
+      );
+      expect(set).not.toContain(address.searchParams.get('state'));
+
+      const cookie = set.split(';')[0] ?? '';
+      const { session, answer: back } = await throughProvider(
+        t,
+        provider,
+        { sub: 'g1', ...GRACE },
+        { address, cookie },
+      );
+      expect(session).toMatch(/^__Secure-handback_session=/);
+      // The cookie is over; that of the browser's other people stays as it is.
+      expect(back.headers.getSetCookie().map((each) => each.split('=')[0])).toEqual([
+        '__Secure-handback_provider',
+        '__Secure-handback_session',
+      ]);
+      expect(back.headers.getSetCookie()[0]).toContain('Max-Age=0');
+      const [{ authorization, body } = { authorization: '', body: new URLSearchParams() }] =
+        provider.tokenRequests;
+      expect(authorization).toMatch(/^Basic /);
+      expect(body.get('code_verifier')).toMatch(/^.{43,}$/);
+      const log = t.logs.join('\n');
+      for (const secret of [
+        body.get('code') ?? '',
+        body.get('code_verifier') ?? '',
+        'the secret of the client',
+      ])
+        expect(log).not.toContain(secret);
+    });
+
+    it('is a cookie that browsers keep, however long the address of the page is', async () => {
+      const { t, provider } = await withProvider();
+      for (const [search, isKept] of [
+        ['ß'.repeat(990), true],
+        ['x'.repeat(4_980), false],
+      ] as const) {
+        const to = `/repairs?q=${search}`;
+        const departure = await leave(adminCaller(t), { to });
+        expect(departure.cookie.length).toBeLessThan(4_096);
+        const { said } = await throughProvider(t, provider, { sub: 'g1', ...GRACE }, departure);
+        expect(said).toEqual({ provider: 'signed-in', ...(isKept ? { to } : {}) });
+      }
+    });
+
+    it('is limited as every call without a session', async () => {
+      const { t } = await withProvider();
+      const statuses = [];
+      for (let i = 0; i < 61; i++)
+        statuses.push((await comeBack(t, { state: 'x' }, null, '203.0.113.7')).answer.status);
+      expect(statuses.slice(0, 60).every((status) => status === 303)).toBe(true);
+      expect(statuses[60]).toBe(429);
+    });
+
+    it('needs a provider', async () => {
+      const t = await harness();
+      const person = await newPerson(t);
+      expectError(await person.post('/session/oidc', {}), 404, 'NO_PROVIDER');
+      expectError(await person.post('/session/oidc/proof', {}), 404, 'NO_PROVIDER');
+      expectError(await person.get('/session/oidc/callback?code=1'), 404, 'NO_PROVIDER');
+      expect((await person.get('/sign-in-options')).body).toEqual({
+        passwordLinks: false,
+        passwords: true,
+        provider: null,
+      });
+    });
+  });
+
+// What the provider says is the same on both engines.
+if (ENGINE === 'sqlite')
+  describe('a provider that is away or answers nonsense', () => {
+    const cases: Record<string, (provider: ScriptedProvider) => void | Promise<void>> = {
+      'is stopped': (provider) => provider.stop(),
+      'never answers': (provider) => {
+        provider.instead['/.well-known/openid-configuration'] = null;
+      },
+      'answers 500': (provider) => {
+        provider.instead['/.well-known/openid-configuration'] = { status: 500, body: 'no' };
+      },
+      'answers HTML': (provider) => {
+        provider.instead['/.well-known/openid-configuration'] = { status: 200, body: '<html>' };
+      },
+      'is another issuer': (provider) => {
+        const body = JSON.stringify({ issuer: 'https://elsewhere.example', authorization_endpoint: 'x' });
+        provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
+      },
+      'never stops talking': (provider) => {
+        const body = JSON.stringify({ issuer: provider.issuer, more: 'x'.repeat(2_000_000) });
+        provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
+      },
+    };
+    it.each(Object.keys(cases))('%s: a sentence, and passwords go on', async (name) => {
+      const { t, provider } = await withProvider();
+      await cases[name]?.(provider);
+      const answer = await adminCaller(t).post('/session/oidc', {});
+      expectError(answer, 503, 'PROVIDER_AWAY');
+      expect(answer.body.message).toContain('Example SSO');
+      expect(t.logs.join('\n')).toContain('the identity provider cannot be used');
+      const { email } = GRACE;
+      expect((await adminCaller(t).post('/session', { email, password: PASSWORD })).status).toBe(200);
+    });
+
+    it('is asked again at the next try, and not any more once it answered', async () => {
+      const { t, provider } = await withProvider();
+      const path = '/.well-known/openid-configuration';
+      provider.instead[path] = { status: 503, body: '' };
+      expectError(await adminCaller(t).post('/session/oidc', {}), 503, 'PROVIDER_AWAY');
+      delete provider.instead[path];
+      await enter(t, provider);
+      provider.instead[path] = { status: 503, body: '' };
+      await enter(t, provider);
+      expect(provider.requests.filter((each) => each === path)).toHaveLength(2);
+    });
+
+    it('on the way back is a sentence on the sign-in page', async () => {
+      const { t, provider } = await withProvider();
+      const back = async () => (await throughProvider(t, provider, { sub: 'g1', ...GRACE })).said;
+      provider.instead['/token'] = { status: 502, body: 'bad gateway' };
+      expect(await back()).toEqual({ provider: 'AWAY' });
+      provider.instead['/token'] = { status: 200, body: 'nonsense' };
+      expect(await back()).toEqual({ provider: 'INVALID' });
+      provider.instead['/token'] = { status: 401, body: '{"error":"invalid_client"}' };
+      expect(await back()).toEqual({ provider: 'INVALID' });
+      expect(t.logs.join('\n')).toContain('"said":"invalid_client"');
+      delete provider.instead['/token'];
+      provider.instead['/jwks'] = { status: 200, body: '{"keys":[]}' };
+      expect(await back()).toEqual({ provider: 'INVALID' });
+    });
+  });
+
+if (ENGINE === 'sqlite')
+  describe('an answer that does not hold', () => {
+    const tokens: Record<string, (provider: ScriptedProvider) => object> = {
+      'for another audience': () => ({ aud: 'another-client' }),
+      'of another issuer': () => ({ iss: 'https://elsewhere.example' }),
+      'of another sign-in': () => ({ nonce: 'another' }),
+      'that is over': () => ({ iat: seconds(-10 * MINUTE_MS), exp: seconds(-5 * MINUTE_MS) }),
+      'signed by another': (provider) => {
+        provider.signingKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
+        return {};
+      },
+    };
+    it.each(Object.keys(tokens))('a token %s opens nothing', async (name) => {
+      const { t, provider } = await withProvider();
+      const claims = { sub: 'g1', ...GRACE, ...tokens[name]?.(provider) };
+      const { said, session } = await throughProvider(t, provider, claims);
+      expect(said).toEqual({ provider: 'INVALID' });
+      expect(session).toBeNull();
+      expect(t.logs.join('\n')).not.toContain(GRACE.email);
+    });
+
+    it('a clock that is 50 seconds off is no reason to refuse', async () => {
+      const { t, provider } = await withProvider();
+      await enter(t, provider, { iat: seconds(50_000), nbf: seconds(50_000), exp: seconds(90_000) });
+      await enter(t, provider, { iat: seconds(-90_000), exp: seconds(-50_000) });
+    });
+
+    it('a state that is foreign, used, too old or without its cookie opens nothing', async () => {
+      const { t, provider } = await withProvider();
+      const claims = { sub: 'g1', ...GRACE };
+      const expired = { said: { provider: 'EXPIRED' }, session: null };
+      const first = await leave(adminCaller(t));
+      const second = await leave(adminCaller(t));
+      const state = first.address.searchParams.get('state') ?? '';
+      const code = () => provider.codeFor(first.address, claims);
+      // Of another browser: an attacker's own code must not sign anyone in as the attacker.
+      expect(await comeBack(t, { code: code(), state }, null)).toMatchObject(expired);
+      expect(await comeBack(t, { code: code(), state }, 'handback_provider=v1.forged')).toMatchObject(
+        expired,
+      );
+      expect(await comeBack(t, { code: code(), state }, second.cookie)).toMatchObject(expired);
+      expect(await comeBack(t, { code: code() }, first.cookie)).toMatchObject(expired);
+      const used = { code: code(), state };
+      expect((await comeBack(t, used, first.cookie)).session).not.toBeNull();
+      expect(await comeBack(t, used, first.cookie)).toMatchObject(expired);
+      t.clock.advance(10 * MINUTE_MS);
+      expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
+      expect(provider.tokenRequests).toHaveLength(2);
+    });
+
+    it('a person who cancels comes back to the sign-in page', async () => {
+      const { t } = await withProvider();
+      const { address, cookie } = await leave(adminCaller(t), { newWindow: true });
+      const state = address.searchParams.get('state') ?? '';
+      const { said } = await comeBack(t, { error: 'access_denied', state }, cookie);
+      expect(said).toEqual({ provider: 'CANCELLED', window: 'new' });
+    });
+  });
+
+describe('whose account it is', () => {
+  it('a verified e-mail finds it once; from then on the address does not matter', async () => {
+    const mails = await mailServer();
+    const { t, provider, grace } = await withProvider(mails.env);
+    await adminCaller(t).post('/session', { email: grace.email, password: PASSWORD });
+    const first = await enter(t, provider);
+    expect(first.user.id).toBe(grace.id);
+    await until('she is told', () => mails.received.find(({ text }) => /linked to your account/.test(text)));
+    expect(await auditLog(first.caller, 'PROVIDER_LINKED')).toMatchObject([
+      { actor: { id: grace.id }, data: { issuer: provider.issuer } },
+    ]);
+
+    // Her address at the provider goes to another person.
+    const moved = await enter(t, provider, { email: 'grace.muller@example.com' });
+    expect(moved.user).toMatchObject({ id: grace.id, email: GRACE.email });
+    const other = await throughProvider(t, provider, { sub: 'g2', ...GRACE });
+    expect(other).toMatchObject({ said: { provider: 'OTHER_PERSON' }, session: null });
+    expect(await auditLog(first.caller, 'PROVIDER_REFUSED')).toMatchObject([
+      { subject: { id: grace.id }, data: { count: 1 } },
+    ]);
+    expect(pluck(await auditLog(first.caller, 'PROVIDER_LINKED'), 'action')).toHaveLength(1);
+    expect((await adminCaller(t, null).get('/session')).status).toBe(401);
+  });
+
+  if (ENGINE === 'sqlite')
+    it('takes the e-mail of the userinfo endpoint where the token has none', async () => {
+      const { t, provider, grace } = await withProvider();
+      provider.userinfo = { sub: 'g1', ...GRACE };
+      const { session } = await throughProvider(t, provider, { sub: 'g1' });
+      expect((await signedIn(t, session)).user.id).toBe(grace.id);
+    });
+
+  if (ENGINE === 'sqlite')
+    it.each([
+      { email: GRACE.email },
+      { email: GRACE.email, email_verified: false },
+      { email: GRACE.email, email_verified: 'false' },
+      { email_verified: true },
+      { email: 'not an address', email_verified: true },
+    ])('an e-mail that is not verified finds none: %o', async (claims) => {
+      const { t, provider } = await withProvider();
+      const { said, session } = await throughProvider(t, provider, { sub: 'g1', ...claims });
+      expect(said).toEqual({ provider: 'UNVERIFIED' });
+      expect(session).toBeNull();
+    });
+
+  if (ENGINE === 'sqlite')
+    it("takes Microsoft's own claim for a verified e-mail", async () => {
+      const { t, provider, grace } = await withProvider();
+      const claims = { sub: 'g1', email: GRACE.email, xms_edov: true };
+      const { session } = await throughProvider(t, provider, claims);
+      expect((await signedIn(t, session)).user.id).toBe(grace.id);
+    });
+
+  if (ENGINE === 'sqlite')
+    it('an unknown e-mail is refused', async () => {
+      const { t, provider } = await withProvider();
+      const claims = { sub: 'x', email: 'ada@example.com', email_verified: true };
+      expect((await throughProvider(t, provider, claims)).said).toEqual({ provider: 'UNKNOWN' });
+    });
+
+  it('a removed person is unknown, also when they are removed while they are there', async () => {
+    const { t, provider, grace } = await withProvider();
+    const admin = await newPerson(t);
+    const { caller } = await enter(t, provider);
+    const departure = await leave(adminCaller(t));
+    const proof = await leave(caller, { proof: true });
+    expect((await admin.delete(`/users/${grace.id}`)).status).toBe(204);
+    expectError(await caller.get('/session'), 401, 'SIGNED_OUT');
+    const claims = { sub: 'g1', ...GRACE, auth_time: seconds() };
+    expect((await throughProvider(t, provider, claims, departure)).said).toEqual({ provider: 'UNKNOWN' });
+    const proved = await throughProvider(t, provider, claims, proof);
+    expect(proved).toMatchObject({ said: { provider: 'OTHER_PERSON' }, session: null });
+  });
+
+  it('after a change of the issuer the e-mail decides once more; the operator can unlink a person', async () => {
+    const { t, provider, grace } = await withProvider();
+    const { caller } = await enter(t, provider);
+    const old = { provider_issuer: 'https://before.example', provider_subject: 'b1' };
+    await t.ctx.db.updateTable('users').set(old).where('id', '=', grace.id).execute();
+    expect((await enter(t, provider)).user.id).toBe(grace.id);
+    expect(await auditLog(caller, 'PROVIDER_LINKED')).toHaveLength(2);
+  });
+
+  it('people of a named domain become Staff of the named shop, where the operator wants it', async () => {
+    const provider = await scriptedProvider();
+    const t = await harness({
+      env: {
+        ...provider.env,
+        OIDC_NEW_USERS: UNKNOWN_ID,
+        OIDC_ALLOWED_DOMAINS: 'example.com, b.example',
+      },
+    });
+    const admin = await newPerson(t);
+    const ada = { sub: 'a1', email: 'Ada@Example.com', email_verified: true, name: 'Ada Pereira' };
+    // The shop is not there: the log says so.
+    expect((await throughProvider(t, provider, ada)).said).toEqual({ provider: 'UNKNOWN' });
+    expect(t.logs.join('\n')).toContain('"OIDC_NEW_USERS":"no such shop"');
+    const newUsers = t.ctx.config.provider?.newUsers as { shopId: string };
+    newUsers.shopId = t.shop.id;
+    const there = await throughProvider(t, provider, ada);
+    expect((await signedIn(t, there.session)).user).toMatchObject({
+      email: 'ada@example.com',
+      name: 'Ada Pereira',
+      role: 'STAFF',
+    });
+    expect(await auditLog(admin, 'USER_CREATED')).toContainEqual(
+      expect.objectContaining({ subject: expect.objectContaining({ name: 'ada@example.com' }) }),
+    );
+    const refused = async (claims: object) =>
+      (await throughProvider(t, provider, { ...ada, ...claims })).said;
+    expect(await refused({ sub: 'a2', email: 'ada@example.com.evil.example' })).toEqual({
+      provider: 'UNKNOWN',
+    });
+    expect(await refused({ sub: 'a3', email: 'a@other.example' })).toEqual({ provider: 'UNKNOWN' });
+    expect(await refused({ sub: 'a4', email: 'b@example.com', email_verified: false })).toEqual({
+      provider: 'UNVERIFIED',
+    });
+    // Two at once are one account.
+    const twice = { ...ada, sub: 'a5', email: 'c@b.example', name: 'c@b.example' };
+    const both = await Promise.all([1, 2].map(() => throughProvider(t, provider, twice)));
+    expect(both.some(({ session }) => session !== null)).toBe(true);
+    const { items } = (await admin.get('/users?limit=100')).body;
+    expect(items.filter(({ email }: { email: string }) => email === 'c@b.example')).toMatchObject([
+      { name: null, role: 'STAFF' },
+    ]);
+  });
+});
+
+if (ENGINE === 'sqlite')
+  describe('the second factor', () => {
+    it('is not asked of those who come through the provider, and still of those with a password', async () => {
+      const { t, provider, grace } = await withProvider();
+      const admin = await newPerson(t);
+      expect((await admin.put('/sign-in-rules', { secondFactorRequired: true })).status).toBe(200);
+      const { caller, user } = await enter(t, provider);
+      expect(user).toMatchObject({ secondFactor: false, throughProvider: true });
+      expect((await caller.get('/offline-repairs')).status).toBe(200);
+      const byPassword = await adminCaller(t).post('/session', { email: grace.email, password: PASSWORD });
+      expect(byPassword.body.user.throughProvider).toBe(false);
+      const cookie = byPassword.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+      expectError(await adminCaller(t, cookie).get('/offline-repairs'), 403, 'SET_UP_SECOND_FACTOR');
+    });
+
+    it('that a person has is not asked for either', async () => {
+      const { t, provider, grace } = await withProvider();
+      const person = await newPerson(t, { email: 'ada@example.com' });
+      await turnOn(t, person);
+      const claims = { sub: 'a1', email: 'ada@example.com', email_verified: true };
+      const { session } = await throughProvider(t, provider, claims);
+      expect((await signedIn(t, session)).user).toMatchObject({ id: person.id, secondFactor: true });
+      expect(grace.id).not.toBe(person.id);
+      const { email } = person;
+      expectError(
+        await adminCaller(t).post('/session', { email, password: PASSWORD }),
+        401,
+        'SECOND_FACTOR_REQUIRED',
+      );
+    });
+  });
+
+describe('a proof through the provider', () => {
+  it('asks for a password there after it was sent there, and belongs to one session', async () => {
+    const { t, provider } = await withProvider();
+    // Let through by a session of an hour ago: that is no proof.
+    const { caller } = await enter(t, provider, { auth_time: seconds(-60 * MINUTE_MS) });
+    expect(await proofRequired(caller)).toBe(true);
+    expect(await proofRequired((await enter(t, provider)).caller)).toBe(true);
+    expect(await proofRequired((await enter(t, provider, { auth_time: seconds() })).caller)).toBe(false);
+
+    const prove = async (claims: object) => {
+      const departure = await leave(caller, { proof: true });
+      expect(departure.address.searchParams.get('max_age')).toBe('0');
+      return (await throughProvider(t, provider, { sub: 'g1', ...claims }, departure)).said;
+    };
+    expect(await prove({})).toEqual({ provider: 'NOT_RECENT' });
+    expect(await prove({ auth_time: seconds(-5 * MINUTE_MS) })).toEqual({ provider: 'NOT_RECENT' });
+    expect(await prove({ sub: 'g2', ...GRACE, auth_time: seconds() })).toEqual({ provider: 'OTHER_PERSON' });
+    expect(await proofRequired(caller)).toBe(true);
+    expect(await auditLog(caller, 'PROVIDER_REFUSED')).toHaveLength(3);
+    expect(await prove({ auth_time: seconds() })).toEqual({ provider: 'proved' });
+    expect(await proofRequired(caller)).toBe(false);
+    t.clock.advance(10 * MINUTE_MS);
+    expect(await proofRequired(caller)).toBe(true);
+  });
+
+  it('is enough to change the own e-mail; with a password that one is needed', async () => {
+    const { t, provider, grace } = await withProvider();
+    const { caller } = await enter(t, provider);
+    const change = { email: 'g@example.com' };
+    expectError(await caller.put('/session/email', change), 403, 'PROOF_REQUIRED');
+    expectError(
+      await caller.put('/session/email', { ...change, currentPassword: 'wrong' }),
+      400,
+      'VALIDATION_FAILED',
+    );
+    const there = await leave(caller, { proof: true });
+    const back = { sub: 'g1', ...GRACE, auth_time: seconds() };
+    expect((await throughProvider(t, provider, back, there)).said).toEqual({ provider: 'proved' });
+    expect((await caller.put('/session/email', change)).body).toMatchObject({
+      user: { id: grace.id, ...change },
+    });
+
+    const byPassword = await newPerson(t);
+    expect((await byPassword.put('/session/email', { email: 'b@example.com' })).body).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      errors: [{ field: 'currentPassword', rule: 'required' }],
+    });
+  });
+
+  if (ENGINE === 'sqlite')
+    it('needs a session', async () => {
+      const { t } = await withProvider();
+      expectError(await adminCaller(t).post('/session/oidc/proof', {}), 401, 'SIGNED_OUT');
+    });
+});
+
+describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
+  it('only the provider opens a session, and a link of the command line, once', async () => {
+    const mails = await mailServer();
+    const { t, provider, grace } = await withProvider({ PASSWORD_SIGN_IN: 'false', ...mails.env });
+    expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({
+      passwordLinks: false,
+      passwords: false,
+      provider: 'Example SSO',
+    });
+    const { email } = grace;
+    expectError(
+      await adminCaller(t).post('/session', { email, password: PASSWORD }),
+      403,
+      'PASSWORD_SIGN_IN_OFF',
+    );
+    const { caller } = await enter(t, provider, { auth_time: seconds() });
+    const invited = await caller.post('/users', { email: 'new@example.com', role: 'STAFF' });
+    expect(invited).toMatchObject({ status: 201, body: { link: null } });
+    expectError(await caller.post(`/users/${invited.body.id}/link`), 403, 'PASSWORD_SIGN_IN_OFF');
+    await adminCaller(t).post('/password-links', { email });
+
+    const { userLink, userUnlinkProvider } = await import('../../src/cli/commands.ts');
+    const { link } = await userLink(t.ctx, email);
+    const token = link.split('#')[1];
+    // Of the time before, when an Admin could make one.
+    const earlier = 'e'.repeat(64);
+    const kept = {
+      token_hash: sha256(earlier),
+      user_id: grace.id,
+      expires_at: t.ctx.clock.now() + MINUTE_MS,
+    };
+    await t.ctx.db.insertInto('access_links').values(kept).execute();
+    const used = await adminCaller(t).post('/links/use', { token });
+    expect(used).toMatchObject({ status: 200, body: { user: { id: grace.id, throughProvider: false } } });
+    expect(await auditLog(caller, 'LINK_USED')).toMatchObject([{ data: {} }]);
+    for (const each of [token, earlier])
+      expectError(await adminCaller(t).post('/links/use', { token: each }), 410, 'LINK_EXPIRED');
+    // The command's own mail alone.
+    for (const { text } of mails.received) expect(text).toContain(token);
+
+    await userUnlinkProvider(t.ctx, email);
+    expectError(await caller.get('/session'), 401, 'SIGNED_OUT');
+    expect((await enter(t, provider, { sub: 'g3' })).user.id).toBe(grace.id);
+  });
+
+  it('no mail speaks of a password', async () => {
+    const mails = await mailServer();
+    const { t, provider, grace } = await withProvider({ PASSWORD_SIGN_IN: 'false', ...mails.env });
+    const { userInvite, userLink } = await import('../../src/cli/commands.ts');
+    const bo = { shop: t.shop.id, email: 'bo@example.com', role: 'STAFF' } as const;
+    const { link: invitation } = await userInvite(t.ctx, bo);
+    const { caller } = await enter(t, provider, { auth_time: seconds() });
+    const { link } = await userLink(t.ctx, grace.email);
+    expect((await caller.put('/session/email', { email: 'g@example.com' })).status).toBe(200);
+    const [invited, linked, ...changed] = await until('all were taken', () => {
+      const texts = mails.received.map(({ text }) => text).filter((text) => !/linked to your/.test(text));
+      return texts.length === 4 && texts;
+    });
+    for (const text of [invited, linked, ...changed]) expect(text).not.toMatch(/password/i);
+    expect(invited).toContain(`Sign in here:\r\n\r\n${invitation}`);
+    expect(linked).toContain(`Sign in here:\r\n\r\n${link}`);
+    for (const text of changed) expect(text).toContain('the address of your account');
+  });
+
+  if (ENGINE === 'sqlite')
+    it('a link takes a password where there are passwords', async () => {
+      const { t, grace } = await withProvider();
+      const { userLink } = await import('../../src/cli/commands.ts');
+      const token = (await userLink(t.ctx, grace.email)).link.split('#')[1];
+      expectError(await adminCaller(t).post('/links/use', { token }), 400, 'VALIDATION_FAILED');
+    });
+});

@@ -1,0 +1,382 @@
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { backUpIfDue, readSchedule, type ScheduleState } from '../../src/backup/schedule.ts';
+import type { BackupSchedule } from '../../src/service/config.ts';
+import { backupFile, emptyOn, everyRow, failing, linesOf } from '../support/backups.ts';
+import { cliHere } from '../support/commands-here.ts';
+import { doctor } from '../support/doctor.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import {
+  type Env,
+  fullAfter,
+  lookInto,
+  migratedDatabase,
+  run,
+  SECRET_KEY,
+  startAll,
+  startServer,
+  temporaryFolder,
+} from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
+import { until } from '../support/until.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const keyPair = async () => {
+  const identity = await generateIdentity();
+  const file = join(temporaryFolder(), 'identity.txt');
+  writeFileSync(file, `# created: today\n${identity}\n`);
+  return { identity, file, recipient: await identityToRecipient(identity) };
+};
+
+const stateIn = async (env: Env): Promise<ScheduleState | null> => {
+  const row = await lookInto(env)
+    .selectFrom('installation')
+    .select('value')
+    .where('name', '=', 'scheduled-backup')
+    .executeTakeFirst();
+  return row ? JSON.parse(row.value) : null;
+};
+
+/** Settings for a database with a shop, whose backups go into a new folder at 02:30. */
+const scheduled = async (more: Env = {}) => {
+  const folder = temporaryFolder();
+  const env = {
+    ...(await migratedDatabase({ SECRET_KEY })),
+    BACKUP_DAILY_AT: '02:30',
+    BACKUP_DIR: folder,
+    ...more,
+  };
+  await makeShop(env);
+  return { env, folder };
+};
+
+const isDone = async (env: Env): Promise<boolean> => typeof (await stateIn(env))?.doneAt === 'number';
+const saveState = (env: Env, change: Partial<ScheduleState>) =>
+  stateIn(env).then((state) =>
+    lookInto(env)
+      .updateTable('installation')
+      .set({ value: JSON.stringify({ ...state, ...change }) })
+      .where('name', '=', 'scheduled-backup')
+      .execute(),
+  );
+
+if (ENGINE === 'sqlite')
+  describe('an encrypted backup', () => {
+    it('is restored with its identity, and with no other', async () => {
+      const { env } = await scheduled();
+      const [own, other] = [await keyPair(), await keyPair()];
+      const file = backupFile();
+      const made = await cliHere(['backup', file, '--recipient', own.recipient], env);
+      expect(made).toMatchObject({ encrypted: true, signed: true });
+      const bytes = readFileSync(file);
+      expect(bytes.subarray(0, 21).toString()).toBe('age-encryption.org/v1');
+      expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false);
+
+      const target = await emptyOn(ENGINE);
+      expect(await failing(['restore', file], target)).toMatch(/is encrypted: pass --identity/);
+      expect(await failing(['restore', file, '--identity', other.file], target)).toMatch(/another recipient/);
+      expect(await failing(['restore', file, '--identity', file], target)).toMatch(
+        /not a file of age identities/,
+      );
+      expect(await failing(['restore', file, '--identity', '/missing'], target)).toMatch(/no such file/);
+      for (const damage of ['cut', 'changed'] as const) {
+        const spoilt = Buffer.from(damage === 'cut' ? bytes.subarray(0, -100) : bytes);
+        spoilt.writeUInt8(spoilt.readUInt8(spoilt.length - 50) ^ 1, spoilt.length - 50);
+        writeFileSync(`${file}.${damage}`, spoilt);
+        expect(await failing(['restore', `${file}.${damage}`, '--identity', own.file], target)).toMatch(
+          /damaged/,
+        );
+      }
+      expect(await cliHere(['restore', file, '--identity', own.file], target)).toMatchObject({
+        verified: true,
+        tables: made.tables,
+      });
+      expect((await everyRow(target))['shops']).toEqual((await everyRow(env))['shops']);
+    });
+
+    it('is what BACKUP_RECIPIENT asks for; a wrong one is refused before anything is written', async () => {
+      const { env, folder } = await scheduled();
+      const { recipient, identity } = await keyPair();
+      const file = backupFile();
+      const wrong = `${recipient.slice(0, -1)}${recipient.endsWith('q') ? 'p' : 'q'}`;
+      expect(await failing(['backup', file], { ...env, BACKUP_RECIPIENT: wrong })).toMatch(/a typing error/);
+      expect(existsSync(file)).toBe(false);
+      const { status, stderr } = await run(['serve'], { ...env, PORT: '0', BACKUP_RECIPIENT: wrong });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/a typing error \(BACKUP_RECIPIENT/);
+      expect(readdirSync(folder)).toEqual([]);
+      expect(await cliHere(['backup', file], { ...env, BACKUP_RECIPIENT: recipient })).toMatchObject({
+        encrypted: true,
+      });
+      for (const name of ['BACKUP_RECIPIENT', '--recipient']) {
+        const args = ['backup', file, '--overwrite', ...(name === '--recipient' ? [name, identity] : [])];
+        const line = await failing(args, name === '--recipient' ? env : { ...env, [name]: identity });
+        expect(line).toMatch(/must be an age recipient/);
+        expect(line).not.toContain(identity);
+      }
+    });
+  });
+
+if (ENGINE === 'sqlite')
+  describe('restore --check', () => {
+    it('restores into a temporary database, and leaves that of the service and the folder as they were', async () => {
+      const { env } = await scheduled();
+      const file = backupFile();
+      const { tables } = await cliHere(['backup', file], env);
+      const before = await everyRow(env);
+      const TMPDIR = temporaryFolder();
+      const result = await run(['restore', file, '--check', '--json'], { ...env, TMPDIR });
+      expect(result).toMatchObject({ status: 0, stderr: '' });
+      expect(result.json).toMatchObject({ verified: true, restored: false, tables });
+      expect((await run(['restore', file, '--check'], { ...env, TMPDIR })).stdout).toMatch(/deleted again/);
+      writeFileSync(file, readFileSync(file).subarray(0, -10));
+      expect(await failing(['restore', file, '--check'], { ...env, TMPDIR }, run)).toMatch(/no signature/);
+      expect(readdirSync(TMPDIR)).toEqual([]);
+      expect(await everyRow(env)).toEqual(before);
+    });
+  });
+
+describe('the schedule', () => {
+  it('takes what was missed at the next start, once for all processes, and its file can be restored', async () => {
+    const { recipient, file } = await keyPair();
+    const { env, folder } = await scheduled({ BACKUP_RECIPIENT: recipient });
+    const servers = await startAll(env);
+    await until('it is taken', () => isDone(env));
+    const [name = '', ...more] = readdirSync(folder);
+    expect(more).toEqual([]);
+    expect(name).toMatch(/^handback-daily-\d{4}-\d\d-\d\dT\d{6}Z\.backup\.age$/);
+    const metrics = String((await servers[0]?.get('/metrics', { ip: '127.0.0.1' }))?.body);
+    expect(metrics).toMatch(/^handback_backup_age_seconds \d/m);
+    expect(metrics).toMatch(/^handback_backup_failures_total 0$/m);
+    expect((await doctor(env))['backup']).toMatchObject({
+      state: 'ok',
+      message: expect.stringContaining(name),
+    });
+    const again = await startServer(ENGINE === 'postgres' ? env : { DATA_DIR: temporaryFolder() });
+    for (const server of [...servers, again]) expect((await server.stop()).status).toBe(0);
+    expect(
+      servers.flatMap((server) => server.logs()).filter(({ msg }) => msg === 'backup taken'),
+    ).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual([name]);
+    const check = ['restore', join(folder, name), '--identity', file, '--check'];
+    expect(await cliHere(check, env)).toMatchObject({ verified: true });
+  });
+
+  if (ENGINE === 'sqlite')
+    it('that a process died in is open again after two hours, and what it left is deleted', async () => {
+      const { env, folder } = await scheduled();
+      const server = await startServer(env);
+      await until('it is taken', () => isDone(env));
+      await server.stop('SIGKILL');
+      const [first = ''] = readdirSync(folder);
+      const draft = join(folder, 'handback-daily-2026-11-01T023000Z.backup.0badcafe.part');
+      const others = ['handback-2026-11-01.backup', 'handback-daily-x.txt', 'mine.part'];
+      for (const name of [draft, ...others.map((each) => join(folder, each))]) {
+        writeFileSync(name, 'x');
+        utimesSync(name, 1, 1);
+      }
+      await saveState(env, { doneAt: null, claimedAt: Date.now() - 1.9 * HOUR });
+      const early = await startServer(env);
+      await early.stop();
+      expect(existsSync(draft)).toBe(true);
+      expect(await isDone(env)).toBe(false);
+      await saveState(env, { claimedAt: Date.now() - 2.1 * HOUR });
+      const late = await startServer(env);
+      await until('it is taken', () => isDone(env));
+      await late.stop();
+      const names = readdirSync(folder);
+      expect(names).toHaveLength(2 + others.length);
+      expect(names).toEqual(expect.arrayContaining([first, ...others]));
+    });
+
+  if (ENGINE === 'postgres')
+    it('that a process is killed in leaves no file, and the others take it when its claim has run out', async () => {
+      const { env, folder } = await scheduled();
+      // A table that cannot be read: the backup stands still in its middle.
+      const lock = await lookInto(env)
+        .connection()
+        .execute(async (connection) => {
+          await sql`begin`.execute(connection);
+          await sql`lock table timeline in access exclusive mode`.execute(connection);
+          const server = await startServer(env);
+          await until('it is being written', () => readdirSync(folder).length > 0);
+          const other = await startServer(env);
+          await server.stop('SIGKILL');
+          await sql`rollback`.execute(connection);
+          return { other };
+        });
+      const [draft = '', ...more] = readdirSync(folder);
+      expect(more).toEqual([]);
+      expect(draft).toMatch(/\.part$/);
+      expect(await stateIn(env)).toMatchObject({ doneAt: null, error: null, newest: null });
+      expect(lock.other.logs().filter(({ msg }) => msg.startsWith('backup'))).toEqual([]);
+      await lock.other.stop();
+      utimesSync(join(folder, draft), 1, 1);
+      await saveState(env, { claimedAt: Date.now() - 2.1 * HOUR });
+      const next = await startServer(env);
+      await until('it is taken', () => isDone(env));
+      await next.stop();
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.backup$/)]);
+    });
+
+  it('that fails is logged, counted, and a line of doctor; nothing is left', async () => {
+    const { env, folder } = await scheduled();
+    // On SQLite a full disk is the database's as well.
+    if (ENGINE === 'sqlite') return;
+    const server = await startServer(env, { shell: fullAfter(1) });
+    await until('it failed', async () => (await stateIn(env))?.error);
+    const line = await until('it is logged', () =>
+      server.logs().find(({ msg }) => msg.startsWith('backup failed')),
+    );
+    expect(line).toMatchObject({ level: 50, reason: expect.stringContaining('the disk is full') });
+    const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+    expect(String(body)).toMatch(/^handback_backup_failures_total 1$/m);
+    expect(String(body)).toMatch(/^handback_backup_age_seconds \+Inf$/m);
+    await server.stop();
+    expect(readdirSync(folder)).toEqual([]);
+    expect((await doctor(env))['backup']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringMatching(/the disk is full.*handback backup/),
+    });
+  });
+
+  // Before any database is opened.
+  if (ENGINE === 'sqlite')
+    it.each([
+      [{ BACKUP_DAILY_AT: '02:30' }, /BACKUP_DIR is required/],
+      [{ BACKUP_DIR: '/tmp' }, /BACKUP_DAILY_AT is required/],
+      [{ BACKUP_DAILY_AT: '24:00', BACKUP_DIR: '/tmp' }, /BACKUP_DAILY_AT must be a time of day in UTC/],
+      [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/missing' }, /no such folder \(BACKUP_DIR\)/],
+      [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/dev/null' }, /not a folder \(BACKUP_DIR\)/],
+      [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/tmp', BACKUP_KEEP: '0' }, /BACKUP_KEEP must be/],
+      [{ BACKUP_RECIPIENT: 'age2x' }, /BACKUP_RECIPIENT must be an age recipient/],
+    ])('with %j does not start', async (settings, line) => {
+      const env = await migratedDatabase();
+      const { status, stderr } = await run(['serve'], { ...env, PORT: '0', ...(settings as Env) });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^handback: [^\n]+\n$/);
+      expect(stderr).toMatch(line);
+    });
+});
+
+describe('from day to day', () => {
+  const NEVER = new AbortController().signal;
+  const openSchedule = async (keep: number) => {
+    const folder = temporaryFolder();
+    const app: Harness = await harness();
+    const schedule: BackupSchedule = { dailyAtMs: 2.5 * HOUR, folder, keep };
+    const toMidnight = DAY - (app.ctx.clock.now() % DAY);
+    app.clock.advance(toMidnight + 12 * HOUR);
+    const take = async () => {
+      const before = readdirSync(folder);
+      await backUpIfDue(app.ctx, schedule, NEVER);
+      return readdirSync(folder).filter((name) => !before.includes(name)).length;
+    };
+    return { app, folder, schedule, take };
+  };
+
+  it('there is one a day, at its time, and as many are kept as asked for, never less than the newest', async () => {
+    const { app, folder, take } = await openSchedule(3);
+    writeFileSync(join(folder, 'handback-2020-01-01.backup'), 'by hand');
+    expect([await take(), await take()]).toEqual([1, 0]);
+    app.clock.advance(14.4 * HOUR);
+    expect(await take()).toBe(0);
+    app.clock.advance(0.2 * HOUR);
+    expect([await take(), await take()]).toEqual([1, 0]);
+    for (let day = 0; day < 3; day++) {
+      app.clock.advance(DAY);
+      expect(await take()).toBe(1);
+    }
+    const own = readdirSync(folder).filter((name) => name.startsWith('handback-daily-'));
+    expect(own).toHaveLength(3);
+    expect(readdirSync(folder)).toContain('handback-2020-01-01.backup');
+    // One of a clock that was ahead counts, but the one that was just taken stays.
+    for (const name of own) writeFileSync(join(folder, name.replace(/daily-\d{4}/, 'daily-2999')), 'x');
+    app.clock.advance(DAY);
+    expect(await take()).toBe(1);
+    expect(
+      linesOf(
+        join(
+          folder,
+          readdirSync(folder)
+            .filter((name) => /daily-20/.test(name))
+            .at(-1) as string,
+        ),
+      )[0],
+    ).toContain('handback');
+  });
+
+  if (ENGINE === 'sqlite')
+    it('a clock that was a year ahead does not stop the schedule', async () => {
+      const { app, take } = await openSchedule(3);
+      app.clock.advance(365 * DAY);
+      expect(await take()).toBe(1);
+      app.clock.advance(-365 * DAY);
+      expect([await take(), await take()]).toEqual([1, 0]);
+    });
+
+  if (ENGINE === 'sqlite')
+    it('a process whose clock is a little behind leaves alone what another has claimed or taken', async () => {
+      const { app, folder, schedule, take } = await openSchedule(3);
+      const claims = async (behindMs: number) => {
+        app.clock.advance(-behindMs);
+        const taken = await take();
+        app.clock.advance(behindMs);
+        return taken;
+      };
+      await backUpIfDue(app.ctx, { ...schedule, folder: join(folder, 'gone') }, NEVER);
+      expect([await claims(1), await claims(1.9 * HOUR)]).toEqual([0, 0]);
+      app.clock.advance(2.1 * HOUR);
+      expect([await take(), await claims(1), await claims(1.9 * HOUR)]).toEqual([1, 0, 0]);
+    });
+
+  if (ENGINE === 'sqlite')
+    it.each(['{"due":1,"claimedAt"', 'null', '{"due":"x"}'])(
+      'a stored state that is damaged (%s) is logged once, and a backup is taken',
+      async (value) => {
+        const { app, take } = await openSchedule(3);
+        const { db } = app.ctx;
+        await db.insertInto('installation').values({ name: 'scheduled-backup', value }).execute();
+        expect(await readSchedule(db)).toBeNull();
+        expect([await take(), await take()]).toEqual([1, 0]);
+        expect(await readSchedule(db)).toMatchObject({ error: null, newest: { bytes: expect.any(Number) } });
+        expect(app.logs.filter((line) => line.includes('could not be read'))).toHaveLength(1);
+      },
+    );
+
+  if (ENGINE === 'sqlite')
+    it('one that fails is tried again after two hours, and again, until it works', async () => {
+      const { app, folder, schedule, take } = await openSchedule(3);
+      const gone = { ...schedule, folder: join(folder, 'gone') };
+      await backUpIfDue(app.ctx, gone, NEVER);
+      const [line = ''] = app.logs.filter((each) => each.includes('backup failed'));
+      expect(JSON.parse(line)).toMatchObject({ level: 50, reason: 'BACKUP_DIR is gone' });
+      expect((await app.ctx.metrics.registry.metrics()).includes('handback_backup_failures_total 1')).toBe(
+        true,
+      );
+      app.clock.advance(1.9 * HOUR);
+      expect(await take()).toBe(0);
+      app.clock.advance(0.2 * HOUR);
+      await backUpIfDue(app.ctx, gone, NEVER);
+      app.clock.advance(2.1 * HOUR);
+      expect([await take(), await take()]).toEqual([1, 0]);
+    });
+
+  it('two that look at the same moment take one, and a stop leaves it to the next', async () => {
+    const { app, folder, schedule, take } = await openSchedule(3);
+    const stopping = new AbortController();
+    stopping.abort();
+    await backUpIfDue(app.ctx, schedule, stopping.signal);
+    expect(readdirSync(folder)).toEqual([]);
+    const looks = Array.from({ length: 5 }, () => backUpIfDue(app.ctx, schedule, NEVER));
+    await Promise.all(looks);
+    expect(readdirSync(folder)).toHaveLength(1);
+    expect(await take()).toBe(0);
+    expect(app.logs.filter((line) => line.includes('backup failed'))).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
+import { BASE_PATH } from '../../contract/common.ts';
+import { repairBody } from '../support/bodies.ts';
+import { sendTo } from '../support/http.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { migratedDatabase, startServer } from '../support/process.ts';
+import { startHaproxy, startNginx } from '../support/proxies.ts';
+import { addPerson, makeShop } from '../support/shops.ts';
+import { needs } from '../support/tools.ts';
+
+// The configurations of "Below a path" in docs/operations.md, as they stand there and with the path removed. Only ports are changed.
+
+const OPERATIONS = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+
+const snippet = (language: string): string => {
+  const [, text] =
+    new RegExp(`^## Below a path$.*?^\`\`\`${language}$(.*?)^\`\`\`$`, 'ms').exec(OPERATIONS) ?? [];
+  if (!text?.includes('/returns')) throw new Error(`docs/operations.md has no ${language} below a path`);
+  return text;
+};
+
+const nginx = async (port: number, servicePort: number, removesPath: boolean): Promise<void> => {
+  const target = `proxy_pass http://127.0.0.1:${servicePort}${removesPath ? '/' : ''};`;
+  await startNginx(port, snippet('nginx').replace('proxy_pass http://127.0.0.1:3000;', target));
+};
+
+const haproxy = async (port: number, servicePort: number, removesPath: boolean): Promise<void> => {
+  const lines = [
+    'defaults\n  mode http\n  timeout connect 2s\n  timeout client 60s\n  timeout server 40s',
+    `frontend callers\n  bind 127.0.0.1:${port}${snippet('haproxy')}`,
+    'backend handback\n  option httpchk GET /readyz',
+    ...(removesPath ? ['  http-request replace-path ^/returns/?(.*) /\\1'] : []),
+    `  server api-1 127.0.0.1:${servicePort} check inter 500ms`,
+  ];
+  const uses = await startHaproxy(lines.join('\n'));
+  await uses('api-1');
+};
+
+const PROXIES = { nginx, haproxy };
+
+const startBehind = async (proxy: keyof typeof PROXIES, removesPath: boolean) => {
+  const port = await freePort();
+  const host = `http://127.0.0.1:${port}`;
+  const env = await migratedDatabase({ PUBLIC_URL: `${host}/returns` });
+  const { shopId, key } = await makeShop(env);
+  const { email, password } = await addPerson(env, shopId);
+  const server = await startServer(env);
+  await PROXIES[proxy](port, server.port, removesPath);
+  return { host, url: `${host}/returns`, send: sendTo(host, key), person: { email, password } };
+};
+
+describe.each(['nginx', 'haproxy'] as const)('behind %s', (proxy) => {
+  it.each([
+    ['passes the path on', false],
+    ['removes the path', true],
+  ])('that %s: both APIs, the app and the documentation', needs(proxy), async (_, removesPath) => {
+    const { host, url, send, person } = await startBehind(proxy, removesPath);
+    const api = `/returns${BASE_PATH}`;
+    expect((await send(`${api}/offline-repairs`, { method: 'POST', body: repairBody() })).status).toBe(201);
+    expect((await send(`${api}/offline-repairs?limit=1`)).body.items).toHaveLength(1);
+    expect((await send(`${api}/openapi.json`)).body.servers).toEqual([{ url: `${url}${BASE_PATH}` }]);
+    const tooLarge = await send(`${api}/offline-repairs`, { method: 'POST', body: 'x'.repeat(400_000) });
+    expect(tooLarge.body).toMatchObject({
+      code: 'BODY_TOO_LARGE',
+      docs: `${url}/docs/errors#BODY_TOO_LARGE`,
+    });
+
+    // As a browser: a cookie of the app alone, from a page of this host.
+    const signedIn = await send(`/returns${ADMIN_BASE_PATH}/session`, {
+      method: 'POST',
+      body: person,
+      headers: { origin: host, 'sec-fetch-site': 'same-origin' },
+    });
+    expect(signedIn.status).toBe(200);
+    const [set = ''] = signedIn.headers.getSetCookie();
+    expect(set).toContain('; Path=/returns/admin;');
+    const cookie = set.split(';')[0] ?? '';
+    const again = await send(`/returns${ADMIN_BASE_PATH}/session`, { headers: { cookie } });
+    expect(again.body.user.email).toBe(person.email);
+
+    // Redirects lead to addresses that the proxy knows, and pages name such files.
+    for (const [from, to] of [
+      ['', '/admin/'],
+      ['/', '/admin/'],
+      ['/admin', '/admin/'],
+      ['/docs', '/docs/'],
+      ['/admin/settings/team', '/admin/settings/team'],
+      ['/docs/reference', '/docs/reference'],
+    ]) {
+      const page = await fetch(`${url}${from}`, { headers: { accept: 'text/html' } });
+      expect([page.status, page.url]).toEqual([200, `${url}${to}`]);
+      const html = await page.text();
+      const files = [...html.matchAll(/<(?:script|link)[^>]+(?:src|href)="([^"]+\.(?:js|css|woff2))"/g)];
+      expect(files.length).toBeGreaterThan(1);
+      for (const [, file = ''] of files) {
+        const answer = await fetch(new URL(file, page.url));
+        expect([file, answer.status]).toEqual([file, 200]);
+        expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      }
+    }
+    // What is beside the path is another's, and figures are for the operator.
+    for (const path of ['/returns/metrics', '/metrics', '/admin/', '/returnsx/healthz'])
+      expect([path, /^(404|503)$/.test(String((await send(path)).status))]).toEqual([path, true]);
+  });
+});

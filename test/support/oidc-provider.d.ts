@@ -1,0 +1,13 @@
+// The package has no types; this is what the tests use of it.
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+
+  export class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): (request: IncomingMessage, response: ServerResponse) => void;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+    Grant: new (
+      of: object,
+    ) => { addOIDCScope(scope: string): void; save(): Promise<string> };
+  }
+}

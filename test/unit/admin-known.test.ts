@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { knownCompanies, knownRepairs, looksLike } from '../../admin/src/returns/new/known.ts';
+import type { AdminOfflineRepair, AdminTradeReturn } from '../../contract/admin-returns.ts';
+
+it.each([
+  ['ada@example.com', 'email'],
+  ['+44 20 7946 0018', 'phone'],
+  ['020 7946-0018', 'phone'],
+  ['(020) 79460018', 'phone'],
+  ['01512345678', 'phone'],
+  ['4006381333931', 'other'],
+  ['SN-448120', 'other'],
+  ['2026-1234567', 'other'],
+  ['0042', 'other'],
+])('%j looks like: %s', (typed, looks) => {
+  expect(looksLike(typed)).toBe(looks);
+});
+
+let made = 0;
+const repair = (serialNumber: string | null, more: object = {}): AdminOfflineRepair => {
+  made += 1;
+  return {
+    id: String(made),
+    rmaNumber: `#RMA-00090${made}`,
+    customerName: 'Nora Wind',
+    customerEmail: 'nora@example.com',
+    customerPhone: '+44 20 7946 0018',
+    orderNumber: 'SO-77',
+    faultyItem: { sku: 'DRILL-18', productName: 'Drill', serialNumber },
+    erasedAt: null,
+    ...more,
+  } as AdminOfflineRepair;
+};
+
+const FOUND = [
+  repair('SN-1'),
+  repair('SN-10', { customerEmail: 'Ada@example.com', customerName: 'Ada' }),
+  repair('SN-1'),
+  repair('SN-1', { erasedAt: '2026-11-18T08:00:00.000Z' }),
+];
+const summaryOf = (typed: string) =>
+  knownRepairs(FOUND, typed).map(({ item, fills, isExact, earlier }) => [
+    item.id,
+    fills,
+    isExact,
+    earlier.length,
+  ]);
+
+it('an item is offered once, the newest of its returns, and a part of its number is no exact match', () => {
+  expect(summaryOf('sn-1')).toEqual([
+    ['1', 'item', true, 0],
+    ['2', 'item', false, 0],
+  ]);
+  expect(summaryOf('RMA-000902')).toEqual([
+    ['2', 'item', true, 0],
+    ['1', 'customer', false, 2],
+  ]);
+});
+
+it('a customer is offered once, by a phone number in any form or an e-mail address in any case', () => {
+  expect(summaryOf('020 7946 0018')).toEqual([
+    ['1', 'customer', true, 2],
+    ['2', 'customer', true, 1],
+  ]);
+  expect(summaryOf('ada@EXAMPLE.com').find(([id]) => id === '2')).toEqual(['2', 'customer', true, 1]);
+});
+
+it('an order of a company fills in its lines, its name only the company', () => {
+  const trade = (id: string, tradeOrderNumber: string) =>
+    ({
+      id,
+      rmaNumber: `#RMA-00080${id}`,
+      tradeOrderNumber,
+      companyId: 'company-118',
+      companyName: 'Northwind',
+      customerName: 'Nora',
+      customerEmail: 'buying@northwind.example',
+      customerPhone: null,
+      erasedAt: null,
+    }) as AdminTradeReturn;
+  const found = [trade('1', 'TO-2'), trade('2', 'TO-1')];
+  const fillsOf = (typed: string) =>
+    knownCompanies(found, typed).map(({ item, fills, isExact }) => [item.id, fills, isExact]);
+  expect(fillsOf('to-1')[0]).toEqual(['2', 'item', true]);
+  expect(fillsOf('northwind')).toEqual([['1', 'customer', true]]);
+});
