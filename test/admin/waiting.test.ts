@@ -280,7 +280,7 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect((await staff.get(`${path}/${id}`)).body.waitingFor).toBe(null);
     const row = await t.ctx.db.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirstOrThrow();
     const timeline = await t.ctx.db.selectFrom('timeline').selectAll().where('rma_id', '=', id).execute();
-    expect(JSON.stringify([row, timeline])).not.toContain('4711');
+    expect(JSON.stringify([row, timeline])).not.toContain('heating element');
     expect((await staff.get('/overview')).body[figures].waiting).toBe(0);
   });
 
