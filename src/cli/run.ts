@@ -84,7 +84,9 @@ const serve = async (): Promise<void> => {
   if (exclusive) await freeLeases(ctx);
   await main.serve(ctx).catch(async (error) => {
     await ctx.close();
-    throw error;
+    notice(explainStartFailure(error));
+    // It may listen already, which would keep the process alive without its database.
+    process.exit(1);
   });
 };
 

@@ -260,24 +260,34 @@ const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;
 /** Of a shop and kind, before the next one has its turn. */
 const ERASED_A_STEP = 200;
 
-/** Erases some returns whose time has come, of each shop and kind; true when more may be due. One that fails stops no other. */
-export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<boolean> => {
-  let erased = 0;
-  for (const rule of await readRules(ctx.background).execute()) {
-    const shop = await findShop(ctx.background, rule.shop_id);
-    if (!shop) continue;
-    const some = dueBy(ctx.background, rule, nowMs).select('id').orderBy('status_since');
-    for (const { id } of await some.limit(sql.lit(ERASED_A_STEP)).execute())
+/** Erases the oldest that are due. Those that fail, or about which a webhook waits, hide none behind them. */
+const forgetSome = async (ctx: Context, shop: Caller['shop'], rule: Rule, nowMs: number): Promise<number> => {
+  const { background: db } = ctx;
+  const due = dueBy(db, rule, nowMs).select(['id', 'status']).orderBy('status_since');
+  for (let passed = 0; ; passed += ERASED_A_STEP) {
+    const some = await due.limit(sql.lit(ERASED_A_STEP)).offset(passed).execute();
+    const returns = some.map((row) => ({ ...row, kind: rule.kind }));
+    const holds = await holdsOf(ctx, db, shop.id, returns);
+    let erased = 0;
+    for (const each of returns.filter(({ id }) => !holds.has(id)))
       try {
-        const which = { id, kind: rule.kind };
-        const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, which, { includeOpen: false });
-        // One about which a webhook waits is asked for again at the next sweep.
+        const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, each, { includeOpen: false });
         if (outcome === 'ERASED') erased += 1;
       } catch (error) {
         warning(ctx.log, 'a return could not be erased; it will be tried again')(error);
         // Another transaction has locked the shop: its other returns would wait as long.
-        if (isLockTimeout(error)) break;
+        if (isLockTimeout(error)) return erased;
       }
+    if (erased > 0 || returns.length < ERASED_A_STEP) return erased;
+  }
+};
+
+/** Erases some returns whose time has come, of each shop and kind; true when more may be due. */
+export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<boolean> => {
+  let erased = 0;
+  for (const rule of await readRules(ctx.background).execute()) {
+    const shop = await findShop(ctx.background, rule.shop_id);
+    if (shop) erased += await forgetSome(ctx, shop, rule, nowMs);
   }
   return erased > 0;
 };

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { RMA_EVENT_NAMES, type RmaEventName } from '../../contract/event-feed.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
@@ -544,11 +545,11 @@ describe('forgetting', () => {
     },
   );
 
-  itAlone('goes on behind a return that cannot be erased', async ({ t, admin }) => {
+  itAlone('goes on behind returns that cannot be erased', async ({ t, admin }) => {
+    const { db } = t.ctx;
     const made = async (status_since: number, more: object) => {
       const { id } = (await t.post('/offline-repairs', repairBody())).body;
       await t.post(`/offline-repairs/${id}/close`, {});
-      const { db } = t.ctx;
       await db
         .updateTable('offline_repairs')
         .set({ status_since, ...more })
@@ -558,12 +559,24 @@ describe('forgetting', () => {
     };
     // No date is that late.
     const damaged = await made(1, { updated_at: 9e15 });
-    const good = await made(2, {});
+    const good = await made(3, {});
+    // More of them than a step of the clean-up takes.
+    const row = await db
+      .selectFrom('offline_repairs')
+      .selectAll()
+      .where('id', '=', damaged)
+      .executeTakeFirstOrThrow();
+    const copies = Array.from({ length: 200 }, (_, i) => ({ ...row, id: newId(i), number: 1_000 + i }));
+    await db
+      .insertInto('offline_repairs')
+      .values(copies.map((each) => ({ ...each, status_since: 2 })))
+      .execute();
     await admin.put('/forgetting', { offlineRepairMonths: 1, tradeReturnMonths: null });
     await sweep(t.ctx);
-    const rows = t.ctx.db
+    const rows = db
       .selectFrom('offline_repairs')
       .select(['id', 'customer_name'])
+      .where('number', '<', 1_000)
       .orderBy('status_since');
     expect(await rows.execute()).toEqual([
       { id: damaged, customer_name: 'Ada Pereira' },

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { atOnce } from '../support/answers.ts';
 import { effort, expectWithin, refusal } from '../support/faults.ts';
@@ -11,6 +12,7 @@ import {
   emptyDatabase,
   fullAfter,
   launch,
+  lookInto,
   migratedDatabase,
   run,
   SECRET_KEY,
@@ -65,6 +67,14 @@ it('the service does not start on a port that is taken', async () => {
   const line = refusal(await run(['serve'], { ...(await migratedDatabase()), PORT: String(port) }));
   expect(line).toMatch(new RegExp(`${port}.*PORT|PORT.*${port}`));
 });
+
+if (ENGINE === 'sqlite')
+  it('a start that fails when the service listens already ends the process', async () => {
+    const env = await migratedDatabase();
+    await sql`create trigger no_link before insert on installation when new.name = 'set-up'
+      begin select raise(abort, 'no link today'); end`.execute(lookInto(env));
+    expect(refusal(await run(['serve'], { ...env, PORT: '0' }))).toContain('no link today');
+  });
 
 if (ENGINE === 'sqlite')
   describe('a data folder that cannot be used stops the start', () => {
