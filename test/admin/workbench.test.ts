@@ -236,7 +236,9 @@ describe('saved views', () => {
     }
     expect((await staff.post('/views', { ...view, name: ' ' })).status).toBe(400);
     expect((await staff.post('/views', { ...view, search: { open: true } })).status).toBe(400);
-    const made = await atOnce(52, () => staff.post('/views', view));
+    const make = () => staff.post('/views', view);
+    const made = [];
+    for (const count of [12, 12, 12, 12, 4]) made.push(...(await atOnce(count, make)));
     expect(made.filter(({ status }) => status === 201)).toHaveLength(50);
     expect(made.filter(({ body }) => body.code === 'TOO_MANY_VIEWS')).toHaveLength(2);
   });

@@ -34,6 +34,8 @@ const statuses = async (count: number, ask: (i: number) => Promise<Answer>): Pro
 /** So many at once, all answered with that status. */
 const expectAll = async (count: number, status: number, ask: (i: number) => Promise<Answer>) =>
   expect(await statuses(count, ask)).toEqual(Array(count).fill(status));
+/** More at once would wait for the database longer than a request may, on a busy machine. */
+const READS_AT_ONCE = 25;
 const windowOf = ({ headers }: Answer) =>
   ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
 const expectLimited = (answer: Answer, limit: string, seconds: string) => {
@@ -43,7 +45,9 @@ const expectLimited = (answer: Answer, limit: string, seconds: string) => {
 };
 
 /** Uses up the 200 reads a minute of an address. */
-const useUpReads = (t: Harness) => expectAll(200, 200, () => read(t));
+const useUpReads = async (t: Harness): Promise<void> => {
+  for (let used = 0; used < 200; used += READS_AT_ONCE) await expectAll(READS_AT_ONCE, 200, () => read(t));
+};
 
 describe('creations of both kinds together', () => {
   it('are taken five a second from one address', async ({ t }) => {

@@ -117,19 +117,19 @@ describe('a key that expires', () => {
     expect(told.body.message).toContain(new Date(expiresAt).toISOString());
     expect(told.headers.get('www-authenticate')).toBe('Bearer');
 
-    await changeClient(t.ctx, OPERATOR, client.id, { expiresAt: t.ctx.clock.now() + 1000 });
+    await changeClient(t.ctx, OPERATOR, client.id, { expiresAt: t.ctx.clock.now() + 60_000 });
     expect((await t.get('/usage', { key: apiKey })).status).toBe(200);
-    t.clock.advance(1000);
+    t.clock.advance(60_000);
     expectError(await t.get('/usage', { key: apiKey }), 401);
     await changeClient(t.ctx, OPERATOR, client.id, { expiresAt: null });
     expect((await t.get('/usage', { key: apiKey })).status).toBe(200);
   });
 
   it('leaves the webhooks of its client as they are', async ({ t }) => {
-    const expiresAt = t.ctx.clock.now() + 1000;
+    const expiresAt = t.ctx.clock.now() + 60_000;
     const client = await withRights(t, ['write'], { expiresAt, webhookUrl: 'https://1.1.1.1/hook' });
     const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
-    t.clock.advance(2000);
+    t.clock.advance(61_000);
     await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['move-trade-returns'] });
     expect((await t.post(`/trade-returns/${id}/approve`)).status).toBe(200);
     const deliveries = await deliveriesOf(t);

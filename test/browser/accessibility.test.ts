@@ -279,10 +279,12 @@ it('a phone has its menu in reach, and a toast covers neither it nor what is abo
   // What is scanned here is not found, which a toast says.
   await scan(page, 'NOWHERE-1');
   const toast = page.getByRole('alert').filter({ hasText: 'NOWHERE-1' });
-  await toast.waitFor();
+  // Its time begins anew when the pointer leaves it.
+  await toast.hover();
   await look(page, { width: 390 });
   const [shown, menu] = await Promise.all([toast.boundingBox(), bar.boundingBox()]);
   expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThanOrEqual(menu?.y ?? 0);
+  await toast.hover();
   await look(page, { width: 1280 });
   const wide = await toast.boundingBox();
   expect(wide?.x).toBeGreaterThan((await bar.boundingBox())?.width ?? 0);

@@ -240,6 +240,7 @@ it('walks through a list by keys, corrects a typing error, and shows earlier ret
   await earlier.first().waitFor();
   await page.getByRole('heading', { name: 'Same serial number' }).waitFor();
   await page.getByRole('button', { name: 'More' }).click();
+  await expectFocus(page.getByRole('menuitem').first());
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   const dialog = dialogOf(page, 'Correct details');
@@ -399,6 +400,8 @@ it('a move without required fields happens at once, and its toast adds a note or
   await toast(page, 'repair started').waitFor();
   await expectFocus(mainButton(page, 'Resolve'));
   expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
+  // Under the pointer it stays, however long the next step takes.
+  await toast(page, 'repair started').hover();
   await expectAccessible(page);
 
   await toast(page, 'repair started').getByRole('button', { name: 'Undo' }).press('Enter');

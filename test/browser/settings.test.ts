@@ -231,7 +231,9 @@ describe('API clients', () => {
 });
 
 const DAY_MS = 86_400_000;
-const dayAhead = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+/** One for the whole suite: midnight may come in the middle of it. */
+const NOW_MS = Date.now();
+const dayAhead = (days: number): string => new Date(NOW_MS + days * DAY_MS).toISOString().slice(0, 10);
 /** The end of a day, UTC, as the app shows it. */
 const shownEnd = (day: string): string => {
   const shown = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });

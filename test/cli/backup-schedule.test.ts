@@ -75,7 +75,8 @@ if (ENGINE === 'sqlite')
       expect(made).toMatchObject({ encrypted: true, signed: true });
       const bytes = readFileSync(file);
       expect(bytes.subarray(0, 21).toString()).toBe('age-encryption.org/v1');
-      expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false);
+      // As a gzip file begins; fewer of these bytes are in some ciphertexts.
+      expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]))).toBe(false);
 
       const target = await emptyOn(ENGINE);
       expect(await failing(['restore', file], target)).toMatch(/is encrypted: pass --identity/);

@@ -262,7 +262,8 @@ describe('clients', () => {
 
   it('have rights and an end, and an old key that works beside the new one', async () => {
     const { env, cli, fails, createClient, shop } = await withShop();
-    const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
+    const now = Date.now();
+    const day = (ahead: number) => new Date(now + ahead * 86_400_000).toISOString().slice(0, 10);
     const endOf = (ahead: number) => `${day(ahead + 1)}T00:00:00.000Z`;
     const { id } = await cli(...createClient('--rights', 'write,move-trade-returns', '--expires', day(40)));
     const [created] = await cli('client', 'list', '--shop', shop);

@@ -44,7 +44,8 @@ const STAND_INS: Record<string, string> = {
   // Without the group, which is not here.
   install:
     'for each in "$@"; do shift; if [ "$each" = -g ]; then skip=yes; elif [ "$skip" ]; then skip=; else set -- "$@" "$each"; fi; done; exec /usr/bin/install "$@"',
-  curl: 'exec "$CURL" --insecure "$@"',
+  // On a busy machine what was just started may take longer than the second that it is given.
+  curl: 'exec "$CURL" --insecure --retry 30 --retry-delay 1 --retry-connrefused "$@"',
   psql: 'while [ $# -gt 0 ]; do node "$MACHINE/bin/query.mjs" "$2"; shift 2; done',
   systemctl: `
     if [ "$2" = --now ]; then shift 2; else shift; fi

@@ -91,6 +91,8 @@ for (const [name, language] of Object.entries(LANGUAGES))
         customerName: 'Zoë Ångström 👩‍🔧',
         notes: 'ligne 1\nligne 2 "citée"',
       });
+      // One after the other: two at once may arrive in either order.
+      await t.drained();
       await t.post(`/offline-repairs/${id}/begin-repair`, {}, { key: client.apiKey });
       await t.drained();
       const sent = await t.deliveries();

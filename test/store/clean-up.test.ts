@@ -124,6 +124,9 @@ const timesAnalyzed = async ({ db }: Context): Promise<number> => {
 };
 
 it('the clean-up gives the planner statistics of a table that grew, once', async ({ t }) => {
+  // The server would analyse it by itself, and leave nothing to the service.
+  if (ENGINE === 'postgres')
+    await sql`alter table offline_repairs set (autovacuum_enabled = false)`.execute(t.ctx.db);
   await fill(t);
   expect(await timesAnalyzed(t.ctx)).toBe(0);
   // PostgreSQL learns of new rows a moment after their commit.

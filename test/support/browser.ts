@@ -194,6 +194,8 @@ export const goInside = async (page: Page, path: string): Promise<void> => {
 export const openMove = async (page: Page, label: string): Promise<void> => {
   const moves = page.getByRole('group', { name: 'Actions' });
   await moves.getByRole('button').first().waitFor();
+  // A move that is made at once changes which buttons there are.
+  await moves.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
   const button = moves.getByRole('button', { name: label, exact: true });
   if ((await button.count()) > 0) return button.click();
   await moves.getByRole('button', { name: 'More' }).click();

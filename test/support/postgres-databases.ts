@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { scaled } from './until.ts';
 
 // Databases for tests, on the server of the run or on one of a test's own. To copy the template takes 0.1 to 0.4 s, so a database that
 // a test is done with is emptied and used again, unless the test changed its tables.
@@ -93,7 +94,7 @@ const giveBack = async (serverUrl: string, name: string): Promise<void> => {
 };
 
 /** The server takes a moment to see that a connection was closed. */
-const LEAKED_AFTER_MS = 5_000;
+const LEAKED_AFTER_MS = scaled(30_000);
 
 const untilAlone = async (client: pg.Client): Promise<void> => {
   const deadline = Date.now() + LEAKED_AFTER_MS;

