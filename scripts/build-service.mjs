@@ -12,6 +12,13 @@ const SOURCES = ['src', 'contract'];
 /** Packages with native code stay packages, and so does the log, whose parts find each other by file name. */
 const PACKAGES = ['better-sqlite3', '@node-rs/argon2', 'pg-native', 'pino'];
 
+/** V8 keeps a program's text in memory, and one that has a letter beyond Latin-1, be it in a comment, with two bytes for each letter. */
+const inAscii = {
+  name: 'ascii',
+  renderChunk: (code) =>
+    code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+};
+
 const bundleService = (vite, outDir) =>
   vite.build({
     configFile: false,
@@ -28,7 +35,13 @@ const bundleService = (vite, outDir) =>
         external: PACKAGES,
         // Nothing is left out: it would take `decodeURIComponent(path);` for a line without effect, though it may throw.
         treeshake: false,
-        output: { minify: false, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        output: {
+          minify: false,
+          comments: { legal: true, annotation: false, jsdoc: false },
+          entryFileNames: '[name].js',
+          chunkFileNames: '[name]-[hash].js',
+          plugins: [inAscii],
+        },
       },
     },
   });

@@ -72,9 +72,20 @@ describe('the pages', () => {
       woff2: /^font\/woff2$/,
     };
     for (const path of filesOf((await ask(t, '/docs/reference')).body)) {
+      const contents = new Set<string>();
       for (const encoding of ['br', 'gzip', 'identity']) {
         const file = await ask(t, path, { 'accept-encoding': encoding });
         expect(file.status).toBe(200);
+        const length = file.headers.get('content-length');
+        const decoded = await fetch(`${t.url}${path}`, { headers: { 'accept-encoding': encoding } });
+        contents.add(await decoded.text());
+        const head = await fetch(`${t.url}${path}`, {
+          method: 'HEAD',
+          headers: { 'accept-encoding': encoding },
+        });
+        expect([head.status, head.headers.get('content-length')]).toEqual([200, length]);
+        if (encoding === 'identity' && /\.(js|css)$/.test(path))
+          expect(length).toBe(String(Buffer.byteLength([...contents].at(-1) ?? '')));
         expect(file.headers.get('content-type')).toMatch(types[path.split('.').at(-1) as keyof typeof types]);
         expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
         expect(file.headers.get('content-encoding') ?? 'identity').toBe(
@@ -85,6 +96,7 @@ describe('the pages', () => {
         const cached = { 'accept-encoding': encoding, 'if-none-match': file.headers.get('etag') ?? '' };
         expect((await ask(t, path, cached)).status).toBe(304);
       }
+      expect(contents.size, path).toBe(1);
     }
   });
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeVariant } from '../../bench/ablation/variant.ts';
-import { V8_FLAGS } from '../../bin/v8-flags.js';
+import { MALLOC_SETTINGS, V8_FLAGS } from '../../bin/v8-flags.js';
 import { repairBody } from '../support/bodies.ts';
 import { newFolder } from '../support/folders.ts';
 import { sendTo } from '../support/http.ts';
@@ -75,8 +75,8 @@ const sizeMb = (folder: string): number =>
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) /
   2 ** 20;
 
-const argumentsOf = (pid: number): string =>
-  readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+const startOf = (pid: number, file: 'cmdline' | 'environ'): string =>
+  readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ');
 
 describe('an installed package', () => {
   let image: string;
@@ -123,7 +123,11 @@ describe('an installed package', () => {
       expect({ path, ...(await send(path)) }).toMatchObject({ path, status: 200 });
     const [, token] = /\/admin\/set-up#(\w+)/.exec(said()) ?? [];
     expect(token).toBeTruthy();
-    if (process.platform === 'linux') expect(argumentsOf(pid)).toContain(V8_FLAGS.join(' '));
+    if (process.platform === 'linux') {
+      expect(startOf(pid, 'cmdline')).toContain(V8_FLAGS.join(' '));
+      for (const [name, value] of Object.entries(MALLOC_SETTINGS))
+        expect(startOf(pid, 'environ')).toContain(`${name}=${value}`);
+    }
 
     const command = (...args: string[]) =>
       JSON.parse(execute('npx', ['handback', ...args, '--json'], folder, env));

@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { V8_FLAGS } from '../../bin/v8-flags.js';
+import { MALLOC_SETTINGS, V8_FLAGS } from '../../bin/v8-flags.js';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import type { Tables } from '../../src/db/schema.ts';
@@ -178,13 +178,19 @@ export const fullAfter = (blocks: number): string => `ulimit -f ${blocks}; trap 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
 export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell }: LaunchOptions = {}) => {
   // As bin/handback.js has it done.
-  const flags = args[0] === 'serve' ? V8_FLAGS : [];
+  const [flags, settings] = args[0] === 'serve' ? [V8_FLAGS, MALLOC_SETTINGS] : [[], {}];
   const command = [process.execPath, ...flags, program, ...args];
   const [file = '', ...rest] = shell ? ['sh', '-c', `${shell}; exec "$0" "$@"`, ...command] : command;
   const started = startProgram(file, rest, {
     cwd: ROOT,
     // A stop answers for a while before it closes; tests that are not about that need not wait.
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, DRAIN_SECONDS: '0', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      DRAIN_SECONDS: '0',
+      ...settings,
+      ...env,
+    },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   showLogOnFailure(() => [`handback ${args.join(' ')}`, started.out.stdout, started.out.stderr]);

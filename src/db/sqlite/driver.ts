@@ -30,7 +30,7 @@ class PreparedConnection {
   constructor(file: string, pragmas: string[]) {
     this.raw = new Sqlite(file, { timeout: START_WAIT_MS });
     // From the last one on SQLite never waits: it would stop the event loop. The driver waits instead.
-    for (const pragma of [...pragmas, 'cache_size = -16384', 'busy_timeout = 0']) this.raw.pragma(pragma);
+    for (const pragma of [...pragmas, 'cache_size = -8192', 'busy_timeout = 0']) this.raw.pragma(pragma);
   }
 
   prepare(sql: string): Sqlite.Statement<unknown[]> {

@@ -18,7 +18,7 @@ const BUSY_TIMEOUT_MS = 1000;
 const ANALYSIS_LIMIT = 1000;
 
 const connection = new Sqlite(workerData, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
-connection.pragma('cache_size = -16384');
+connection.pragma('cache_size = -8192');
 connection.pragma('synchronous = NORMAL');
 connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
 
