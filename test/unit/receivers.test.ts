@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LIMITS, type PoolLimits, RECEIVERS_A_ROUND, SLOW_MS } from '../../src/webhooks/policy.ts';
+import {
+  DELIVERIES_A_ROUND,
+  LIMITS,
+  type PoolLimits,
+  RECEIVERS_A_ROUND,
+  SLOW_MS,
+} from '../../src/webhooks/policy.ts';
 import { Stopwatch, systemTime } from '../../src/webhooks/worker/own-time.ts';
 import { type Chosen, type Exchange, type Health, Receivers } from '../../src/webhooks/worker/receivers.ts';
 
@@ -71,15 +77,29 @@ describe('receivers with something due', () => {
     expect(next('healthy', 20).map(({ room }) => room)).toEqual(Array(10).fill(2));
   });
 
+  it('are fewer in a round, with more room each, where the last read left something behind', () => {
+    const { receivers, wake, next } = setUp();
+    const { most, withBacklog } = RECEIVERS_A_ROUND;
+    for (let i = 0; i < most; i++) wake(`r${i}`, false);
+    const read = receivers.choose('healthy', MANY);
+    expect(read.map(({ room }) => room)).toEqual(Array(most).fill(DELIVERIES_A_ROUND / most));
+    for (const { receiver, clientId } of read) {
+      receiver.hasBacklog = true;
+      wake(clientId, false);
+      receivers.wasRead(receiver, { isOurs: true });
+    }
+    expect(next().map(({ room }) => room)).toEqual(Array(withBacklog).fill(CAP));
+  });
+
   it('come before the backlog, which gets a quarter of each round all the same', () => {
     const { wake, names } = setUp();
     for (let i = 0; i < MANY; i++) wake(`old-${i}`, false);
     wake('new');
     const round = names();
-    expect(round).toHaveLength(RECEIVERS_A_ROUND);
+    expect(round).toHaveLength(RECEIVERS_A_ROUND.most);
     expect(round.slice(0, 2)).toEqual(['new', 'old-0']);
     for (let i = 0; i < MANY; i++) wake(`new-${i}`);
-    expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND / 4);
+    expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND.most / 4);
   });
 
   it('come before the backlog also when they were part of it, and keep their place where a scan finds them again', () => {

@@ -231,10 +231,10 @@ export class Dispatcher {
         warning(this.#ctx.log, 'unexpected error in webhook delivery'),
       );
     }
-    for (const { clientId, room } of ours) {
-      const hasMore = (byClient.get(clientId)?.length ?? 0) >= room;
+    for (const { receiver, clientId, room } of ours) {
+      receiver.hasBacklog = (byClient.get(clientId)?.length ?? 0) >= room;
       const nextRetryAt = destinations.get(clientId)?.nextRetryAt ?? null;
-      if (hasMore) this.receivers.wake(clientId, { isUrgent: false });
+      if (receiver.hasBacklog) this.receivers.wake(clientId, { isUrgent: false });
       else if (nextRetryAt !== null) this.receivers.wakeAfter(clientId, nextRetryAt - this.#ctx.clock.now());
     }
     return deliveries.length;

@@ -35,6 +35,8 @@ export class Receiver {
   health: Health = 'healthy';
   /** Woken by a commit or a retry, not by the scan or its own backlog: it goes first. */
   isUrgent = false;
+  /** The last read of its queue found as much as it asked for. */
+  hasBacklog = false;
   exchanges = 0;
   /** Deliveries whose result is not written: no round reads them again. */
   readonly unsettled = new Set<string>();
@@ -140,10 +142,21 @@ export class Receivers {
     // Until it is read, each body may be one of the largest.
     const places = Math.ceil(this.#free(pool) / MOST_PLACES);
     const deliveries = Math.min(mostDeliveries, places);
-    const most = Math.min(RECEIVERS_A_ROUND, deliveries);
+    const { most, withBacklog } = RECEIVERS_A_ROUND;
+    const expected = ({ hasBacklog }: Receiver): number =>
+      Math.ceil(deliveries / (hasBacklog ? withBacklog : most));
+    const chosen: Receiver[] = [];
+    let taken = 0;
+    const take = (queue: Set<Receiver>, upTo: number): void => {
+      for (const receiver of queue) {
+        if (taken >= upTo) return;
+        taken += expected(receiver);
+        chosen.push(receiver);
+      }
+    };
     const { urgent, backlog } = this.#ready[pool];
-    const chosen = [...urgent.values().take(Math.ceil(most * 0.75))];
-    chosen.push(...backlog.values().take(most - chosen.length));
+    take(urgent, Math.ceil(deliveries * 0.75));
+    take(backlog, deliveries);
     const share = Math.floor(deliveries / chosen.length);
     return chosen.map((receiver) => {
       this.#queueOf(receiver).delete(receiver);
