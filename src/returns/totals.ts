@@ -1,11 +1,9 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
-import { afterFailure } from '../db/database-errors.ts';
-import { type Row, TOTAL_COLUMNS } from '../db/schema.ts';
+import type { Row } from '../db/schema.ts';
 import { type Change, change, statement } from '../db/statements.ts';
-import { batched } from '../lib/batch.ts';
 import type { Context } from '../service/context.ts';
-import { hasOpenStatus, openStatuses, type RmaTableName } from './store.ts';
+import { hasOpenStatus, isEnded, openStatuses, type RmaTableName } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
 // there are.
@@ -38,36 +36,47 @@ const addingTotals = statement(
 export const saveTotals = (changes: Total[]): Change[] =>
   changes.length === 0 ? [] : [change(addingTotals, { changes })];
 
-const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
-  db
-    .selectFrom('rma_totals')
-    .select(TOTAL_COLUMNS)
-    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
-);
+/** What narrows a total, by its name among the filters of a list. */
+const NARROWED = {
+  status: (_table, status) => sql<SqlBool>`replace(status, ${sql.lit(` ${ERASED}`)}, '') = ${status}`,
+  open: (table) =>
+    sql<SqlBool>`status in (${sql.join(openStatuses(table).map((status) => sql.lit(status)))})`,
+  ended: isEnded,
+  fromApi: () => sql<SqlBool>`origin = 'API'`,
+  fromStaff: () => sql<SqlBool>`origin = 'STAFF'`,
+} satisfies Record<string, (table: RmaTableName, status: unknown) => RawBuilder<SqlBool>>;
 
-export const readTotals = ({ reads, fill }: Context) =>
-  batched(
-    async (batch: { shopId: string; kind: RmaTableName }[]) => {
-      const shopIds = [...new Set(batch.map(({ shopId }) => shopId))];
-      const { rows } = await reads.executeQuery(fill(totalsOfShops, { shopIds }));
-      return batch.map(({ shopId, kind }) =>
-        rows.filter((row) => row.shop_id === shopId && row.kind === kind),
-      );
-    },
-    { most: 100, atOnce: 2, afterFailure },
-  );
+export const isTotalKept = (filters: readonly string[]): boolean =>
+  filters.every((name) => Object.hasOwn(NARROWED, name));
 
-export const totalOf = async (
-  { totalsOf }: Context,
+/** In a statement: a shop's total under such filters. */
+export const keptTotal = (
+  table: RmaTableName,
+  filters: readonly string[],
+  { shop, status }: { shop: unknown; status?: unknown },
+): RawBuilder<number> => {
+  const narrowed = filters.map((name) => NARROWED[name as keyof typeof NARROWED](table, status));
+  const conditions = [sql`shop_id = ${shop}`, sql`kind = ${sql.lit(table)}`, ...narrowed];
+  return sql`(select cast(coalesce(sum(count), 0) as bigint) from rma_totals where ${sql.join(conditions, sql` and `)})`;
+};
+
+/** Of one kind, by status. */
+export const totalsOf = async (
+  { reads }: Context,
   shopId: string,
   kind: RmaTableName,
-  wanted: { status?: string | undefined; open?: boolean | undefined; origin?: Origin | undefined },
-): Promise<number> =>
-  (await totalsOf({ shopId, kind }))
-    .filter(({ status }) => wanted.status === undefined || status.replace(` ${ERASED}`, '') === wanted.status)
-    .filter(({ status }) => wanted.open === undefined || wanted.open === openStatuses(kind).includes(status))
-    .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
-    .reduce((sum, { count }) => sum + count, 0);
+): Promise<(status: string) => number> => {
+  const rows = await reads
+    .selectFrom('rma_totals')
+    .select(['status', 'count'])
+    .where('shop_id', '=', shopId)
+    .where('kind', '=', kind)
+    .execute();
+  return (wanted) =>
+    rows
+      .filter(({ status }) => status.replace(` ${ERASED}`, '') === wanted)
+      .reduce((sum, { count }) => sum + count, 0);
+};
 
 const MOST_STORES = 500;
 

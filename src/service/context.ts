@@ -10,7 +10,6 @@ import { type Mailer, openMailer } from '../mail/mailer.ts';
 import { LargeAnswers } from '../paging/page-answer.ts';
 import { ChangeQueue } from '../returns/changes/change-queue.ts';
 import { readRmaById } from '../returns/store.ts';
-import { readTotals } from '../returns/totals.ts';
 import { openMailLimits, openReceiverMails } from '../staff/account-mails.ts';
 import { IdentityProvider } from '../staff/oidc.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
@@ -29,7 +28,6 @@ export interface Context extends Database {
   authenticate: Authenticate;
   /** Reads an RMA by its id; calls share queries. */
   rmaById: ReturnType<typeof readRmaById>;
-  totalsOf: ReturnType<typeof readTotals>;
   changes: ChangeQueue;
   feedWatches: FeedWatches;
   /** null: the operator set up no mail server. */
@@ -81,7 +79,6 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   return Object.assign(ctx, {
     authenticate: createAuthenticate(ctx),
     rmaById: readRmaById(ctx),
-    totalsOf: readTotals(ctx),
     changes: new ChangeQueue(ctx),
     feedWatches: new FeedWatches(ctx),
     mailLimits: openMailLimits(ctx),
