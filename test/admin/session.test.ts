@@ -118,14 +118,18 @@ describe('signing in', () => {
   if (ENGINE === 'sqlite')
     it('takes as long for an unknown e-mail as for a wrong password', async ({ t }) => {
       const { email } = await newUser(t, { hashed: hashPassword });
-      const work = { known: 0, unknown: 0 };
-      for (let i = 0; i < 9; i += 1) {
-        work.known += await workOf(() => signIn(t, email, 'wrong password'));
-        work.unknown += await workOf(() => signIn(t, `nobody-${i}@example.com`, 'wrong password'));
-      }
+      const works: { known: number; unknown: number }[] = [];
+      for (let i = 0; i < 9; i += 1)
+        works.push({
+          known: await workOf(() => signIn(t, email, 'wrong password')),
+          unknown: await workOf(() => signIn(t, `nobody-${i}@example.com`, 'wrong password')),
+        });
+      // The median: what falls on one request alone, such as collecting garbage, does not count.
+      const ratios = works.map(({ known, unknown }) => unknown / known).toSorted((one, other) => one - other);
+      const ratio = ratios[4];
       // Without a hash to compare with it would be a tenth.
-      expect(work.unknown / work.known).toBeGreaterThan(0.5);
-      expect(work.unknown / work.known).toBeLessThan(2);
+      expect(ratio).toBeGreaterThan(0.5);
+      expect(ratio).toBeLessThan(2);
     });
 
   if (ENGINE === 'sqlite')

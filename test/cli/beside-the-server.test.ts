@@ -7,6 +7,7 @@ import { databaseAsText, foundIn } from '../support/private-values.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { makeShop, startShop } from '../support/shops.ts';
+import { until } from '../support/until.ts';
 
 describe('a command beside a running server takes effect with the next request', () => {
   it('for a plan, a subscription and a revoked client', async () => {
@@ -93,8 +94,12 @@ describe('a command beside a running server takes effect with the next request',
       const { env, get } = await harness();
       const { shopId, key } = await makeShop(env);
       expect((await get('/offline-repairs', { key })).status).toBe(200);
-      const [client] = await cli(['client', 'list', '--shop', shopId], env);
-      expect(Math.abs(Date.parse(client.lastUsedAt) - Date.now())).toBeLessThan(60_000);
+      // Written behind the answer.
+      const lastUsedAt = await until('the last use is written', async () => {
+        const [client] = await cli(['client', 'list', '--shop', shopId], env);
+        return client.lastUsedAt;
+      });
+      expect(Math.abs(Date.parse(lastUsedAt) - Date.now())).toBeLessThan(60_000);
     });
 });
 
