@@ -4,7 +4,7 @@
 export const V8_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1'];
 
 /**
- * For glibc, which otherwise keeps what was freed: one area for all threads, and blocks of 128 kB and more go back to the system at
+ * For glibc, which otherwise keeps what was freed: one arena for all threads, and blocks of 128 kB and more go back to the system at
  * once. Left to itself glibc raises that limit to the largest block that was ever freed.
  */
 export const MALLOC_SETTINGS = {

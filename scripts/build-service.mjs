@@ -12,7 +12,10 @@ const SOURCES = ['src', 'contract'];
 /** Packages with native code stay packages, and so does the log, whose parts find each other by file name. */
 const PACKAGES = ['better-sqlite3', '@node-rs/argon2', 'pg-native', 'pino'];
 
-/** V8 keeps a program's text in memory, and one that has a letter beyond Latin-1, be it in a comment, with two bytes for each letter. */
+/**
+ * V8 keeps a program's source in memory, with two bytes for each character where one is beyond Latin-1, be it in a comment. Only what is
+ * written with `String.raw` must be ASCII as it is.
+ */
 const inAscii = {
   name: 'ascii',
   renderChunk: (code) =>

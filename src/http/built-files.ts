@@ -26,7 +26,7 @@ interface BuiltFile {
   cacheControl: string;
   /** Not compressed. */
   length: number;
-  /** By content encoding, the best first. A large file is there only compressed, and unpacked for the rare client that takes nothing else. */
+  /** By content encoding, the best first. A large asset is there only compressed, and unpacked for the rare client that takes nothing else. */
   encodings: Map<string, Buffer>;
 }
 
@@ -60,13 +60,14 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
         .map(([encoding, ending]) => [encoding, readFileSync(join(root, `${found}${ending}`))]),
     );
     const bytes = encodings.get('identity') as Buffer;
-    if (encodings.has('gzip') && bytes.length > PIECE_BYTES) encodings.delete('identity');
     const name = found.split(sep).join('/');
+    const isAsset = name.startsWith('assets/');
+    if (isAsset && encodings.has('gzip') && bytes.length > PIECE_BYTES) encodings.delete('identity');
     files.set(name, {
       type,
       etag: etagOf(bytes),
       // Built assets carry a hash of their content in their name.
-      cacheControl: name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      cacheControl: isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
       length: bytes.length,
       encodings,
     });
@@ -124,7 +125,7 @@ export const serveBuilt = (
   const files = new Map(built.map(([path, file]) => [path, belowPath(name, publicPath, file)]));
   const missing = files.size > 0 ? {} : { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` };
   app.get(`/${name}`, (_request, reply) => reply.redirect(`${publicPath}/${name}/`, 308));
-  app.get<{ Params: { '*': string } }>(`/${name}/*`, ({ method, params, headers }, reply) => {
+  app.get<{ Params: { '*': string } }>(`/${name}/*`, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
     if (!file) throw new ServiceError('ROUTE_NOT_FOUND', missing);
@@ -141,8 +142,6 @@ export const serveBuilt = (
     if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.type(file.type).header('content-length', bytes?.length ?? file.length);
-    // A stream without a byte: of anything else Fastify would take the length.
-    if (method === 'HEAD') return reply.send(Readable.from([]));
     if (bytes && bytes.length <= PIECE_BYTES) return reply.send(bytes);
     const stored = bytes ?? (file.encodings.get('gzip') as Buffer);
     const pieces = Readable.from(inPieces(stored), { objectMode: false });

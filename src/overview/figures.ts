@@ -15,7 +15,7 @@ import {
   type RmaTableName,
   STATUSES,
 } from '../returns/store.ts';
-import { totalsOf } from '../returns/totals.ts';
+import { totalsByStatus } from '../returns/totals.ts';
 import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
 import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/counters.ts';
@@ -120,8 +120,8 @@ const figuresOf = async (ctx: Context, caller: Caller, table: RmaTableName, time
       .limit(sql.lit(WORK_SHOWN));
   const oldest = numbers.where('status', '<>', 'OFFLINE_RESOLVED').orderBy('number');
   const count = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;
-  const [totalOf, counted, perDay, next, own, openLongest] = await Promise.all([
-    totalsOf(ctx, shop.id, table),
+  const [totals, counted, perDay, next, own, openLongest] = await Promise.all([
+    totalsByStatus(ctx, shop.id, table),
     // All in one pass over open returns, and without groups, which SQLite would sort.
     open
       .select((eb) => [
@@ -139,7 +139,7 @@ const figuresOf = async (ctx: Context, caller: Caller, table: RmaTableName, time
     read(byDue(numbers.where('assignee_id', '=', actor.id))),
     read(oldest.limit(sql.lit(LONGEST_SHOWN))),
   ]);
-  const byStatus = STATUSES[table].map((status) => ({ status, count: totalOf(status) }));
+  const byStatus = STATUSES[table].map((status) => ({ status, count: totals.get(status) ?? 0 }));
   const { total, mine, unassigned, overdue, due, waiting } = counted;
   const within = [...AGE_STEPS_DAYS.map((step) => counted[`upTo${step}`]), total];
   return {

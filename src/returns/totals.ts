@@ -36,9 +36,12 @@ const addingTotals = statement(
 export const saveTotals = (changes: Total[]): Change[] =>
   changes.length === 0 ? [] : [change(addingTotals, { changes })];
 
+const STATUS = sql<string>`replace(status, ${sql.lit(` ${ERASED}`)}, '')`;
+const SUM = sql<number>`cast(coalesce(sum(count), 0) as bigint)`;
+
 /** What narrows a total, by its name among the filters of a list. */
 const NARROWED = {
-  status: (_table, status) => sql<SqlBool>`replace(status, ${sql.lit(` ${ERASED}`)}, '') = ${status}`,
+  status: (_table, status) => sql<SqlBool>`${STATUS} = ${status}`,
   open: (table) =>
     sql<SqlBool>`status in (${sql.join(openStatuses(table).map((status) => sql.lit(status)))})`,
   ended: isEnded,
@@ -57,25 +60,23 @@ export const keptTotal = (
 ): RawBuilder<number> => {
   const narrowed = filters.map((name) => NARROWED[name as keyof typeof NARROWED](table, status));
   const conditions = [sql`shop_id = ${shop}`, sql`kind = ${sql.lit(table)}`, ...narrowed];
-  return sql`(select cast(coalesce(sum(count), 0) as bigint) from rma_totals where ${sql.join(conditions, sql` and `)})`;
+  return sql`(select ${SUM} from rma_totals where ${sql.join(conditions, sql` and `)})`;
 };
 
 /** Of one kind, by status. */
-export const totalsOf = async (
+export const totalsByStatus = async (
   { reads }: Context,
   shopId: string,
   kind: RmaTableName,
-): Promise<(status: string) => number> => {
+): Promise<Map<string, number>> => {
   const rows = await reads
     .selectFrom('rma_totals')
-    .select(['status', 'count'])
+    .select([STATUS.as('status'), SUM.as('total')])
     .where('shop_id', '=', shopId)
     .where('kind', '=', kind)
+    .groupBy(STATUS)
     .execute();
-  return (wanted) =>
-    rows
-      .filter(({ status }) => status.replace(` ${ERASED}`, '') === wanted)
-      .reduce((sum, { count }) => sum + count, 0);
+  return new Map(rows.map(({ status, total }) => [status, total]));
 };
 
 const MOST_STORES = 500;
