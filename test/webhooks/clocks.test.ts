@@ -86,5 +86,5 @@ it('a receiver woken early is served at its time, not at the next scan', async (
   t.ctx.wake('deliveries', client.id);
   const [got] = await receiver.got(1);
   expect((got?.at ?? 0) - leftAt).toBeGreaterThanOrEqual(1_400);
-  expect((got?.at ?? 0) - leftAt).toBeLessThan(scaled(4_800));
+  expect((got?.at ?? 0) - leftAt).toBeLessThan(scaled(3_500));
 });
