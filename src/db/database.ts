@@ -69,6 +69,8 @@ export interface Database extends Dialect {
   db: Db;
   /** For pages of lists. Statements here have one plan, whatever their values are. */
   lists: Db;
+  /** The same for pages of a few rows, to which an index leads: those that are asked for together share a connection and a packet. */
+  shortLists: Db;
   /** The same for short reads, which share a few connections. */
   reads: Db;
   /** For reads of staff that may look at all rows of a shop: on SQLite a thread of its own, so that no other request waits for them. */

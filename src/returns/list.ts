@@ -130,6 +130,14 @@ const IN_ORDER: readonly string[] = [...Object.keys(EQUAL), 'unassigned'];
 const isInOrder = ({ sort, conditions }: ListShape): boolean =>
   sort === 'number' && isTotalKept(conditions.filter((name) => !IN_ORDER.includes(name)));
 
+/** An index leads to these, of which a shop has few with the same value. */
+const REFERENCES: readonly Condition[] = ['externalRef', 'orderNumber', 'serialNumber', 'tradeOrderNumber'];
+
+/** Without looking at many rows. */
+const isQuicklyCounted = (shape: ListShape): boolean =>
+  isTotalKept(shape.conditions) ||
+  (isInOrder(shape) && shape.conditions.some((name) => REFERENCES.includes(name)));
+
 /** Few may match, of many numbers. */
 const COUNTED_FIRST: readonly Condition[] = ['updatedSince', 'dueFrom', 'dueTo', 'waiting'];
 
@@ -239,14 +247,17 @@ const phoneDigitsOf = (q: string | undefined): string | undefined => {
   return digits.length >= FEWEST_DIGITS ? digits : undefined;
 };
 
+const totalOf = (engine: Engine, shape: ListShape, params: ListValues): RawBuilder<number> =>
+  isTotalKept(shape.conditions)
+    ? keptTotal(shape.table, shape.conditions, params)
+    : sql<number>`(${matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'))})`;
+
 const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: ListValues) =>
     ordered(matching(engine, shape, params), shape, params)
       .select(shape.whole ? columnsOf(shape.table) : ['number'])
       // In the same statement, since each packet to PostgreSQL takes as long as reading ten rows.
-      .$if(isTotalKept(shape.conditions), (page) =>
-        page.select(keptTotal(shape.table, shape.conditions, params).as('total')),
-      )
+      .$if(isQuicklyCounted(shape), (page) => page.select(totalOf(engine, shape, params).as('total')))
       .limit(params.limit)
       .offset(params.offset),
   ),
@@ -254,9 +265,7 @@ const pageOfList = statementsBy((shape: PageShape) =>
 
 const countOfList = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) =>
-    isTotalKept(shape.conditions)
-      ? engine.db.selectNoFrom(keptTotal(shape.table, shape.conditions, params).as('total'))
-      : matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total')),
+    engine.db.selectNoFrom(totalOf(engine, shape, params).as('total')),
   ),
 );
 
@@ -265,6 +274,9 @@ const WHOLE_RETURNS = { offline_repairs: 100, trade_returns: 50 };
 
 /** Up to so many are sorted; beyond, the page is found sooner among all numbers. */
 const FEW = 10_000;
+
+/** So few are looked at for a page that shares a connection with other lists. */
+const SHORT = 100;
 
 /** What programs ask never shares connections with the admin app. */
 export const listsFor = (ctx: Context, caller: Caller): Db => (isApiClient(caller) ? ctx.lists : ctx.db);
@@ -283,7 +295,9 @@ export const listRmas = async <Item>(
     asksDue || filters.sort === 'dueAt' ? targetsIn(await readTargets(ctx, shopId), table) : null;
   const { shape, values } = listQuery(caller, table, filters, targets, ctx.clock.now());
   const isQuick = isTotalKept(shape.conditions) && isInOrder(shape);
-  const db = isQuick || isApiClient(caller) ? listsFor(ctx, caller) : ctx.scans;
+  const isShort = isQuicklyCounted(shape) && isInOrder(shape) && filters.page * filters.limit <= SHORT;
+  const programs = isShort ? ctx.shortLists : ctx.lists;
+  const db = isApiClient(caller) ? programs : isQuick ? ctx.db : ctx.scans;
   const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
   // Kept plans know no values, so the count decides how the page is read.
   const counted = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;

@@ -14,6 +14,8 @@ import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
+/** With twice as many, a list waits longer for those before it and no more are answered. */
+const LISTS_A_PACKET = 16;
 
 export const openPostgres = (
   connectionString: string,
@@ -36,6 +38,7 @@ export const openPostgres = (
     clock,
     db,
     lists: pools.lists.kysely(),
+    shortLists: pools.lists.kysely(LISTS_A_PACKET),
     reads: pools.reads.kysely(),
     scans: db,
     webhooks: pools.webhooks.kysely(),

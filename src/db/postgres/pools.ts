@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
+import { batched } from '../../lib/batch.ts';
 import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
@@ -244,13 +245,31 @@ export class CheckedPool {
     });
   }
 
-  kysely(): Kysely<Tables> {
+  /** With `mostTogether`, for single statements: those that are asked for together, or wait, share a connection and a packet. */
+  kysely(mostTogether = 1): Kysely<Tables> {
     // What Kysely would do beyond connect, query and release, cursors and cancelling, is not used here.
-    const pool = this as unknown as PostgresPool;
+    const pool = (mostTogether > 1 ? this.#sharing(mostTogether) : this) as unknown as PostgresPool;
     return new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
       log: ({ queryDurationMillis, level }) => this.observer.onQuery(queryDurationMillis, level === 'error'),
     });
+  }
+
+  #sharing(most: number) {
+    const connections = batched(
+      async (callers: null[]) => {
+        const connection = await this.connect();
+        let users = callers.length;
+        const release = (): void => {
+          users -= 1;
+          if (users === 0) connection.release();
+        };
+        const query: Connection['query'] = (text, values) => connection.query(text, values);
+        return callers.map(() => ({ query, release }));
+      },
+      { most, afterFailure: () => 'fail' },
+    );
+    return { connect: () => connections(null) };
   }
 
   async #isUsable(connection: Connection): Promise<boolean> {

@@ -55,6 +55,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     clock: systemClock,
     db,
     lists: db,
+    shortLists: db,
     reads: db,
     scans: kyselyThat('FULL', { heavyReads }),
     webhooks: light,
