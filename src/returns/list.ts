@@ -247,25 +247,30 @@ const phoneDigitsOf = (q: string | undefined): string | undefined => {
   return digits.length >= FEWEST_DIGITS ? digits : undefined;
 };
 
-const totalOf = (engine: Engine, shape: ListShape, params: ListValues): RawBuilder<number> =>
-  isTotalKept(shape.conditions)
-    ? keptTotal(shape.table, shape.conditions, params)
-    : sql<number>`(${matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'))})`;
+const counted = (engine: Engine, shape: ListShape, params: ListValues) =>
+  matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
 
 const pageOfList = statementsBy((shape: PageShape) =>
-  statement((engine, params: ListValues) =>
-    ordered(matching(engine, shape, params), shape, params)
-      .select(shape.whole ? columnsOf(shape.table) : ['number'])
-      // In the same statement, since each packet to PostgreSQL takes as long as reading ten rows.
-      .$if(isQuicklyCounted(shape), (page) => page.select(totalOf(engine, shape, params).as('total')))
-      .limit(params.limit)
-      .offset(params.offset),
-  ),
+  statement((engine, params: ListValues) => {
+    const total = isTotalKept(shape.conditions)
+      ? keptTotal(shape.table, shape.conditions, params)
+      : sql<number>`(${counted(engine, shape, params)})`;
+    return (
+      ordered(matching(engine, shape, params), shape, params)
+        .select(shape.whole ? columnsOf(shape.table) : ['number'])
+        // In the same statement, since each packet to PostgreSQL takes as long as reading ten rows.
+        .$if(isQuicklyCounted(shape), (page) => page.select(total.as('total')))
+        .limit(params.limit)
+        .offset(params.offset)
+    );
+  }),
 );
 
 const countOfList = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) =>
-    engine.db.selectNoFrom(totalOf(engine, shape, params).as('total')),
+    isTotalKept(shape.conditions)
+      ? engine.db.selectNoFrom(keptTotal(shape.table, shape.conditions, params).as('total'))
+      : counted(engine, shape, params),
   ),
 );
 
@@ -300,16 +305,16 @@ export const listRmas = async <Item>(
   const db = isApiClient(caller) ? programs : isQuick ? ctx.db : ctx.scans;
   const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
   // Kept plans know no values, so the count decides how the page is read.
-  const counted = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
-  const few = counted !== null && counted <= FEW;
+  const countedFirst = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
+  const few = countedFirst !== null && countedFirst <= FEW;
   // Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million.
   const whole = filters.limit <= WHOLE_RETURNS[table] && isInOrder(shape);
   const page = pageOfList({ ...shape, whole, few });
   const { rows } =
-    counted === 0
+    countedFirst === 0
       ? { rows: [] }
       : await db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values));
-  const total = rows[0]?.total ?? counted ?? totalOfLastPage(filters, rows.length) ?? (await count());
+  const total = rows[0]?.total ?? countedFirst ?? totalOfLastPage(filters, rows.length) ?? (await count());
   const source = {
     name: table,
     view,

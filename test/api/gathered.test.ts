@@ -49,3 +49,12 @@ it('one creation that the database refuses fails alone, and takes no number and 
   expect(numbersOf(made)).toEqual(upTo(29));
   expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
 });
+
+it('lists at the same time answer each with its own page', async ({ t }) => {
+  for (let i = 0; i < 12; i += 1)
+    await t.post('/offline-repairs', repairBody({ externalRef: `ref-${i % 6}` }));
+  const answers = await atOnce(40, (i) => t.get(`/offline-repairs?externalRef=ref-${i % 7}&limit=1`));
+  expect(answers.map(({ body }) => [body.total, body.items[0]?.externalRef])).toEqual(
+    answers.map((_, i) => (i % 7 === 6 ? [0, undefined] : [2, `ref-${i % 7}`])),
+  );
+});

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import type { Database, Db } from '../../src/db/database.ts';
 import { searchReturns } from '../../src/returns/search.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import type { Caller } from '../../src/shops/plans.ts';
@@ -85,9 +85,18 @@ describe('each kind of work has connections of its own', () => {
 });
 
 /** Which process of PostgreSQL answers. */
-const answerer = async ({ reads }: Database, from = sql`pg_sleep(0)`): Promise<number> => {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid from ${from}`.execute(reads);
+const answererOf = async (db: Db, from = sql`pg_sleep(0)`): Promise<number> => {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid from ${from}`.execute(db);
   return rows[0]?.pid as number;
+};
+const answerer = ({ reads }: Database, from?: RawBuilder<unknown>) => answererOf(reads, from);
+
+/** Whether a statement waits for the lock of these tests. */
+const isWaited = async (db: Db): Promise<boolean> => {
+  const own = sql`database = (select oid from pg_database where datname = current_database())`;
+  const { rows } =
+    await sql`select from pg_locks where ${own} and locktype = 'advisory' and not granted`.execute(db);
+  return rows.length > 0;
 };
 
 describe('short reads', () => {
@@ -122,5 +131,36 @@ describe('short reads', () => {
     await sql`select pg_terminate_backend(${pid})`.execute(database.db);
     const later = await until('it answers again', () => answerer(database).catch(() => null));
     expect(later).not.toBe(pid);
+  });
+});
+
+describe('short lists', () => {
+  it('that are asked for together share a connection, which has no slow one', async () => {
+    const { db, shortLists } = await openEngine();
+    await db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(1)`.execute(other);
+      const slow = answererOf(shortLists, sql`pg_advisory_lock(1)`);
+      await until('it waits', () => isWaited(db));
+      const pids = await Promise.all(Array.from({ length: 10 }, () => answererOf(shortLists)));
+      await sql`select pg_advisory_unlock(1)`.execute(other);
+      expect(new Set(pids).size).toBe(1);
+      expect(pids).not.toContain(await slow);
+    });
+  });
+
+  it('fail together where their connection breaks, and the next ones get a new one', async () => {
+    const { db, shortLists } = await openEngine();
+    await db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(1)`.execute(other);
+      const [pid, ...answers] = [
+        answererOf(shortLists),
+        ...Array.from({ length: 5 }, () => answererOf(shortLists, sql`pg_advisory_lock_shared(1)`)),
+      ];
+      const ended = Promise.allSettled(answers);
+      await sql`select pg_terminate_backend(${await pid})`.execute(other);
+      expect((await ended).map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+      const later = await until('it answers again', () => answererOf(shortLists).catch(() => null));
+      expect(later).not.toBe(await pid);
+    });
   });
 });
