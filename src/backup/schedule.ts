@@ -13,10 +13,12 @@ import { CliFailure, fileError } from '../service/start-failure.ts';
 import { encrypterFor } from './encryption.ts';
 import { takeBackup } from './take-backup.ts';
 
-// One backup a day, by one process of all. What is due is claimed with one statement on one row; a claim without a result, since its
-// process died or failed, is open again after two hours.
+// One backup a day, by one process of all. What is due is claimed with one statement on one row; a claim without a result is open again
+// two hours after its process failed, died or last wrote a row.
 
 const OPEN_AGAIN_MS = 2 * 60 * 60_000;
+/** While rows are written. Otherwise a backup of more than two hours would be begun again beside itself, and its result not count. */
+const RENEW_EVERY_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 60_000;
 /** No process writes this long without a byte: it is of one that was killed. */
 const ABANDONED_MS = 60 * 60_000;
@@ -90,36 +92,71 @@ const wordsFor = (error: unknown): string => {
   return reasonOf(error) ?? fileError(error, 'BACKUP_DIR is gone') ?? code ?? name;
 };
 
+/** Where another process has claimed the backup in the meantime, nothing is saved: its result counts. */
+class Claim {
+  readonly #ctx: Context;
+  #state: ScheduleState;
+  #renewedAt: number;
+  #saving: Promise<unknown> = Promise.resolve();
+
+  constructor(ctx: Context, state: ScheduleState) {
+    this.#ctx = ctx;
+    this.#state = state;
+    this.#renewedAt = state.claimedAt;
+  }
+
+  readonly renew = (): void => {
+    const claimedAt = this.#ctx.clock.now();
+    if (claimedAt - this.#renewedAt < RENEW_EVERY_MS) return;
+    this.#renewedAt = claimedAt;
+    void this.save({ claimedAt });
+  };
+
+  save(change: Partial<ScheduleState>): Promise<unknown> {
+    const { db, log } = this.#ctx;
+    const failed = warning(log, 'the state of a backup could not be saved; it may be taken again');
+    this.#saving = this.#saving.then(() => this.#replace(db, { ...this.#state, ...change })).catch(failed);
+    return this.#saving;
+  }
+
+  async #replace(db: Db, next: ScheduleState): Promise<void> {
+    if (await replaceFact(db, FACT, JSON.stringify(this.#state), JSON.stringify(next))) this.#state = next;
+  }
+}
+
+const claimDue = async (ctx: Context, schedule: BackupSchedule): Promise<Claim | null> => {
+  const claimedAt = ctx.clock.now();
+  const due = lastDue(claimedAt, schedule);
+  const before = await findFact(ctx.db, FACT);
+  const known = stateIn(before);
+  if (known && !isOpen(known, due, claimedAt)) return null;
+  const state = { due, claimedAt, doneAt: null, error: null, newest: known?.newest ?? null };
+  if (!(await replaceFact(ctx.db, FACT, before, JSON.stringify(state)))) return null;
+  if (before !== null && !known)
+    ctx.log.warn('the stored state of scheduled backups could not be read; a backup is taken now');
+  return new Claim(ctx, state);
+};
+
 /** Takes the backup that is due, if no process has or does. */
 export const backUpIfDue = async (ctx: Context, schedule: BackupSchedule, signal: AbortSignal) => {
-  const { db, log, clock, config, metrics } = ctx;
-  const claimedAt = clock.now();
-  const due = lastDue(claimedAt, schedule);
-  const before = await findFact(db, FACT);
-  const state = stateIn(before);
-  if (state && !isOpen(state, due, claimedAt)) return;
-  const claim = { due, claimedAt, doneAt: null, error: null, newest: state?.newest ?? null };
-  if (!(await replaceFact(db, FACT, before, JSON.stringify(claim)))) return;
-  if (before !== null && !state)
-    log.warn('the stored state of scheduled backups could not be read; a backup is taken now');
-  // Where another process has claimed it in the meantime, its result counts.
-  const settle = (result: Partial<ScheduleState>): Promise<unknown> =>
-    replaceFact(db, FACT, JSON.stringify(claim), JSON.stringify({ ...claim, ...result })).catch(
-      warning(log, 'the result of a backup could not be saved; it will be taken again'),
-    );
+  const { log, clock, config, metrics } = ctx;
+  const claim = await claimDue(ctx, schedule);
+  if (!claim) return;
   const { backupRecipients: recipients } = config;
-  const name = nameAt(claimedAt, recipients.length > 0);
+  const at = clock.now();
+  const name = nameAt(at, recipients.length > 0);
   try {
     await deleteAbandoned(schedule.folder);
-    const { bytes, rows } = await takeBackup(config, join(schedule.folder, name), { recipients, signal });
-    log.info({ file: name, bytes, rows, ms: clock.now() - claimedAt }, 'backup taken');
-    await settle({ doneAt: clock.now(), newest: { at: claimedAt, file: name, bytes } });
+    const path = join(schedule.folder, name);
+    const { bytes, rows } = await takeBackup(config, path, { recipients, signal, onRow: claim.renew });
+    log.info({ file: name, bytes, rows, ms: clock.now() - at }, 'backup taken');
+    await claim.save({ doneAt: clock.now(), newest: { at, file: name, bytes } });
   } catch (error) {
-    if (signal.aborted) return void (await settle({ claimedAt: 0 }));
+    if (signal.aborted) return void (await claim.save({ claimedAt: 0 }));
     metrics.failedBackups.inc();
     const reason = wordsFor(error);
     log.error({ reason, error: describeError(error) }, 'backup failed; it will be tried again in two hours');
-    return void (await settle({ error: reason }));
+    return void (await claim.save({ error: reason }));
   }
   await deleteOld(schedule.folder, schedule.keep, name).catch(
     warning(log, 'old backups could not be deleted'),

@@ -174,7 +174,7 @@ const addCustomer = (customer: Command): void => {
       by(EraseCustomer.shape.reason),
     )
     .option('--include-open', 'also in returns that are open; webhooks about them that wait are dropped')
-    .option('--dry-run', 'only name the returns')
+    .addOption(new Option('--dry-run', 'only name the returns').implies({ reason: 'dry run' }))
     .option('--confirm', 'erase them')
     .action((options) => once(options.json, (ctx, { customerErase }) => customerErase(ctx, options)));
   command(customer, 'erasures', 'print the list of what was erased, which holds ids only')

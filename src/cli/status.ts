@@ -11,6 +11,8 @@ import { nowOf, STATEMENT_MS } from './doctor-data.ts';
 
 // `status`: the whole installation at a glance. It changes nothing; `doctor` judges.
 
+/** What is read here came with this migration, or before. */
+const READS_SCHEMA = '0003-client-rights';
 const KEYS_WITHIN_DAYS = 30;
 /** Of receivers and of keys; the counts are of all. */
 const MOST_SHOWN = 50;
@@ -38,10 +40,10 @@ const look = async (reading: Reading, config: Config) => {
   const { db } = reading;
   const nowMs = await nowOf(reading);
   const applied = await reading.migrations();
-  if (!applied.includes('0001-initial-schema'))
-    throw new CliFailure(
-      'this database has not been set up: the start of a service does that, or handback migrate',
-    );
+  if (!applied.includes(READS_SCHEMA)) {
+    const state = applied.length === 0 ? 'has not been set up' : `is older than ${READS_SCHEMA}`;
+    throw new CliFailure(`this database ${state}: the start of a service does that, or handback migrate`);
+  }
   const waiting = await findWaiting(db);
   const receivers = await findReceivers(db);
   const backups = await readSchedule(db);

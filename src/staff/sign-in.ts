@@ -170,7 +170,7 @@ const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> 
 const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCode): Promise<void> => {
   const { user, codesToday } = attempt;
   const { address } = attempt.from;
-  if (user && code === 'SECOND_FACTOR_WRONG' && codesToday === WARNED_AT)
+  if (user && ctx.config.passwordSignIn && code === 'SECOND_FACTOR_WRONG' && codesToday === WARNED_AT)
     await warnPasswordExposed(ctx, user);
   const trace = TRACED[code];
   if (!trace) return;

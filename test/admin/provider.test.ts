@@ -564,6 +564,22 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     for (const text of changed) expect(text).toContain('the address of your account');
   });
 
+  it('ten wrong codes with a link do not say that a password is known', async () => {
+    const { t, provider, grace } = await withProvider({ PASSWORD_SIGN_IN: 'false' });
+    await turnOn(t, (await enter(t, provider, { auth_time: seconds() })).caller);
+    const { userLink } = await import('../../src/cli/commands.ts');
+    const token = (await userLink(t.ctx, grace.email)).link.split('#')[1];
+    const use = (code: string) => adminCaller(t).post('/links/use', { token, code });
+    for (let i = 0; i < 10; i += 1) expectError(await use(`00000${i}`), 401, 'SECOND_FACTOR_WRONG');
+    expectError(await use('000000'), 429);
+    const { password_exposed_at } = await t.ctx.db
+      .selectFrom('users')
+      .select('password_exposed_at')
+      .where('id', '=', grace.id)
+      .executeTakeFirstOrThrow();
+    expect(password_exposed_at).toBeNull();
+  });
+
   if (ENGINE === 'sqlite')
     it('a link takes a password where there are passwords', async () => {
       const { t, grace } = await withProvider();

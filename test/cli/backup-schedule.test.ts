@@ -368,6 +368,23 @@ describe('from day to day', () => {
       expect([await take(), await take()]).toEqual([1, 0]);
     });
 
+  if (ENGINE === 'sqlite')
+    it('one that takes hours keeps its claim while it writes, and its result counts', async () => {
+      const { app, schedule, take } = await openSchedule(3);
+      const slow = {
+        ...app.ctx.clock,
+        now: () => {
+          app.clock.advance(0.2 * HOUR);
+          return app.ctx.clock.now();
+        },
+      };
+      await backUpIfDue({ ...app.ctx, clock: slow }, schedule, NEVER);
+      const { claimedAt = 0, doneAt, newest } = (await readSchedule(app.ctx.db)) ?? {};
+      expect(claimedAt - (newest?.at ?? 0)).toBeGreaterThan(2 * HOUR);
+      expect((doneAt ?? 0) - claimedAt).toBeLessThan(HOUR);
+      expect(await take()).toBe(0);
+    });
+
   it('two that look at the same moment take one, and a stop leaves it to the next', async () => {
     const { app, folder, schedule, take } = await openSchedule(3);
     const stopping = new AbortController();

@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { everyRow } from '../support/backups.ts';
+import { migrateTo, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { everyRow, failing } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { ENGINE } from '../support/harness.ts';
 import {
   emptyDatabase,
   lookInto,
@@ -13,6 +17,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
+import { UNOBSERVED } from '../support/unobserved.ts';
 
 const DAY = 86_400_000;
 
@@ -116,6 +121,16 @@ describe('status', () => {
       DATABASE_POOLS: ['changes=6,lists=4,admin=4,webhooks=3,reads=4', 'default'],
     });
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  });
+
+  it('says so where the schema is older than what it reads', async () => {
+    const env = await emptyDatabase();
+    const database = openDatabase(readConfig(env), UNOBSERVED);
+    await migrateTo(database.db, { ...SCHEMA_DIALECTS[ENGINE], notice: () => {} }, '0002-receipts');
+    await database.close();
+    expect(await failing(['status'], env)).toMatch(
+      /this database is older than 0003-client-rights: .* handback migrate\n$/,
+    );
   });
 
   it('says so where there is no database, or one that has not been set up', async () => {
