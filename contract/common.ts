@@ -54,7 +54,7 @@ const LAST_PAGE = 1_000_000_000;
 export const wholeNumber = (least: number, most: number, fallback: number, description: string) =>
   z
     .string()
-    .regex(/^\d{1,10}$/, { error: `must be a whole number from ${least} to ${most}` })
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}` })
     .transform(Number)
     .pipe(z.number().min(least).max(most))
     .default(fallback)

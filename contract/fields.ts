@@ -23,6 +23,11 @@ const textErrors = (value: string, max: number): TextError[] => [
     : []),
 ];
 const EMPTY: TextError = { rule: 'notEmpty', message: 'must not be empty' };
+/** Pasted from a web page, for example. */
+const HIDDEN = /[\p{Cc}\p{Cf}]/u;
+const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
+/** NUL is another error. */
+const isBlank = (value: string): boolean => !VISIBLE.test(value) && !value.includes('\0');
 
 const reporting =
   (errorsOf: (value: string) => TextError[]) =>
@@ -45,7 +50,7 @@ interface About {
 
 /** A required text that is not empty after trimming. */
 export const text = (max: number, about: About = {}) =>
-  checked((value) => (value === '' ? [EMPTY] : textErrors(value, max))).meta({
+  checked((value) => (isBlank(value) ? [EMPTY] : textErrors(value, max))).meta({
     minLength: 1,
     maxLength: max,
     pattern: NOT_BLANK,
@@ -79,8 +84,13 @@ const EMAIL = new RegExp(
   String.raw`^[^${NOT_IN_EMAIL}]{1,64}@(?:[^${NOT_IN_EMAIL}.]+\.)+[^${NOT_IN_EMAIL}.]{2,}$`,
 );
 
+const HIDDEN_IN_EMAIL: TextError = { rule: 'format', message: 'must not contain invisible characters' };
+
 export const email = (about: About = {}) =>
-  checked((value) => textErrors(value, LENGTH.name))
+  checked((value) => {
+    const errors = textErrors(value, LENGTH.name);
+    return errors.length === 0 && HIDDEN.test(value) ? [HIDDEN_IN_EMAIL] : errors;
+  })
     .regex(EMAIL, { error: 'must be an e-mail address' })
     .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 

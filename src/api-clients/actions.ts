@@ -56,7 +56,7 @@ const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
 /** A key ends at once by being revoked, not by a mistyped year. */
 const mustLieAhead = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (typeof expiresAt === 'number' && expiresAt <= nowMs)
-    throw invalidField('expiresAt', 'format', 'must lie ahead');
+    throw invalidField('expiresAt', 'format', 'must be in the future');
 };
 
 const AUDITED = ['name', 'webhookUrl', 'rights', 'events', 'expiresAt'] as const;
@@ -146,7 +146,7 @@ export const replaceClient = async (
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
   if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_DAYS * DAY_MS))
-    throw invalidField('oldKeyUntil', 'format', 'must lie ahead, by 30 days at most');
+    throw invalidField('oldKeyUntil', 'format', 'must be in the future, by 30 days at most');
   const replacing = async (trx: Trx) => {
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
     await lockCounter(ctx, trx, shopId);

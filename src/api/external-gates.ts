@@ -25,7 +25,11 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const writeGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
   if (READS.has(method)) return;
   const { right = 'write', whileReadOnly } = routeOptions.config;
-  if (!caller.rights?.includes(right)) throw new ServiceError('RIGHT_REQUIRED', { right });
+  if (!caller.rights?.includes(right))
+    throw new ServiceError('RIGHT_REQUIRED', {
+      message: `The API client lacks the right ${right}: an Admin can give it in the admin app.`,
+      right,
+    });
   if (!caller.shop.active && !whileReadOnly) throw new ServiceError('READ_ONLY');
 };
 

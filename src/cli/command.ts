@@ -55,22 +55,23 @@ const noticeLine = (line: string): void => {
   notice(reason ? `${msg}: ${reason}` : msg);
 };
 
-/** Work on the service's own database. Only where `creates` is set a missing one is created in the default folder. */
+/** Work on the service's own database. Only where `creates` is set a missing one is created, or an empty one set up. */
 export const withContext = async <Result>(
   config: Config,
   work: (ctx: Context) => Promise<Result>,
   { creates = false } = {},
 ): Promise<Result> => {
-  const { databaseUrl, dataDir, dataDirIsSet } = config;
+  const { databaseUrl, dataDir } = config;
   const { fileIn } = await import('../db/open.ts');
   // A command without the settings of the service would create another database, in the folder where it runs.
-  if (!creates && !databaseUrl && !dataDirIsSet && !existsSync(fileIn(dataDir)))
+  if (!creates && !databaseUrl && !existsSync(fileIn(dataDir)))
     throw new CliFailure(
       `there is no data in ${dataDir}: run this command with the settings of the service (DATABASE_URL or DATA_DIR), or in its folder. The first start of a service, or handback migrate, creates it`,
     );
   const [{ openContext }, { pino }] = await Promise.all([import('../service/context.ts'), import('pino')]);
   const ctx = await openContext(config, {
     log: pino({ level: 'error' }, { write: noticeLine }),
+    isSetUp: !creates,
     onWait: () => notice('waiting for the database (DATABASE_URL)'),
   });
   try {

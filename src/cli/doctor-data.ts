@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
 import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
 import { expiringKeys } from '../api-clients/store.ts';
-import { isLate, readSchedule } from '../backup/schedule.ts';
+import { checkBackups, isLate, readSchedule } from '../backup/schedule.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading } from '../db/transfer.ts';
@@ -88,6 +88,7 @@ const checkKeys = async (reading: Reading): Promise<Finding> => {
 
 const checkBackup = async (reading: Reading, config: Config): Promise<Finding> => {
   if (!config.backups) return ok('none is scheduled here: BACKUP_DAILY_AT and BACKUP_DIR take one every day');
+  await checkBackups(config);
   const state = await readSchedule(reading.db);
   const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is none yet';
   const failed = state?.error ? `; the last try failed: ${state.error}` : '';

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { isUnavailable } from '../db/database-errors.ts';
 import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { detectPooler } from '../db/open.ts';
-import { type PoolerMode, type Reading, type ServerFacts, withSnapshot } from '../db/transfer.ts';
+import { type PoolerMode, type Reading, type ServerFacts, tryWrite, withSnapshot } from '../db/transfer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { IdentityProvider, ProviderRefusal } from '../staff/oidc.ts';
@@ -38,10 +38,11 @@ const examine = async (look: Look): Promise<void> => {
   if (server?.state === 'ok') {
     const schema = await look('migrations', () => read(checkMigrations));
     await look('pooler', () => detectPooler(config).then((mode) => mode && POOLERS[mode]));
-    if (schema?.state === 'ok')
+    if (schema?.state === 'ok') {
+      await look('writes', () => tryWrite(config).then(() => ok('are taken')));
       for (const [name, check] of DATA_CHECKS)
         await look(name, () => read((reading) => check(reading, config)));
-    else await look('data', async () => warn('not checked: its schema is not that of this release'));
+    } else await look('data', async () => warn('not checked: its schema is not that of this release'));
   }
   await look('disk', () => checkDisk(config));
   await look('provider', () => checkProvider(config));

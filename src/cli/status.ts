@@ -1,6 +1,6 @@
 import { expiringKeys } from '../api-clients/store.ts';
 import { readSchedule } from '../backup/schedule.ts';
-import { MIGRATIONS } from '../db/migrate.ts';
+import { MIGRATIONS, NOT_SET_UP } from '../db/migrate.ts';
 import { type Reading, withSnapshot } from '../db/transfer.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { type Config, readConfig, type SettingInForce, VERSION } from '../service/config.ts';
@@ -41,8 +41,10 @@ const look = async (reading: Reading, config: Config) => {
   const nowMs = await nowOf(reading);
   const applied = await reading.migrations();
   if (!applied.includes(READS_SCHEMA)) {
-    const state = applied.length === 0 ? 'has not been set up' : `is older than ${READS_SCHEMA}`;
-    throw new CliFailure(`this database ${state}: the start of a service does that, or handback migrate`);
+    if (applied.length === 0) throw new CliFailure(NOT_SET_UP);
+    throw new CliFailure(
+      `this database is older than ${READS_SCHEMA}: the start of a service brings it up to date, or handback migrate`,
+    );
   }
   const waiting = await findWaiting(db);
   const receivers = await findReceivers(db);

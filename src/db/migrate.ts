@@ -88,6 +88,9 @@ export const unknownMigration = (executed: readonly string[]): { name: string; b
   return name ? { name, by: name > NEWEST ? 'a newer release' : 'a pre-release version' } : null;
 };
 
+export const NOT_SET_UP =
+  'this database has not been set up: the start of a service does that, or handback migrate';
+
 export const executedMigrations = async (db: Kysely<Tables>): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   return rows.map(({ name }) => name);

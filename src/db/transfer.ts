@@ -4,6 +4,7 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import type pg from 'pg';
 import { ConfigError } from '../service/config.ts';
 import type { Db, Trx } from './database.ts';
+import { saveFact } from './installation-facts.ts';
 import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
 import { fileIn, type Where } from './open.ts';
 import { Hosts } from './postgres/hosts.ts';
@@ -102,6 +103,30 @@ export const fillDatabase = (
   work: (filling: Filling) => Promise<void>,
 ): Promise<void> =>
   databaseUrl ? fillPostgres(databaseUrl, notice, work) : fillSqlite(fileIn(dataDir), notice, work);
+
+const UNDONE = new Error('undone');
+const WRITE_TIMEOUT_MS = 3_000;
+
+/** Throws where the database takes no write, as `/readyz` does. The write is undone. */
+export const tryWrite = async ({ databaseUrl, dataDir }: Where): Promise<void> => {
+  const write = (db: Db) =>
+    db
+      .transaction()
+      .execute(async (trx) => {
+        await saveFact(trx, 'ready-check', '0');
+        throw UNDONE;
+      })
+      .catch((error) => {
+        if (error !== UNDONE) throw error;
+      });
+  if (databaseUrl) return alone(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, write);
+  const raw = new Sqlite(fileIn(dataDir), { fileMustExist: true, timeout: WRITE_TIMEOUT_MS });
+  try {
+    await write(new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) }));
+  } finally {
+    raw.close();
+  }
+};
 
 // --- PostgreSQL ---
 

@@ -66,9 +66,21 @@ const encodingErrors = (url: string): FieldError[] => {
 
 const NO_QUERY = z.strictObject({});
 
-/** The headers that a route names, spelt as in its schema: on the wire their case does not matter. */
-const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
-  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
+/** The headers that a route names, spelt as in its schema: on the wire their case does not matter. As a list if it was sent twice. */
+const sentHeaders = ({ headers, raw }: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(schema.shape).map((name) => {
+      const key = name.toLowerCase();
+      const sent = raw.rawHeaders.filter((each, i) => i % 2 === 0 && each.toLowerCase() === key);
+      return [name, sent.length > 1 ? sent : headers[key]];
+    }),
+  );
+
+/** What other services call `limit`; by its words it would be `page`. */
+const LIST_HINTS: Record<string, string> = {
+  pageSize: 'did you mean limit?',
+  perPage: 'did you mean limit?',
+};
 
 const errorsOf = (
   issue: Issue,
@@ -78,7 +90,7 @@ const errorsOf = (
 ): FieldError[] => {
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
-    const isRepeated = part === 'query' && Array.isArray(issue.input);
+    const isRepeated = part !== 'body' && Array.isArray(issue.input);
     if (isRepeated) return [{ field, rule: 'repeated', message: `${field} is there more than once` }];
     const { rule, says } = sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
@@ -89,8 +101,9 @@ const errorsOf = (
   return issue.keys.slice(0, MAX_ERRORS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
-    const guess = nearest(shown, [...Object.keys(hints), ...known], places);
-    const advice = guess && (hints[guess] ?? `did you mean ${guess}?`);
+    const own = known.includes('limit') ? { ...hints, ...LIST_HINTS } : hints;
+    const guess = nearest(shown, [...Object.keys(own), ...known], places);
+    const advice = guess && (own[guess] ?? `did you mean ${guess}?`);
     const message = `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}`;
     return { field: name, rule: 'unknown', message: advice ? `${message}: ${advice}` : message };
   });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Authenticate, createAuthenticate } from '../api-clients/authenticate.ts';
 import type { Database, Observer } from '../db/database.ts';
 import { isAway } from '../db/database-errors.ts';
+import { executedMigrations, NOT_SET_UP } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import { FeedWatches } from '../events/follow.ts';
 import type { Clock } from '../lib/time.ts';
@@ -13,7 +14,7 @@ import { readRmaById } from '../returns/store.ts';
 import { openMailLimits, openReceiverMails } from '../staff/account-mails.ts';
 import { IdentityProvider } from '../staff/oidc.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { createLog, describeError, warning } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openSecrets, type SecretBox } from './secrets.ts';
@@ -41,6 +42,8 @@ export interface Context extends Database {
 export interface Overrides {
   /** Called once, while the database is away and is tried again; by default that is logged. */
   onWait?: () => void;
+  /** Refuses a database that has not been set up, instead of doing so: it is probably another one than the service's. */
+  isSetUp?: boolean;
   clock?: Clock;
   /** Replaces this process's own clock, which may be wrong. The database's clock is derived from it. */
   ownClock?: () => number;
@@ -64,7 +67,12 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   };
   const database = openDatabase(config, observer, overrides.ownClock);
   const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
-  const secrets = await migrateAndOpenSecrets(database, config, log, onWait);
+  const prepare = async () => {
+    if (overrides.isSetUp) await refuseNew(database);
+    await database.migrate((message) => log.warn(message));
+    return openSecrets(config, database.db);
+  };
+  const secrets = await whileAway(database, config, prepare, onWait);
   // Services that are built below may read what is here already.
   const ctx = {
     ...database,
@@ -90,18 +98,25 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
 
 const TRY_AGAIN_MS = 500;
 
+const refuseNew = async ({ db }: Database): Promise<void> => {
+  const executed = await executedMigrations(db).catch((error) => {
+    if (isAway(error)) throw error;
+    return [];
+  });
+  if (executed.length === 0) throw new ConfigError(NOT_SET_UP);
+};
+
 /** Tries again for a while if the database is away. */
-const migrateAndOpenSecrets = async (
+const whileAway = async (
   database: Database,
-  config: Config,
-  log: Logger,
+  { databaseWaitMs }: Config,
+  prepare: () => Promise<SecretBox>,
   onWait: (error: unknown) => void,
 ): Promise<SecretBox> => {
-  const giveUpAt = performance.now() + config.databaseWaitMs;
+  const giveUpAt = performance.now() + databaseWaitMs;
   for (let tries = 1; ; tries++)
     try {
-      await database.migrate((message) => log.warn(message));
-      return await openSecrets(config, database.db);
+      return await prepare();
     } catch (error) {
       if (!isAway(error) || performance.now() >= giveUpAt) {
         await database.close();

@@ -38,7 +38,7 @@ const EXTERNAL = {
   },
   410: {
     CURSOR_EXPIRED:
-      'Events after this cursor are not kept any more: read the lists once, then go on with after=latest.',
+      'Events after this cursor are not kept any more: store the cursor of after=latest, read the lists once, then go on from that cursor.',
   },
   413: { BODY_TOO_LARGE: 'The body is larger than 256 KiB.' },
   415: { UNSUPPORTED_MEDIA_TYPE: 'Send the body as JSON, with Content-Type: application/json.' },

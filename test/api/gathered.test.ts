@@ -50,6 +50,20 @@ it('one creation that the database refuses fails alone, and takes no number and 
   expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
 });
 
+it('a row that cannot be shown is not changed: the same call again fires nothing either', async ({ t }) => {
+  const { body } = await t.post('/offline-repairs', repairBody());
+  await sql`update offline_repairs set faulty_item = '{' where id = ${body.id}`.execute(t.ctx.db);
+  const before = await rowCounts(t);
+  const other = await t.post('/offline-repairs', repairBody());
+  const answers = await Promise.all(
+    [body.id, other.body.id, body.id].map((id) =>
+      t.post(`/offline-repairs/${id}/close`, {}, { unchecked: true }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([500, 200, 500]);
+  expect(await rowCounts(t)).toMatchObject({ timeline: before.timeline + 2 });
+});
+
 it('lists at the same time answer each with its own page', async ({ t }) => {
   for (let i = 0; i < 12; i += 1)
     await t.post('/offline-repairs', repairBody({ externalRef: `ref-${i % 6}` }));

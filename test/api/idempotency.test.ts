@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { atOnce } from '../support/answers.ts';
@@ -163,6 +167,22 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
 
 describe('an Idempotency-Key', () => {
   const trade = (t: Harness, key: string) => t.post('/trade-returns', tradeBody(), keyed(key));
+
+  it('that a proxy sent twice is refused', async ({ t }) => {
+    const headers = { 'x-api-key': t.client.apiKey, 'content-type': 'application/json' };
+    const sent = request(`${t.url}${BASE_PATH}/offline-repairs`, {
+      method: 'POST',
+      headers: { ...headers, 'Idempotency-Key': ['a', 'a'] },
+    });
+    sent.end(JSON.stringify(repairBody()));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const { errors } = (await json(answer)) as { errors: { rule: string }[] };
+    expect([answer.statusCode, errors]).toMatchObject([
+      400,
+      [{ field: 'Idempotency-Key', rule: 'repeated' }],
+    ]);
+    expect(await rowCounts(t)).toMatchObject({ repairs: 0 });
+  });
 
   it('is a 422 on the other kind of creation, whichever came first', async ({ t }) => {
     const repair = await create(t, 'a');

@@ -69,6 +69,10 @@ describe.each(KINDS)('the list at $path', (row) => {
       const wrong = ['0', '-1', '1.5', '1e1', '0x1', '', ' ', 'one', 'NaN', '99999999999999999999', '１'];
       for (const value of wrong)
         expect(Object.keys(await rules(t, { page: value, limit: value })), value).toEqual(['page', 'limit']);
+      for (const name of ['pageSize', 'per_page'])
+        expect((await t.get(`${path}?${name}=5`)).body.message).toEqual([
+          `${name} is not a known parameter: did you mean limit?`,
+        ]);
       for (const limit of ['101', '1000']) expect(Object.keys(await rules(t, { limit }))).toEqual(['limit']);
       for (const name of ['page', 'status', ...row.filters]) {
         const answer = await t.get(`${path}?${name}=1&${name}=2`);

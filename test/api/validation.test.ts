@@ -37,6 +37,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
       expect((await send(`  ${good} `)).body.customerEmail).toBe(good);
     for (const [rule, ...wrong] of [
       ['format', 'ada', 'ada@', '@example.com', 'ada@example', 'a b@example.com', 'ada@@example.com', ''],
+      ['format', 'ada@example.com\u200b', 'a\u00adda@example.com'],
       ['maxLength', address(256)],
       ['required', undefined],
       ['type', 1, null, {}, ['ada@example.com']],

@@ -273,7 +273,7 @@ describe('rights, events and the end of a key', () => {
     const lastDay = form.getByLabel('Key valid until (optional)');
     await lastDay.fill(dayAhead(-1));
     await form.getByRole('button', { name: 'Create API client' }).click();
-    await expect.poll(() => saidAt(lastDay)).toContain('Must lie ahead.');
+    await expect.poll(() => saidAt(lastDay)).toContain('Must be in the future.');
     await lastDay.fill(dayAhead(40));
     await form.getByRole('button', { name: 'Create API client' }).click();
     await closeKeys(page, 'Warehouse');
@@ -321,7 +321,7 @@ describe('rights, events and the end of a key', () => {
     await expect.poll(() => saidAt(until)).toContain('Required');
     await until.fill(dayAhead(31));
     await form.getByRole('button', { name: 'Replace client' }).click();
-    await expect.poll(() => saidAt(until)).toContain('Must lie ahead, by 30 days at most.');
+    await expect.poll(() => saidAt(until)).toContain('Must be in the future, by 30 days at most.');
     await expectAccessibleDialog(page);
     await form.getByRole('textbox', { name: 'Name' }).fill('Till 2');
     const lastDay = (await until.getAttribute('max')) ?? '';

@@ -280,7 +280,7 @@ describe('clients', () => {
       { id, expiresAt: endOf(7), revokedAt: null, replacedBy: next.id },
       { id: next.id, rights: [], expiresAt: null },
     ]);
-    expect(await fails(...createClient('--expires', '2020-01-31'))).toContain('must lie ahead');
+    expect(await fails(...createClient('--expires', '2020-01-31'))).toContain('must be in the future');
     expect(await fails('client', 'replace', next.id, '--old-key-until', day(31))).toContain(
       '30 days at most',
     );

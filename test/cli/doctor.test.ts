@@ -5,12 +5,11 @@ import { everyRow } from '../support/backups.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { scriptedProvider } from '../support/identity-provider.ts';
-import { emptyDatabase, launch, lookInto, migratedDatabase, run } from '../support/process.ts';
+import { emptyDatabase, holdWriteLock, launch, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
-const CHECKS = 'settings,database,migrations,clock,secret key,queue,keys,backup,totals,counters,disk'.split(
-  ',',
-);
+const CHECKS =
+  'settings,database,migrations,writes,clock,secret key,queue,keys,backup,totals,counters,disk'.split(',');
 
 describe('doctor', () => {
   it('finds nothing wrong with a good installation, and changes nothing', async () => {
@@ -159,6 +158,23 @@ describe('doctor', () => {
       message: expect.stringContaining('no database'),
     });
     expect(existsSync(empty['DATA_DIR'] as string)).toBe(false);
+  });
+
+  it('says so where the database takes no writes, and where backups cannot be written', async () => {
+    const env = { ...(await filled()), BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/missing' };
+    const lock = holdWriteLock(env);
+    const found = await doctor(env);
+    lock.letGo();
+    expect(found['database']?.state).toBe('ok');
+    expect(found['writes']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringContaining('another process holds it'),
+    });
+    expect(found['backup']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringContaining('no such folder (BACKUP_DIR)'),
+    });
+    expect((await doctor(env))['writes']?.state).toBe('ok');
   });
 
   it('names a wrong setting, and says what is doubtful about others', async () => {

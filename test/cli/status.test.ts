@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { migrateTo, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
@@ -131,6 +131,17 @@ describe('status', () => {
     expect(await failing(['status'], env)).toMatch(
       /this database is older than 0003-client-rights: .* handback migrate\n$/,
     );
+  });
+
+  it('and the commands that work on what is there create nothing, nor set anything up', async () => {
+    const env = await emptyDatabase();
+    const isEmpty = async () =>
+      ENGINE === 'sqlite'
+        ? !existsSync(env['DATA_DIR'] as string)
+        : (await lookInto(env).introspection.getTables()).length === 0;
+    for (const command of ['status', 'shop list', 'customer erasures', 'shop create --name Shop'])
+      expect(await failing(command.split(' '), env), command).toMatch(/there is no da|has not been set up/);
+    expect(await isEmpty()).toBe(true);
   });
 
   it('says so where there is no database, or one that has not been set up', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { wrongClock } from '../support/faults.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { lookInto, migratedDatabase, run } from '../support/process.ts';
+import { emptyDatabase, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { throughPgbouncer } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
@@ -16,6 +16,17 @@ describe('doctor on PostgreSQL', () => {
     const found = await doctor({ ...env, DATABASE_URL: url.href });
     expect(statesOf(found)).toEqual({ settings: 'ok', database: 'wrong' });
     expect(found['database']?.message).toContain('cannot be reached');
+  });
+
+  it('says that a database is read-only', async () => {
+    // Not one that other tests use again.
+    const env = await emptyDatabase();
+    await makeShop(env);
+    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
+    await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(lookInto(env));
+    const found = await doctor(env);
+    expect(found['database']?.state).toBe('ok');
+    expect(found['writes']).toMatchObject({ state: 'wrong', message: expect.stringContaining('read-only') });
   });
 
   it("warns of a clock that is not the database's", needs('faketime'), async () => {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database, Db } from '../../src/db/database.ts';
+import { withSnapshot } from '../../src/db/transfer.ts';
 import { searchReturns } from '../../src/returns/search.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import type { Caller } from '../../src/shops/plans.ts';
@@ -132,6 +133,20 @@ describe('short reads', () => {
     const later = await until('it answers again', () => answerer(database).catch(() => null));
     expect(later).not.toBe(pid);
   });
+});
+
+it('a backup whose connection breaks between two statements fails, and the process goes on', async () => {
+  const { ctx } = await harness();
+  const broken = withSnapshot(ctx.config, async (reading) => {
+    const pid = await answererOf(reading.db);
+    await sql`select pg_terminate_backend(${pid})`.execute(ctx.db);
+    const isGone = sql`select from pg_stat_activity where pid = ${pid}`;
+    await until('it is gone', async () => (await isGone.execute(ctx.db)).rows.length === 0);
+    // The news is read meanwhile, while no statement of the backup runs.
+    for (let i = 0; i < 5; i += 1) await answererOf(ctx.db);
+    await reading.server();
+  });
+  await expect(broken).rejects.toThrow(/terminat|closed|connection/i);
 });
 
 describe('short lists', () => {

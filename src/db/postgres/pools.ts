@@ -84,8 +84,9 @@ export const withOwnPool = async <Result>(
   work: (db: Kysely<Tables>) => Promise<Result>,
 ): Promise<Result> => {
   const pool = new pg.Pool({ ...clientConfig, query_timeout: 0, ...config });
-  // A connection that breaks fails the statement that runs, or the next one.
+  // A connection that breaks fails the statement that runs, or the next one, also where it is in use between two statements.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   try {
     return await work(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
   } finally {

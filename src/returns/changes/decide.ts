@@ -176,6 +176,8 @@ export class Decision {
     const entering = entersStatus ? { status_since: at, due_from: null, ...NOT_WAITING } : {};
     const set = { ...step.set, updated_at: at, ...entering };
     const row = { ...before, ...set } as ReturnRow;
+    // A damaged row fails here, before the commit: its answer would fail behind it, and each retry would fire the event again.
+    if (wanted.type !== 'erase') KINDS[wanted.kind].view(row);
     const { isNew = false, set: earlier } = this.changing.get(row.id) ?? {};
     const searched = SEARCHED_COLUMNS.some((column) => column in set) && searchedIn(wanted.kind, row);
     this.changing.set(row.id, { kind: wanted.kind, isNew, row, set: { ...earlier, ...set, ...searched } });
