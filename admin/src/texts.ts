@@ -598,6 +598,7 @@ const detail = {
   total: 'Total',
   credit: 'Credit',
   forAccepted: 'for accepted items',
+  asRequested: 'as requested',
   sum: (quantity: string, price: string, total: string) => `${quantity} × ${price} = ${total}`,
   countedSum: (quantity: string, received: string, accepted: string, total: string) =>
     `${quantity} declared, ${received} received, ${accepted} accepted = ${total}`,
@@ -614,12 +615,13 @@ const detail = {
   // Notes and corrections.
   addANote: 'Add a note',
   addNote: 'Add note',
-  notePlaceholder: 'Note for your team',
+  notePlaceholder: 'Note, also visible to connected systems',
   noteNotAdded: 'Not added yet. What you typed is still here.',
   noteTitle: (rmaNumber: string) => `Note for ${rmaNumber}`,
   noteAdded: (rmaNumber: string) => `${rmaNumber}: note added`,
   correctTitle: (rmaNumber: string) => `Correct details: ${rmaNumber}`,
-  correctHint: 'Fix typos. Connected systems aren’t notified; the timeline keeps what was there before.',
+  correctHint:
+    'Fix typos. The timeline keeps what was there before. Connected systems are notified only if they ask for corrections.',
   correctedMeanwhile: 'Someone else just corrected this; see the timeline. Save again to keep yours.',
   corrected: (rmaNumber: string) => `${rmaNumber}: corrected`,
   save: 'Save',
@@ -808,6 +810,8 @@ const receive = {
   countFirst: 'Count at least one line.',
   pieces: (received: string, declared: string) => `${received} of ${declared} pieces`,
   credit: (credit: string, declared: string) => `, credit ${credit} of ${declared}`,
+  noNumber: 'Must be a number',
+  unclear: (one: number, other: number) => `Did you mean ${one} or ${other}?`,
   missing: (count: string) => `; ${count} missing`,
   saved: (rmaNumber: string) => `${rmaNumber}: counts saved`,
   notSaved: 'Not saved yet. Your counts are still here.',

@@ -496,6 +496,92 @@ describe('the keys of a list', () => {
   });
 });
 
+describe('what is selected in a list', () => {
+  const bar = (page: Page) => page.getByRole('region', { name: 'Selected rows' });
+  const box = (page: Page, { rmaNumber }: Made) =>
+    page.getByRole('checkbox', { name: `Select ${rmaNumber}` });
+
+  it('is only what is shown: what leaves the list is not moved with the next', async ({ t }) => {
+    const email = emailAt(t, 'hedy');
+    const made = [await newRepair(t), await newRepair(t), await newRepair(t)];
+    const [first, second, third] = made as [Made, Made, Made];
+    const page = await openAs(t, 'STAFF', { email });
+    await page.goto('/admin/offline-repairs?assignee=none&status=OFFLINE_DIAGNOSTICS');
+    await box(page, first).check();
+    await box(page, second).check();
+    await page.keyboard.press('a');
+    await page.getByRole('textbox', { name: 'Assign to' }).fill('hedy');
+    await page.getByRole('option', { name: /hedy/ }).click();
+    await expectNumbers(page, [third.rmaNumber]);
+    await bar(page).waitFor({ state: 'hidden' });
+    await box(page, third).check();
+    await bar(page).getByText('1 repair selected').waitFor();
+    await bar(page).getByRole('button', { name: 'Start repair' }).click();
+    await page.getByText('No matches').waitFor();
+    const statusOf = async ({ id }: Made) => (await t.get(`/offline-repairs/${id}`)).body.status;
+    expect(await Promise.all(made.map(statusOf))).toEqual([
+      ...['OFFLINE_DIAGNOSTICS', 'OFFLINE_DIAGNOSTICS', 'OFFLINE_REPAIR'],
+    ]);
+    // Nor is it selected when it comes back.
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: /^Open/ }).click();
+    await expectNumbers(
+      page,
+      made.map(({ rmaNumber }) => rmaNumber),
+    );
+    expect(await bar(page).count()).toBe(0);
+  });
+
+  it('is moved by the first click, though the row of the keyboard shows more than the others', async ({
+    t,
+  }) => {
+    const faultDescription = 'It leaks. '.repeat(40);
+    const made = [await newRepair(t, { faultDescription }), await newRepair(t, { faultDescription })];
+    const [first, second] = made as [Made, Made];
+    const page = await openPageAs('Repairs', t, 'STAFF');
+    await rowOf(page, second.rmaNumber).waitFor();
+    await page.keyboard.press('j');
+    await expectFocus(page.getByRole('link', { name: first.rmaNumber }));
+    await page.keyboard.press('x');
+    await bar(page).getByText('1 repair selected').waitFor();
+    await page.keyboard.press('Shift+J');
+    await bar(page).getByText('2 repairs selected').waitFor();
+    const heightOf = async (row: Made) => (await rowOf(page, row.rmaNumber).boundingBox())?.height ?? 0;
+    expect(await heightOf(second)).toBeGreaterThan((await heightOf(first)) + 15);
+    const start = await bar(page).getByRole('button', { name: 'Start repair' }).boundingBox();
+    if (!start) throw new Error('no button');
+    // At its lower edge, which leaves the pointer first.
+    await page.mouse.move(start.x + start.width / 2, start.y + start.height - 3);
+    await page.mouse.down();
+    await look(page, {});
+    await page.mouse.up();
+    await page.getByText('Repair started: 2 repairs').waitFor();
+  });
+
+  it('stays when a dialog for it is closed by Cancel, Escape or its cross', async ({ t }) => {
+    const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
+    const page = await openPageAs('Trade returns', t, 'STAFF');
+    await box(page, first).check();
+    await box(page, second).check();
+    const dialog = page.getByRole('dialog');
+    for (const close of [
+      () => closeBy(dialog, 'Cancel'),
+      // On a button: in a text field no key is a shortcut.
+      () => dialog.getByRole('button', { name: 'Cancel' }).press('Escape'),
+      () => closeBy(dialog, 'Close the dialog'),
+    ]) {
+      await bar(page).getByRole('button', { name: 'Reject' }).click();
+      await dialog.getByRole('button', { name: 'Reject' }).waitFor();
+      await close();
+      await dialog.waitFor({ state: 'hidden' });
+      // A shortcut waits for a moment whether its key begins a scan; a timer that begins later ends after it.
+      await page.evaluate('new Promise((done) => setTimeout(done, 50))');
+      expect(await bar(page).getByText('2 trade returns selected').isVisible()).toBe(true);
+    }
+    await page.keyboard.press('Escape');
+    await bar(page).waitFor({ state: 'hidden' });
+  });
+});
+
 describe('due times in a list', () => {
   it('order and group it; what waits is shown as such, and found by a filter', async ({ t }) => {
     const admin = await newPerson(t);

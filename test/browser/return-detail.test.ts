@@ -564,6 +564,7 @@ it('a return waits for a part until a day, and goes on', async ({ t }) => {
   expect(Math.round(days)).toBeLessThanOrEqual(2);
   const story = page.getByLabel('What happened, newest first');
   await story.getByText(/marked it as waiting for the supplier until/).waitFor();
+  await story.getByText('Ordered at Makita', { exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Change' }).click();
   await dialog.getByRole('button', { name: 'No date' }).click();

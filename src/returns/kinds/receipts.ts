@@ -129,7 +129,7 @@ export const otherAmount = (
     errors.push(aboveMax('creditAmount', `${amountOf(items, 'quantity')}, the declared amount`));
   if (note === null)
     errors.push(
-      fieldError('note', 'required', 'is required with another creditAmount than the computed one'),
+      fieldError('note', 'required', 'is required where creditAmount differs from the computed amount'),
     );
   refuse(errors);
   return digitsOf(units);

@@ -168,6 +168,9 @@ journey(
     await page.goto(`/admin/trade-returns/${id}/receive`);
     await page.getByLabel('Received of line 3').fill('4');
     await page.getByText('At most 3').waitFor();
+    await page.getByLabel('Received of line 3').fill('1,250');
+    await page.getByText('Did you mean 1250 or 1.25?').waitFor();
+    expect(await page.getByLabel('Accepted of line 3').getAttribute('placeholder')).toBe('');
     await page.getByLabel('Received of line 3').fill('2');
     await page.reload();
     await page.getByText('What you typed before is still here.').waitFor();
@@ -194,6 +197,7 @@ journey(
     await dialog.getByLabel('Note').fill('Boxes were opened');
     await dialog.getByRole('button', { name: 'Request credit' }).click();
     await page.getByText('Credit 30.00 instead of 40.20').waitFor();
+    await page.getByText('as requested').waitFor();
     await page.goto(`/admin/trade-returns/${id}/receive`);
     await page.getByText('The counts of this return can no longer be changed.').waitFor();
     await page.goto('/admin/trade-returns?open=all');

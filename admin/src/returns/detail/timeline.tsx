@@ -139,7 +139,9 @@ export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] 
 };
 
 /** A note has no words only where they were erased. */
-const noteOf = ({ type, note }: TimelineEntry) => {
+const noteOf = ({ type, note: own, data }: TimelineEntry) => {
+  // That of waiting is in the data, since API clients do not see it.
+  const note = type === 'WAITING_SET' ? textOrNull(data['note']) : own;
   if (note)
     return (
       <blockquote className={styles['note']}>

@@ -58,6 +58,8 @@ export const TradeItems = ({ tradeReturn, hasTotals = true, isFolded = false }: 
     cell,
     className: `${columnClass('number')} ${styles['wide']}`,
   });
+  const computed = totalOf(items.map(({ price, accepted }) => ({ price, quantity: accepted })));
+  const isComputed = creditAmount === null || totalOf([{ price: creditAmount, quantity: 1 }]) === computed;
   const total = (header: string, of: string, amount: number) => (
     <tr>
       <th scope="row" colSpan={counted ? 5 : 3}>
@@ -106,7 +108,9 @@ export const TradeItems = ({ tradeReturn, hasTotals = true, isFolded = false }: 
           hasTotals ? (
             <tfoot>
               {total(words.declared, piecesOf(items), declaredAmount)}
-              {creditAmount === null ? null : total(words.credit, words.forAccepted, creditAmount)}
+              {creditAmount === null
+                ? null
+                : total(words.credit, isComputed ? words.forAccepted : words.asRequested, creditAmount)}
             </tfoot>
           ) : null
         }

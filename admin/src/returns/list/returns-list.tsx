@@ -2,7 +2,7 @@ import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
@@ -109,14 +109,16 @@ export const ReturnsList = <Item extends AnyReturn>({ kind, columns, csv, moves 
         onOrder={(next) => onSearch({ ...search, ...orderInSearch(next), page: undefined })}
       />
       {list.data ? (
-        <ListFooter
-          count={countOf(list.data.total, kind)}
-          list={list.data}
-          onPage={(page) => {
-            onSearch({ ...search, page });
-            window.scrollTo({ top: 0 });
-          }}
-        />
+        <Box onMouseDown={keepFocusInRow}>
+          <ListFooter
+            count={countOf(list.data.total, kind)}
+            list={list.data}
+            onPage={(page) => {
+              onSearch({ ...search, page });
+              window.scrollTo({ top: 0 });
+            }}
+          />
+        </Box>
       ) : null}
     </Stack>
   );
@@ -145,7 +147,7 @@ interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'
 const ListRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
   const { kind, moves, items, isNarrow, isStale } = props;
   const { selected, selectOnly, ...selection } = props.selection;
-  const { assigning, startAssigning, assignPopover } = useAssigning(kind);
+  const { assigning, startAssigning, assignPopover } = useAssigning(kind, selected.length > 0);
   const { previewed, preview, closePreview, onCursor } = useListKeys({
     kind,
     items,
@@ -182,25 +184,25 @@ const ListRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
         </Box>
       ) : null}
       {shown ? <RowPreview kind={kind} item={shown} onClose={closePreview} /> : null}
-      {selected.length > 0 ? (
-        <BulkMoves
-          kind={kind}
-          moves={moves}
-          selected={selected}
-          isBesidePreview={shown !== undefined}
-          isNarrow={isNarrow}
-          onSelect={selectOnly}
-          onAssign={() => startAssigning(SELECTED)}
-          assignPopover={assigning === SELECTED ? assignPopover(selected) : null}
-        />
-      ) : null}
+      <BulkMoves
+        kind={kind}
+        moves={moves}
+        selected={selected}
+        isBesidePreview={shown !== undefined}
+        isNarrow={isNarrow}
+        onSelect={selectOnly}
+        onAssign={() => startAssigning(SELECTED)}
+        assignPopover={assigning === SELECTED ? assignPopover(selected) : null}
+      />
     </>
   );
 };
 
 /** Whose assignee is being chosen: a row by its id, or what is selected. The focus goes back to where it was. */
-const useAssigning = (kind: Kind) => {
+const useAssigning = (kind: Kind, hasSelected: boolean) => {
   const [assigning, setAssigning] = useState<string | null>(null);
+  // All that was selected has left the list: the choice must not open by itself for what is selected next.
+  if (assigning === SELECTED && !hasSelected) setAssigning(null);
   const before = useRef<Element>(null);
   useEffect(() => void whenIdle().then(AssignPopover.preload), []);
   const close = () => {
@@ -219,30 +221,31 @@ const useAssigning = (kind: Kind) => {
   };
 };
 
-/** The selected items, across the pages of a list. `items` are those of the current page. */
+/** Of the items that are shown, those that are selected. */
 const useSelection = <Item extends AnyReturn>(items: readonly Item[]): Selection<Item> => {
-  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   /** Where a range begins: the row that was selected last. */
   const anchor = useRef<string>(undefined);
-  const current = new Map(items.map((item) => [item.id, item]));
+  const selected = items.filter(({ id }) => ids.has(id));
+  const selectOnly = (some: readonly Item[]) => setIds(new Set(some.map(({ id }) => id)));
+  // Nothing is moved that is out of sight, or that comes back to the list later.
+  if (selected.length < ids.size) selectOnly(selected);
   const rangeTo = (item: Item): readonly Item[] => {
     const [from, to] = [anchor.current, item.id].map((id) => items.findIndex((each) => each.id === id));
     if (from === undefined || to === undefined || from < 0) return [item];
     return items.slice(Math.min(from, to), Math.max(from, to) + 1);
   };
   return {
-    // An item of another page may have changed since; the service decides when it is moved.
-    selected: [...selected.values()].map((item) => current.get(item.id) ?? item),
-    isSelected: (id: string) => selected.has(id),
+    selected,
+    isSelected: (id: string) => ids.has(id),
     select: (some: readonly Item[], on: boolean, isRange = false) => {
       const [last] = some.slice(-1);
-      const next = new Map(selected);
-      for (const item of isRange && last ? rangeTo(last) : some)
-        on ? next.set(item.id, item) : next.delete(item.id);
+      const next = new Set(ids);
+      for (const { id } of isRange && last ? rangeTo(last) : some) on ? next.add(id) : next.delete(id);
       anchor.current = last?.id;
-      setSelected(next);
+      setIds(next);
     },
-    selectOnly: (some: readonly Item[]) => setSelected(new Map(some.map((item) => [item.id, item]))),
+    selectOnly,
   };
 };
 
@@ -266,11 +269,10 @@ interface BulkMovesProps<Item> {
 const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
   const { kind, moves, selected, isBesidePreview, isNarrow, onSelect, onAssign, assignPopover } = props;
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
-  const [isWaiting, setWaiting] = useState(false);
+  /** For these the dialog is open, also when they leave the list behind it. */
+  const [waiting, setWaiting] = useState<readonly Item[] | null>(null);
   const navigate = useNavigate();
   const { changing } = useBlocked();
-  // Loads the dialog ahead, so that it opens even when the connection is lost.
-  useEffect(BulkDialog.preload, []);
   const moveActions = moves.map((each): MenuAction => {
     const open = selected.filter((item) => each.isOpen(item)).length;
     return {
@@ -280,7 +282,7 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
     };
   });
   const otherActions: MenuAction[] = [
-    { label: texts.waiting.menu, blocked: changing, run: () => setWaiting(true) },
+    { label: texts.waiting.menu, blocked: changing, run: () => setWaiting(selected) },
     {
       label: texts.list.printSlips,
       run: () => {
@@ -290,31 +292,35 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
     },
   ];
   return (
-    <BulkBar isBesidePreview={isBesidePreview}>
-      <Group gap="xs" wrap={isNarrow ? 'nowrap' : 'wrap'}>
-        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="auto">
-          {texts.list.selected(isNarrow ? String(selected.length) : countOf(selected.length, kind))}
-        </Text>
-        <Box pos="relative">
-          <Button size="xs" variant="default" onClick={onAssign}>
-            {texts.list.assign}
-          </Button>
-          {assignPopover}
-        </Box>
-        {isNarrow ? (
-          <ActionMenu groups={[moveActions, otherActions]} />
-        ) : (
-          [...moveActions, ...otherActions].map(({ label, blocked = null, run }) => (
-            <BlockableButton key={label} blocked={blocked} size="xs" variant="default" onClick={run}>
-              {label}
-            </BlockableButton>
-          ))
-        )}
-        <Button size="xs" variant="subtle" onClick={() => onSelect([])}>
-          {isNarrow ? texts.list.clearShort : texts.list.clearSelection}
-        </Button>
-      </Group>
-      {isWaiting ? <WaitingDialog kind={kind} items={selected} onClose={() => setWaiting(false)} /> : null}
+    <>
+      {selected.length > 0 ? (
+        <BulkBar isBesidePreview={isBesidePreview}>
+          <Group gap="xs" wrap={isNarrow ? 'nowrap' : 'wrap'}>
+            <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="auto">
+              {texts.list.selected(isNarrow ? String(selected.length) : countOf(selected.length, kind))}
+            </Text>
+            <Box pos="relative">
+              <Button size="xs" variant="default" onClick={onAssign}>
+                {texts.list.assign}
+              </Button>
+              {assignPopover}
+            </Box>
+            {isNarrow ? (
+              <ActionMenu groups={[moveActions, otherActions]} />
+            ) : (
+              [...moveActions, ...otherActions].map(({ label, blocked = null, run }) => (
+                <BlockableButton key={label} blocked={blocked} size="xs" variant="default" onClick={run}>
+                  {label}
+                </BlockableButton>
+              ))
+            )}
+            <Button size="xs" variant="subtle" onClick={() => onSelect([])}>
+              {isNarrow ? texts.list.clearShort : texts.list.clearSelection}
+            </Button>
+          </Group>
+        </BulkBar>
+      ) : null}
+      {waiting ? <WaitingDialog kind={kind} items={waiting} onClose={() => setWaiting(null)} /> : null}
       {move ? (
         <BulkDialog
           kind={kind}
@@ -326,30 +332,46 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
           }}
         />
       ) : null}
-    </BulkBar>
+    </>
   );
 };
 
+/**
+ * The row of the keyboard shows more of its text: without the focus it would shrink under a press, and a button below the rows would
+ * move away before the click.
+ */
+const keepFocusInRow = (event: MouseEvent<HTMLElement>): void => {
+  const target = event.target as Element;
+  // What a popover of the bar hears comes by here too.
+  const isOwnButton = event.currentTarget.contains(target) && target.closest('button');
+  if (isOwnButton && document.activeElement?.closest('[data-return]')) event.preventDefault();
+};
+
 /** At the bottom of the screen, so that no row moves away from the pointer when it appears. */
-const BulkBar = ({ isBesidePreview, children }: { isBesidePreview: boolean; children: ReactNode }) => (
-  <Paper
-    withBorder
-    px="sm"
-    py={6}
-    shadow="md"
-    pos="sticky"
-    bottom="calc(var(--bottom-bar, 0rem) + 8px)"
-    mr={isBesidePreview ? PREVIEW_WIDTH : 0}
-    // In dark the light of the primary colour lets the rows shine through.
-    style={{
-      background:
-        'linear-gradient(var(--mantine-primary-color-light) 0 0), linear-gradient(var(--mantine-color-body) 0 0)',
-      zIndex: 2,
-    }}
-    role="region"
-    aria-label={texts.list.selection}
-    data-bulk-bar
-  >
-    {children}
-  </Paper>
-);
+const BulkBar = ({ isBesidePreview, children }: { isBesidePreview: boolean; children: ReactNode }) => {
+  // Loads the dialog ahead, so that it opens even when the connection is lost.
+  useEffect(BulkDialog.preload, []);
+  return (
+    <Paper
+      withBorder
+      px="sm"
+      py={6}
+      shadow="md"
+      pos="sticky"
+      bottom="calc(var(--bottom-bar, 0rem) + 8px)"
+      mr={isBesidePreview ? PREVIEW_WIDTH : 0}
+      // In dark the light of the primary colour lets the rows shine through.
+      style={{
+        background:
+          'linear-gradient(var(--mantine-primary-color-light) 0 0), linear-gradient(var(--mantine-color-body) 0 0)',
+        zIndex: 2,
+      }}
+      role="region"
+      aria-label={texts.list.selection}
+      data-bulk-bar
+      onMouseDown={keepFocusInRow}
+    >
+      {children}
+    </Paper>
+  );
+};

@@ -32,6 +32,7 @@ interface Props<Item> {
 export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: Props<Item>) => {
   // Fixed when the dialog opens: the list behind it refreshes while the work runs.
   const [items] = useState(() => selected.filter((item) => move.isOpen(item)));
+  const [notOpen] = useState(selected.length - items.length);
   const isAtOnce = items.every((item) => isOneClick(move, item));
   const { run, done, stop, isSlow } = useBulkMove(kind, move, items, (outcomes) =>
     onClose(notMoved(selected, outcomes)),
@@ -61,9 +62,9 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
           move={move}
           initialValues={Object.fromEntries(move.fields.map(({ name }) => [name, '']))}
           onSend={(body) => run.mutateAsync(body)}
-          onCancel={onClose}
+          onCancel={() => onClose()}
         >
-          <ItemSummary items={items} selected={selected} />
+          <ItemSummary items={items} notOpen={notOpen} />
           <Warnings move={move} items={items} />
         </MoveForm>
       )}
@@ -170,7 +171,7 @@ export const showResult = (
   });
 };
 
-const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly AnyReturn[]>) => (
+const ItemSummary = ({ items, notOpen }: { items: readonly AnyReturn[]; notOpen: number }) => (
   <>
     <Text size="sm">
       {items
@@ -179,7 +180,7 @@ const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly 
         .join(', ')}
       {items.length > SHOWN_NUMBERS ? words.andMore(items.length - SHOWN_NUMBERS) : ''}
     </Text>
-    {items.length < selected.length ? <Hint>{words.notOpen(selected.length - items.length)}</Hint> : null}
+    {notOpen > 0 ? <Hint>{words.notOpen(notOpen)}</Hint> : null}
   </>
 );
 

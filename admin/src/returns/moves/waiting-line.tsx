@@ -17,9 +17,14 @@ const WaitingDialog = lazyPart(async () => (await import('./waiting.tsx')).Waiti
 /** "A part"; a newer service may have something that this page does not know. */
 export const whatName = (what: string): string => words.names[what as keyof typeof words.names] ?? what;
 
-const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
-export const untilText = (until: string | null): string | null =>
-  until === null ? null : day.format(new Date(until));
+const DAY = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+const day = new Intl.DateTimeFormat(undefined, DAY);
+const dayOfAnotherYear = new Intl.DateTimeFormat(undefined, { ...DAY, year: 'numeric' });
+export const untilText = (until: string | null): string | null => {
+  if (until === null) return null;
+  const date = new Date(until);
+  return (date.getFullYear() === new Date().getFullYear() ? day : dayOfAnotherYear).format(date);
+};
 
 const clearWaiting = (kind: Kind, { id, updatedAt }: AnyReturn): Promise<AnyReturn> =>
   api.delete<AnyReturn>(`${kind.path}/${id}/waiting-for`, { seen: updatedAt });

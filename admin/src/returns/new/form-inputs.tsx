@@ -162,7 +162,8 @@ const Question = ({ readings, onPick }: { readings: readonly string[]; onPick(re
       <Fragment key={reading}>
         {index > 0 ? ` ${words.or} ` : ''}
         <Button size="compact-xs" variant="default" onClick={() => onPick(reading)}>
-          {reading}
+          {/* The fourth decimal only says that it is no thousand. */}
+          {reading.replace(/(\.\d{3})0$/, '$1')}
         </Button>
       </Fragment>
     ))}

@@ -105,7 +105,9 @@ const useColumns = (
         <TextInput
           {...FIGURE}
           aria-label={words.acceptedOf(item.line)}
-          placeholder={counted.received === null ? '' : formatNumber(counted.received)}
+          placeholder={
+            counted.received === null || counted.error.received ? '' : formatNumber(counted.received)
+          }
           error={counted.error.accepted}
           {...input('accepted', item)}
         />

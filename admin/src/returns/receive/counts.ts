@@ -40,6 +40,13 @@ export interface Counted {
   error: { received?: string; accepted?: string };
 }
 
+/** What a figure that is not clear may mean; null: it is clear. */
+const unclear = (typed = ''): string | null => {
+  const reading = typed.trim() === '' ? '' : readNumber(typed);
+  if (typeof reading === 'string') return null;
+  return reading === null ? words.noNumber : words.unclear(...(reading.map(Number) as [number, number]));
+};
+
 const errorOf = ({ quantity }: Item, received: number | null, accepted: number | null): Counted['error'] => {
   const most = words.atMost(formatNumber(quantity));
   if (received !== null && !(received >= 0 && received <= quantity)) return { received: most };
@@ -50,13 +57,18 @@ const errorOf = ({ quantity }: Item, received: number | null, accepted: number |
 };
 
 export const countedOf = (counts: Counts, item: Item): Counted => {
-  const received = figure(counts[`received.${item.line}`]);
-  const accepted = figure(counts[`accepted.${item.line}`]);
+  const typed = { received: counts[`received.${item.line}`], accepted: counts[`accepted.${item.line}`] };
+  const [received, accepted] = [figure(typed.received), figure(typed.accepted)];
+  const [ofReceived, ofAccepted] = [unclear(typed.received), unclear(typed.accepted)];
+  const notClear = {
+    ...(ofReceived && { received: ofReceived }),
+    ...(ofAccepted && { accepted: ofAccepted }),
+  };
   return {
     received,
-    accepted: accepted ?? received ?? 0,
+    accepted: Math.max(0, accepted ?? received ?? 0),
     note: counts[`note.${item.line}`]?.trim() ?? '',
-    error: errorOf(item, received, accepted),
+    error: ofReceived || ofAccepted ? notClear : errorOf(item, received, accepted),
   };
 };
 
