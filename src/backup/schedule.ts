@@ -52,6 +52,11 @@ const stateIn = (value: string | null): ScheduleState | null => {
 export const readSchedule = async (db: Db): Promise<ScheduleState | null> =>
   stateIn(await findFact(db, FACT));
 
+/** After a restore: what another installation took says nothing of this one, whose folder may be empty. */
+export const forgetSchedule = async (db: Db): Promise<void> => {
+  await db.deleteFrom('installation').where('name', '=', FACT).execute();
+};
+
 export const isLate = (state: ScheduleState | null, nowMs: number): boolean =>
   nowMs - (state?.newest?.at ?? 0) > LATE_MS;
 

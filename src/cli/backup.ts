@@ -13,6 +13,7 @@ import {
   rowFrom,
   rowLine,
 } from '../backup/backup-file.ts';
+import { forgetSchedule } from '../backup/schedule.ts';
 import { type RowCounts, takeBackup } from '../backup/take-backup.ts';
 import { describeDatabaseError, isLockTimeout } from '../db/database-errors.ts';
 import { saveFact } from '../db/installation-facts.ts';
@@ -140,6 +141,7 @@ const restoreInto = async (
       await load(filling, backup, progress);
       await verify(filling, tables, progress);
       await filling.migrateTo(null);
+      await forgetSchedule(filling.db);
       await recordForAllShops(filling.db, { at: Date.now(), action: 'RESTORED', data: { madeAt } });
       if (list) await addErasures(filling.db, list);
       else await saveFact(filling.db, 'restored-without-erasures', String(Date.now()));

@@ -92,9 +92,11 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
   const state = await readSchedule(reading.db);
   const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is none yet';
   const failed = state?.error ? `; the last try failed: ${state.error}` : '';
+  const isOpen = state && state.doneAt === null && !state.error;
+  const open = isOpen ? `; one was begun, and wrote rows until ${toIso(state.claimedAt)} at least` : '';
   if (isLate(state, await nowOf(reading)))
     return wrong(
-      `${newest}${failed}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until it is mended, run handback backup FILE`,
+      `${newest}${failed}${open}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until it is mended, run handback backup FILE`,
     );
   return failed ? warn(`${newest}${failed}; it is tried again every two hours`) : ok(newest);
 };

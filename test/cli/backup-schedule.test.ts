@@ -164,8 +164,12 @@ describe('the schedule', () => {
       servers.flatMap((server) => server.logs()).filter(({ msg }) => msg === 'backup taken'),
     ).toHaveLength(1);
     expect(readdirSync(folder)).toEqual([name]);
-    const check = ['restore', join(folder, name), '--identity', file, '--check'];
-    expect(await cliHere(check, env)).toMatchObject({ verified: true });
+    const restore = ['restore', join(folder, name), '--identity', file];
+    expect(await cliHere([...restore, '--check'], env)).toMatchObject({ verified: true });
+    // Another installation takes its own.
+    const other = { ...(await emptyOn(ENGINE)), SECRET_KEY };
+    await cliHere(restore, other);
+    expect(await stateIn(other)).toBeNull();
   });
 
   if (ENGINE === 'sqlite')
