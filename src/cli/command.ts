@@ -55,23 +55,30 @@ const noticeLine = (line: string): void => {
   notice(reason ? `${msg}: ${reason}` : msg);
 };
 
-/** Work on the service's own database. Only where `creates` is set a missing one is created, or an empty one set up. */
+export interface Setting {
+  /** A missing database is created in the default folder, too. */
+  creates?: boolean;
+  /** The command has nothing to do in an empty database, and would write an empty list over a full one. */
+  mustBeSetUp?: boolean;
+}
+
+/** Work on the service's own database. */
 export const withContext = async <Result>(
   config: Config,
   work: (ctx: Context) => Promise<Result>,
-  { creates = false } = {},
+  { creates = false, mustBeSetUp = false }: Setting = {},
 ): Promise<Result> => {
-  const { databaseUrl, dataDir } = config;
+  const { databaseUrl, dataDir, dataDirIsSet } = config;
   const { fileIn } = await import('../db/open.ts');
   // A command without the settings of the service would create another database, in the folder where it runs.
-  if (!creates && !databaseUrl && !existsSync(fileIn(dataDir)))
+  if ((mustBeSetUp || !(creates || dataDirIsSet)) && !databaseUrl && !existsSync(fileIn(dataDir)))
     throw new CliFailure(
       `there is no data in ${dataDir}: run this command with the settings of the service (DATABASE_URL or DATA_DIR), or in its folder. The first start of a service, or handback migrate, creates it`,
     );
   const [{ openContext }, { pino }] = await Promise.all([import('../service/context.ts'), import('pino')]);
   const ctx = await openContext(config, {
     log: pino({ level: 'error' }, { write: noticeLine }),
-    isSetUp: !creates,
+    mustBeSetUp,
     onWait: () => notice('waiting for the database (DATABASE_URL)'),
   });
   try {

@@ -12,7 +12,7 @@ import { DAY_MS } from '../lib/time.ts';
 import { readConfig } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
 import { CliFailure } from '../service/start-failure.ts';
-import { by, type CommandResult, command, print, wholeNumber, withContext } from './command.ts';
+import { by, type CommandResult, command, print, type Setting, wholeNumber, withContext } from './command.ts';
 
 type Commands = typeof import('./commands.ts');
 
@@ -20,7 +20,7 @@ type Commands = typeof import('./commands.ts');
 export const once = async (
   json: boolean | undefined,
   work: (ctx: Context, commands: Commands) => Promise<CommandResult | undefined>,
-  options?: { creates: boolean },
+  options?: Setting,
 ): Promise<void> => {
   const config = readConfig(process.env);
   const commands = await import('./commands.ts');
@@ -30,13 +30,14 @@ export const once = async (
 
 /** An action that calls the function of this name in commands.ts with the command's arguments and options. */
 const calls =
-  (name: keyof Commands) =>
+  (name: keyof Commands, options?: Setting) =>
   (...given: unknown[]): Promise<void> => {
-    const { json, ...options } = given.at(-2) as { json?: boolean };
-    return once(json, (ctx, commands) => {
+    const { json, ...flags } = given.at(-2) as { json?: boolean };
+    const work = (ctx: Context, commands: Commands) => {
       const run = commands[name] as (ctx: Context, ...given: unknown[]) => Promise<CommandResult>;
-      return run(ctx, ...given.slice(0, -2), withNulls(options));
-    });
+      return run(ctx, ...given.slice(0, -2), withNulls(flags));
+    };
+    return once(json, work, options);
   };
 
 // --- the values that these commands take ---
@@ -163,10 +164,12 @@ const ofCustomer = (parent: Command, spelling: string, description: string): Com
   );
 
 const addCustomer = (customer: Command): void => {
-  ofCustomer(customer, 'find', "the returns that hold a customer's data").action(calls('customerFind'));
+  ofCustomer(customer, 'find', "the returns that hold a customer's data").action(
+    calls('customerFind', { mustBeSetUp: true }),
+  );
   ofCustomer(customer, 'export', "print all data of a customer's returns as JSON")
     .option('--output <file>', 'write a new file instead')
-    .action(calls('customerExport'));
+    .action(calls('customerExport', { mustBeSetUp: true }));
   ofCustomer(customer, 'erase', "erase a customer's data, for good")
     .requiredOption(
       '--reason <text>',
@@ -176,10 +179,12 @@ const addCustomer = (customer: Command): void => {
     .option('--include-open', 'also in returns that are open; webhooks about them that wait are dropped')
     .addOption(new Option('--dry-run', 'only name the returns').implies({ reason: 'dry run' }))
     .option('--confirm', 'erase them')
-    .action((options) => once(options.json, (ctx, { customerErase }) => customerErase(ctx, options)));
+    .action((options) =>
+      once(options.json, (ctx, { customerErase }) => customerErase(ctx, options), { mustBeSetUp: true }),
+    );
   command(customer, 'erasures', 'print the list of what was erased, which holds ids only')
     .option('--apply <file>', 'erase what such a list names, in a database that was restored without it')
-    .action(calls('customerErasures'));
+    .action(calls('customerErasures', { mustBeSetUp: true }));
 };
 
 const newPerson = (parent: Command, spelling: string, description: string): Command =>

@@ -295,6 +295,7 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     /** How long a start waits for a database that cannot be reached yet. */
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
+    dataDirIsSet: isSet('DATA_DIR'),
     /** The first one seals, all of them open; null: those in the data folder. */
     secretKeys: secret('SECRET_KEY', secretKeys, null),
     /** Where no proxy is trusted. */

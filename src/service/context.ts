@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Authenticate, createAuthenticate } from '../api-clients/authenticate.ts';
 import type { Database, Observer } from '../db/database.ts';
-import { isAway } from '../db/database-errors.ts';
+import { isAway, isMissingTable } from '../db/database-errors.ts';
 import { executedMigrations, NOT_SET_UP } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import { FeedWatches } from '../events/follow.ts';
@@ -43,7 +43,7 @@ export interface Overrides {
   /** Called once, while the database is away and is tried again; by default that is logged. */
   onWait?: () => void;
   /** Refuses a database that has not been set up, instead of doing so: it is probably another one than the service's. */
-  isSetUp?: boolean;
+  mustBeSetUp?: boolean;
   clock?: Clock;
   /** Replaces this process's own clock, which may be wrong. The database's clock is derived from it. */
   ownClock?: () => number;
@@ -68,7 +68,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   const database = openDatabase(config, observer, overrides.ownClock);
   const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
   const prepare = async () => {
-    if (overrides.isSetUp) await refuseNew(database);
+    if (overrides.mustBeSetUp) await refuseNew(database);
     await database.migrate((message) => log.warn(message));
     return openSecrets(config, database.db);
   };
@@ -100,7 +100,7 @@ const TRY_AGAIN_MS = 500;
 
 const refuseNew = async ({ db }: Database): Promise<void> => {
   const executed = await executedMigrations(db).catch((error) => {
-    if (isAway(error)) throw error;
+    if (!isMissingTable(error)) throw error;
     return [];
   });
   if (executed.length === 0) throw new ConfigError(NOT_SET_UP);

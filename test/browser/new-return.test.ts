@@ -111,7 +111,7 @@ it('a price is read as people write it, and asked about where it can be read in 
   await expectValue(price, '1299.5');
 
   await type('1,299');
-  await expect.poll(() => saidAt(price)).toBe('Did you mean 1299 or 1.2990?');
+  await expect.poll(() => saidAt(price)).toBe('Did you mean 1299 or 1.299?');
   await page.getByRole('button', { name: 'Create repair' }).click();
   await page.getByText('1 field needs another look.').waitFor();
   await expectFocus(price);

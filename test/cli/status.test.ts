@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { migrateTo, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
 import { everyRow, failing } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
@@ -133,13 +134,13 @@ describe('status', () => {
     );
   });
 
-  it('and the commands that work on what is there create nothing, nor set anything up', async () => {
+  it('and the commands about customers create nothing, nor set anything up', async () => {
     const env = await emptyDatabase();
     const isEmpty = async () =>
       ENGINE === 'sqlite'
         ? !existsSync(env['DATA_DIR'] as string)
         : (await lookInto(env).introspection.getTables()).length === 0;
-    for (const command of ['status', 'shop list', 'customer erasures', 'shop create --name Shop'])
+    for (const command of ['status', 'customer erasures', `customer find --shop ${UNKNOWN_ID} --phone 12345`])
       expect(await failing(command.split(' '), env), command).toMatch(/there is no da|has not been set up/);
     expect(await isEmpty()).toBe(true);
   });

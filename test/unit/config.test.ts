@@ -27,6 +27,7 @@ describe('without any setting', () => {
       databaseUrl: null,
       poolSizes: { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 },
       dataDir: resolve('./data'),
+      dataDirIsSet: false,
       secretKeys: null,
       trustProxy: false,
       maxConnectionsPerAddress: 100,
