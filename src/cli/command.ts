@@ -55,7 +55,7 @@ const noticeLine = (line: string): void => {
   notice(reason ? `${msg}: ${reason}` : msg);
 };
 
-export interface Setting {
+export interface ContextOptions {
   /** A missing database is created in the default folder, too. */
   creates?: boolean;
   /** The command has nothing to do in an empty database, and would write an empty list over a full one. */
@@ -66,7 +66,7 @@ export interface Setting {
 export const withContext = async <Result>(
   config: Config,
   work: (ctx: Context) => Promise<Result>,
-  { creates = false, mustBeSetUp = false }: Setting = {},
+  { creates = false, mustBeSetUp = false }: ContextOptions = {},
 ): Promise<Result> => {
   const { databaseUrl, dataDir, dataDirIsSet } = config;
   const { fileIn } = await import('../db/open.ts');

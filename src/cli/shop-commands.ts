@@ -12,7 +12,15 @@ import { DAY_MS } from '../lib/time.ts';
 import { readConfig } from '../service/config.ts';
 import type { Context } from '../service/context.ts';
 import { CliFailure } from '../service/start-failure.ts';
-import { by, type CommandResult, command, print, type Setting, wholeNumber, withContext } from './command.ts';
+import {
+  by,
+  type CommandResult,
+  type ContextOptions,
+  command,
+  print,
+  wholeNumber,
+  withContext,
+} from './command.ts';
 
 type Commands = typeof import('./commands.ts');
 
@@ -20,7 +28,7 @@ type Commands = typeof import('./commands.ts');
 export const once = async (
   json: boolean | undefined,
   work: (ctx: Context, commands: Commands) => Promise<CommandResult | undefined>,
-  options?: Setting,
+  options?: ContextOptions,
 ): Promise<void> => {
   const config = readConfig(process.env);
   const commands = await import('./commands.ts');
@@ -30,7 +38,7 @@ export const once = async (
 
 /** An action that calls the function of this name in commands.ts with the command's arguments and options. */
 const calls =
-  (name: keyof Commands, options?: Setting) =>
+  (name: keyof Commands, options?: ContextOptions) =>
   (...given: unknown[]): Promise<void> => {
     const { json, ...flags } = given.at(-2) as { json?: boolean };
     const work = (ctx: Context, commands: Commands) => {

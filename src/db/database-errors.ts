@@ -145,9 +145,6 @@ export const describeDatabaseError = (error: unknown) => {
   return { code, ...(reason && { reason }), ...(table && { table }), ...(constraint && { constraint }) };
 };
 
-export const isMissingTable = (error: unknown): boolean =>
-  codeOf(error) === '42P01' || (error instanceof Error && error.message.startsWith('no such table'));
-
 /** What the operator has to look at, in words; null where the code alone says enough. */
 export const reasonOf = (error: unknown): string | null => {
   // One for each address or host that was tried.

@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Authenticate, createAuthenticate } from '../api-clients/authenticate.ts';
 import type { Database, Observer } from '../db/database.ts';
-import { isAway, isMissingTable } from '../db/database-errors.ts';
-import { executedMigrations, NOT_SET_UP } from '../db/migrate.ts';
+import { isAway } from '../db/database-errors.ts';
+import { NOT_SET_UP } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
+import { withSnapshot } from '../db/transfer.ts';
 import { FeedWatches } from '../events/follow.ts';
 import type { Clock } from '../lib/time.ts';
 import { type Mailer, openMailer } from '../mail/mailer.ts';
@@ -68,7 +69,8 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   const database = openDatabase(config, observer, overrides.ownClock);
   const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
   const prepare = async () => {
-    if (overrides.mustBeSetUp) await refuseNew(database);
+    if (overrides.mustBeSetUp && (await withSnapshot(config, (reading) => reading.migrations())).length === 0)
+      throw new ConfigError(NOT_SET_UP);
     await database.migrate((message) => log.warn(message));
     return openSecrets(config, database.db);
   };
@@ -97,14 +99,6 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
 };
 
 const TRY_AGAIN_MS = 500;
-
-const refuseNew = async ({ db }: Database): Promise<void> => {
-  const executed = await executedMigrations(db).catch((error) => {
-    if (!isMissingTable(error)) throw error;
-    return [];
-  });
-  if (executed.length === 0) throw new ConfigError(NOT_SET_UP);
-};
 
 /** Tries again for a while if the database is away. */
 const whileAway = async (

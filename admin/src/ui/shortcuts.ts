@@ -36,6 +36,13 @@ const isShown = (element: Element): boolean => element.checkVisibility?.() ?? tr
 /** Whether a dialog or a menu is open, which has keys of its own. */
 const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some(isShown);
 
+/** Whether the key that is pressed is for a dialog. Asked before any dialog hears of the key, since Escape closes it. */
+let isForDialog = false;
+const onAnyKey = (): void => {
+  isForDialog = isDialogOpen();
+};
+window.addEventListener('keydown', onAnyKey, { capture: true });
+
 /** The shortcuts of each mounted component; the latest wins. */
 const groups: (readonly Shortcut[])[] = [];
 
@@ -65,7 +72,7 @@ const onKeyDown = (event: KeyboardEvent): void => {
     document.activeElement.click();
     return;
   }
-  if (event.repeat || event.defaultPrevented || event.altKey || isDialogOpen()) return;
+  if (event.repeat || event.defaultPrevented || event.altKey || isForDialog) return;
   const withModifier = event.ctrlKey || event.metaKey;
   const shortcut = find(withModifier ? `mod+${event.key.toLowerCase()}` : event.key);
   if (!shortcut) return;
@@ -129,7 +136,7 @@ const onScannerKey = (event: KeyboardEvent): void => {
   if (event.key !== 'Enter' || text.length < LEAST_LENGTH) return;
   event.preventDefault();
   event.stopPropagation();
-  if (!isDialogOpen()) listeners.at(-1)?.(text);
+  if (!isForDialog) listeners.at(-1)?.(text);
 };
 document.addEventListener('keydown', onScannerKey, { capture: true });
 

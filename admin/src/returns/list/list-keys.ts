@@ -69,7 +69,6 @@ export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
     if (!current) step(1);
     setPreviewed(!isPreviewed);
   };
-  const isForDialog = useEscapeOfDialog();
   useShortcuts([
     { key: 'j', label: keys.next, run: () => step(1) },
     { key: 'k', label: keys.previous, run: () => step(-1) },
@@ -90,15 +89,7 @@ export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
       label: keys.add(kind.one),
       run: () => creating === null && void navigate({ to: kind.add }),
     },
-    {
-      key: 'Escape',
-      label: keys.close,
-      run: () => {
-        if (isForDialog.current) return;
-        if (isPreviewed) setPreviewed(false);
-        else onClear();
-      },
-    },
+    { key: 'Escape', label: keys.close, run: () => (isPreviewed ? setPreviewed(false) : onClear()) },
   ]);
   return {
     previewed: isPreviewed ? current : undefined,
@@ -109,23 +100,4 @@ export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
       setCursor(id);
     },
   };
-};
-
-const LAYERS = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
-
-/** Whether Escape was pressed for a dialog or a menu, which closes before a shortcut hears of the key. */
-const useEscapeOfDialog = () => {
-  const isForDialog = useRef(false);
-  // Registered before the listeners of the dialogs, which open later.
-  useEffect(() => {
-    const listener = ({ key }: KeyboardEvent) => {
-      if (key !== 'Escape') return;
-      isForDialog.current = [...document.querySelectorAll(LAYERS)].some(
-        (layer) => layer.checkVisibility?.() ?? true,
-      );
-    };
-    window.addEventListener('keydown', listener, { capture: true });
-    return () => window.removeEventListener('keydown', listener, { capture: true });
-  }, []);
-  return isForDialog;
 };

@@ -26,11 +26,17 @@ export const countsOf = (items: readonly Item[]): Counts =>
       ]),
   );
 
-/** null: not typed. NaN: not a number. */
-const figure = (typed: string | undefined): number | null => {
-  if (!typed?.trim()) return null;
+interface Figure {
+  /** null: not typed. NaN: not a number, or not clear which. */
+  value: number | null;
+  error?: string;
+}
+const figureOf = (typed = ''): Figure => {
+  if (typed.trim() === '') return { value: null };
   const reading = readNumber(typed);
-  return typeof reading === 'string' ? Number(reading) : Number.NaN;
+  if (typeof reading === 'string') return { value: Number(reading) };
+  const error = reading ? words.unclear(Number(reading[0]), Number(reading[1])) : words.noNumber;
+  return { value: Number.NaN, error };
 };
 
 export interface Counted {
@@ -40,35 +46,27 @@ export interface Counted {
   error: { received?: string; accepted?: string };
 }
 
-/** What a figure that is not clear may mean; null: it is clear. */
-const unclear = (typed = ''): string | null => {
-  const reading = typed.trim() === '' ? '' : readNumber(typed);
-  if (typeof reading === 'string') return null;
-  return reading === null ? words.noNumber : words.unclear(...(reading.map(Number) as [number, number]));
-};
-
-const errorOf = ({ quantity }: Item, received: number | null, accepted: number | null): Counted['error'] => {
-  const most = words.atMost(formatNumber(quantity));
-  if (received !== null && !(received >= 0 && received <= quantity)) return { received: most };
-  if (accepted !== null && received === null) return { received: words.howMany };
-  if (accepted !== null && !(accepted >= 0 && accepted <= (received ?? 0)))
-    return { accepted: words.atMost(formatNumber(received ?? 0)) };
+const errorOf = ({ quantity }: Item, received: Figure, accepted: Figure): Counted['error'] => {
+  if (received.error) return { received: received.error };
+  if (accepted.error) return { accepted: accepted.error };
+  const most = received.value ?? 0;
+  if (most < 0 || most > quantity) return { received: words.atMost(formatNumber(quantity)) };
+  if (accepted.value === null) return {};
+  if (received.value === null) return { accepted: words.howMany };
+  if (accepted.value < 0 || accepted.value > most) return { accepted: words.atMost(formatNumber(most)) };
   return {};
 };
 
 export const countedOf = (counts: Counts, item: Item): Counted => {
-  const typed = { received: counts[`received.${item.line}`], accepted: counts[`accepted.${item.line}`] };
-  const [received, accepted] = [figure(typed.received), figure(typed.accepted)];
-  const [ofReceived, ofAccepted] = [unclear(typed.received), unclear(typed.accepted)];
-  const notClear = {
-    ...(ofReceived && { received: ofReceived }),
-    ...(ofAccepted && { accepted: ofAccepted }),
-  };
+  const [received, accepted] = [
+    figureOf(counts[`received.${item.line}`]),
+    figureOf(counts[`accepted.${item.line}`]),
+  ];
   return {
-    received,
-    accepted: Math.max(0, accepted ?? received ?? 0),
+    received: received.value,
+    accepted: Math.max(0, accepted.value ?? received.value ?? 0),
     note: counts[`note.${item.line}`]?.trim() ?? '',
-    error: ofReceived || ofAccepted ? notClear : errorOf(item, received, accepted),
+    error: errorOf(item, received, accepted),
   };
 };
 
