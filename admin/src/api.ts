@@ -57,6 +57,39 @@ const readAnswer = async (response: Response): Promise<unknown> => {
   return JSON.parse(text.replaceAll(TURNING, ''));
 };
 
+/** Longer than the service takes for any request, with a body that arrives slowly. */
+const TIME_LIMIT_MS = 30_000;
+
+interface Exchange {
+  response: Response;
+  answer: unknown;
+}
+
+/**
+ * One request with its body. A lost connection, one that says nothing within the time limit, and a 200 that is not JSON (as of a
+ * portal that asks for a sign-in to the network) are all the same: the service was not reached.
+ */
+const exchange = async (url: string, { signal, ...init }: RequestInit): Promise<Exchange> => {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
+  try {
+    const response = await fetch(url, {
+      ...init,
+      signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
+    });
+    const answer = await readAnswer(response).catch((error: unknown) => {
+      if (response.ok) throw error;
+      return null;
+    });
+    return { response, answer };
+  } catch {
+    signal?.throwIfAborted();
+    throw new ApiError(0, null);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 /** Sent to the window when the service no longer knows who is signed in. */
 export const SIGNED_OUT = 'handback:signed-out';
 
@@ -79,35 +112,40 @@ const isProved = (): Promise<boolean> => {
   return beingAsked;
 };
 
+interface Content {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | null;
+}
+
 const request = async <Answer>(
   method: string,
   path: string,
   query: Query,
-  body?: unknown,
-  headers: Record<string, string> = {},
+  { body, headers, signal = null }: Content = {},
 ): Promise<Answer> => {
-  const response = await fetch(urlOf(path, query), {
+  const { response, answer } = await exchange(urlOf(path, query), {
     method,
-    headers: method === 'GET' ? headers : { 'content-type': 'application/json', ...headers },
+    signal,
+    headers: method === 'GET' ? {} : { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new ApiError(0, null);
   });
-  const answer = await readAnswer(response).catch(() => null);
   if (response.ok) return answer as Answer;
   const error = answer as ErrorBody | null;
   if (error?.code === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
   if (error?.code === 'PROOF_REQUIRED' && (await isProved()))
-    return request(method, path, query, body, headers);
+    return request(method, path, query, { body, headers, signal });
   throw new ApiError(response.status, error, Number(response.headers.get('retry-after')) || null);
 };
 
 /** Calls the admin API. The caller names the type of the answer, taken from the contract's schemas. */
 export const api = {
-  get: <Answer>(path: string, query: Query = {}) => request<Answer>('GET', path, query),
+  get: <Answer>(path: string, query: Query = {}, signal?: AbortSignal) =>
+    request<Answer>('GET', path, query, { signal }),
   post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}, query: Query = {}) =>
-    request<Answer>('POST', path, query, body, headers),
-  put: <Answer>(path: string, body: unknown, query: Query = {}) => request<Answer>('PUT', path, query, body),
-  patch: <Answer>(path: string, body: unknown) => request<Answer>('PATCH', path, {}, body),
-  delete: <Answer>(path: string, query: Query = {}) => request<Answer>('DELETE', path, query, {}),
+    request<Answer>('POST', path, query, { body, headers }),
+  put: <Answer>(path: string, body: unknown, query: Query = {}) =>
+    request<Answer>('PUT', path, query, { body }),
+  patch: <Answer>(path: string, body: unknown) => request<Answer>('PATCH', path, {}, { body }),
+  delete: <Answer>(path: string, query: Query = {}) => request<Answer>('DELETE', path, query, { body: {} }),
 };

@@ -10,11 +10,16 @@ export const WARN_AT_PERCENT = 80;
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
+/** Others work on the same returns, so the screen refreshes this often. */
+export const REFETCH_MS = 30_000;
+
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
   // Its days are those of the reader, as in all lists.
-  queryFn: () => api.get<Overview>('/overview', { timeZone }),
-  staleTime: 30_000,
+  queryFn: ({ signal }) => api.get<Overview>('/overview', { timeZone }, signal),
+  staleTime: REFETCH_MS,
+  // Every page shows something of it, and it counts all returns of the shop.
+  refetchInterval: 2 * REFETCH_MS,
 });
 
 /** What one path of the admin API answers, with the path as its key. */

@@ -125,3 +125,58 @@ it('a service that cannot answer at the beginning is shown as away, and tried ag
   await page.getByRole('button', { name: 'Try again' }).click();
   await title(page, 'Trade returns').waitFor();
 });
+
+it('an answer that is not the service’s is no answer: a portal of the network', async ({ t }) => {
+  const repair = await newRepair(t);
+  const page = await openPageAs('Today', t, 'STAFF');
+  const portal = { status: 200, contentType: 'text/html', body: '<h1>Welcome to our Wi-Fi</h1>' };
+  await page.route('**/admin/api/**', (route) => route.fulfill(portal));
+  await menu(page, 'Repairs').click();
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  await page.unroute('**/admin/api/**');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('link', { name: repair.rmaNumber }).click();
+  await page.getByRole('button', { name: 'Start repair' }).waitFor();
+  await page.route('**/begin-repair*', (route) => route.fulfill(portal));
+  await page.getByRole('button', { name: 'Start repair' }).click();
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  // At the start too: no session is not the same as no answer.
+  await page.route('**/admin/api/session', (route) => route.fulfill(portal));
+  await page.reload();
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${repair.id}`);
+});
+
+it('a request without an answer ends after half a minute, and can be tried again', async ({ t }) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF', { ownProfile: true });
+  await page.clock.install();
+  await page.goto(`/admin/offline-repairs/${repair.id}`);
+  const button = page.getByRole('button', { name: 'Start repair' });
+  await button.waitFor();
+  const asked = page.waitForRequest('**/begin-repair*');
+  await page.route('**/begin-repair*', () => {});
+  await button.click();
+  await asked;
+  await expect.poll(() => button.getAttribute('aria-busy')).toBe('true');
+  await page.clock.runFor(30_000);
+  const toast = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' });
+  await toast.waitFor();
+  await page.unroute('**/begin-repair*');
+  await toast.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('alert').getByText('repair started').waitFor();
+});
+
+it('a search that is typed on is not waited for by the service', async ({ t }) => {
+  await newRepair(t);
+  const page = await openPageAs('Repairs', t, 'STAFF');
+  await page.getByText('1 repair', { exact: true }).waitFor();
+  await page.route('**/admin/api/offline-repairs?q=first*', () => {});
+  const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('q=first'));
+  const asked = page.waitForRequest('**/admin/api/offline-repairs?q=first*');
+  const field = page.getByRole('textbox', { name: 'Search number, customer, phone, serial …' });
+  await field.fill('first');
+  await asked;
+  await field.fill('second');
+  await aborted;
+});

@@ -204,8 +204,12 @@ describe('the list of repairs', () => {
 
     // Selecting a text opens nothing; a click does.
     const name = rowOf(page, second.rmaNumber).getByText('Ada Pereira');
-    await name.dblclick({ position: { x: 10, y: 8 } });
-    await expect.poll(() => page.evaluate('String(window.getSelection())')).toMatch(/Ada|Pereira/);
+    const box = await name.boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 2, (box?.y ?? 0) + 8);
+    await page.mouse.down();
+    await page.mouse.move((box?.x ?? 0) + 60, (box?.y ?? 0) + 8, { steps: 5 });
+    await page.mouse.up();
+    await expect.poll(() => page.evaluate('String(window.getSelection())')).toMatch(/Ada/);
     expect(new URL(page.url()).pathname).toBe('/admin/offline-repairs');
 
     const choose = async (person: string) => {
@@ -234,6 +238,18 @@ describe('the list of repairs', () => {
     );
     await rowOf(page, closed.rmaNumber).getByText('Ada Pereira').click();
     await title(page, closed.rmaNumber).waitFor();
+  });
+
+  it('opens a row at the click, not a moment later', async ({ t }) => {
+    const { id, rmaNumber } = await newRepair(t);
+    const page = await openAs(t, 'STAFF', { ownProfile: true });
+    await page.clock.install();
+    await page.goto('/admin/offline-repairs');
+    const name = rowOf(page, rmaNumber).getByText('Ada Pereira');
+    await name.waitFor();
+    await page.clock.pauseAt(Date.now() + DAY_MS);
+    await name.click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${id}`);
   });
 
   it('keeps filters under a name, for oneself and, by an Admin, for all', async ({ t }) => {

@@ -6,6 +6,7 @@ import { texts } from '../texts.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Dot } from '../ui/dot.tsx';
 import { TextLink } from '../ui/links.tsx';
+import { useNow } from '../ui/now.ts';
 import { PlainTable } from '../ui/plain-table.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/two-lines.tsx';
@@ -33,18 +34,20 @@ const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'error'>)
   return statusCode >= 500 ? t.outcomeError : t.outcomeRefused;
 };
 
-const statusText = ({ status, nextAttemptAt, reason }: Delivery): string | null => {
+const statusText = ({ status, nextAttemptAt, reason }: Delivery, nowMs: number): string | null => {
   if (nextAttemptAt) {
-    const seconds = Math.ceil((Date.parse(nextAttemptAt) - Date.now()) / 1000);
+    const seconds = Math.ceil((Date.parse(nextAttemptAt) - nowMs) / 1000);
     return seconds <= 0 ? t.nextNow : t.nextIn(seconds);
   }
   if (status !== 'DROPPED') return null;
   return `${reason ? t.failedBecause(reason) : t.failedPlain} ${t.catchUp}`;
 };
 
+const A_SECOND_MS = 1_000;
+
 const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
   const id = useId();
-  const text = statusText(delivery);
+  const text = statusText(delivery, useNow(A_SECOND_MS));
   return (
     <Stack gap="sm" pb="sm">
       <Title order={3} size="h5" id={`${id}attempts`}>

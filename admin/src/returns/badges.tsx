@@ -2,6 +2,7 @@ import { Hourglass } from 'lucide-react';
 import type { Assignee as Person } from '../../../contract/admin-returns.ts';
 import { texts } from '../texts.ts';
 import { Dot, type DotProps } from '../ui/dot.tsx';
+import { useNow } from '../ui/now.ts';
 import { calendarDaysBetween, DAY_MS } from '../ui/relative-time.tsx';
 import assignee from './assignee.module.css';
 import styles from './badges.module.css';
@@ -19,7 +20,7 @@ export const StatusBadge = ({ status, ...rest }: StatusProps) => {
 type Urgency = 'late' | 'soon' | 'later';
 
 /** "3 days overdue", "due tomorrow": a full day late counts as one. */
-const describeDue = (dueAt: string, nowMs = Date.now()): { text: string; urgency: Urgency } => {
+const describeDue = (dueAt: string, nowMs: number): { text: string; urgency: Urgency } => {
   const lateMs = nowMs - Date.parse(dueAt);
   if (lateMs >= 0) {
     const days = Math.floor(lateMs / DAY_MS);
@@ -35,8 +36,9 @@ const describeDue = (dueAt: string, nowMs = Date.now()): { text: string; urgency
 
 /** Until when a return should have left its status; nothing where there is no target. Only what is late is a filled chip. */
 export const Due = ({ dueAt }: { dueAt: string | null }) => {
+  const now = useNow();
   if (!dueAt) return null;
-  const { text, urgency } = describeDue(dueAt);
+  const { text, urgency } = describeDue(dueAt, now);
   return (
     <span className={styles['due']} data-urgency={urgency}>
       {text}

@@ -6,7 +6,7 @@ import type { SavedView } from '../../../contract/admin-work.ts';
 import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
 import { api } from '../api.ts';
 import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
-import { getQuery, overviewQuery } from '../shop-queries.ts';
+import { getQuery, overviewQuery, REFETCH_MS } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import type { Kind } from './kinds.ts';
 
@@ -18,9 +18,6 @@ export interface ListProps {
   search: ListSearch;
   onSearch(search: ListSearch): void;
 }
-
-/** Others work on the same returns, so the screen refreshes this often. */
-const REFETCH_MS = 30_000;
 
 /** The filters that this kind's list knows, as the service takes them; it refuses others. */
 export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string | undefined> => {
@@ -47,21 +44,21 @@ const OPEN = { open: 'true', ended: 'false', all: undefined };
 export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
   Object.entries(filtersOf(kind, search)).some(([name, value]) => name !== 'open' && value !== undefined);
 
-export const fetchPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<ListPage<Item>> => {
+export const fetchPage = <Item>(
+  kind: Kind,
+  search: ListSearch,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ListPage<Item>> => {
   const { sort, order } = { ...LIST_ORDER, ...search };
-  return api.get<ListPage<Item>>(kind.path, {
-    ...filtersOf(kind, search),
-    sort,
-    order,
-    page: search.page,
-    limit,
-  });
+  const query = { ...filtersOf(kind, search), sort, order, page: search.page, limit };
+  return api.get<ListPage<Item>>(kind.path, query, signal);
 };
 
 export const listQuery = <Item>(kind: Kind, search: ListSearch, limit: number) =>
   queryOptions({
     queryKey: [kind.path, 'list', search, limit],
-    queryFn: () => fetchPage<Item>(kind, search, limit),
+    queryFn: ({ signal }) => fetchPage<Item>(kind, search, limit, signal),
     placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
@@ -69,16 +66,16 @@ export const listQuery = <Item>(kind: Kind, search: ListSearch, limit: number) =
 export const detailQuery = <Item>(kind: Kind, id: string) =>
   queryOptions({
     queryKey: [kind.path, id],
-    queryFn: () => api.get<Item>(`${kind.path}/${encodeURIComponent(id)}`),
+    queryFn: ({ signal }) => api.get<Item>(`${kind.path}/${encodeURIComponent(id)}`, {}, signal),
     refetchInterval: REFETCH_MS,
   });
 
 /** Reads every page. The oldest entries come first, so an entry that is added meanwhile is on the last page. */
-const fetchTimeline = async (kind: Kind, id: string): Promise<TimelineEntry[]> => {
+const fetchTimeline = async (kind: Kind, id: string, signal: AbortSignal): Promise<TimelineEntry[]> => {
   const entries: TimelineEntry[] = [];
   for (let page = 1; ; page += 1) {
     const path = `${kind.path}/${encodeURIComponent(id)}/timeline`;
-    const { items, totalPages } = await api.get<z.infer<typeof Timeline>>(path, { page });
+    const { items, totalPages } = await api.get<z.infer<typeof Timeline>>(path, { page }, signal);
     entries.push(...items);
     if (page >= totalPages) return entries;
   }
@@ -87,7 +84,7 @@ const fetchTimeline = async (kind: Kind, id: string): Promise<TimelineEntry[]> =
 export const timelineQuery = (kind: Kind, id: string) =>
   queryOptions({
     queryKey: [kind.path, id, 'timeline'],
-    queryFn: () => fetchTimeline(kind, id),
+    queryFn: ({ signal }) => fetchTimeline(kind, id, signal),
     refetchInterval: REFETCH_MS,
   });
 
@@ -120,7 +117,7 @@ export const BUILT_IN_VIEWS = [
 export const viewCountQuery = (kind: Kind, search: ListSearch) =>
   queryOptions({
     queryKey: [kind.path, 'count', search],
-    queryFn: async () => (await fetchPage(kind, search, 1)).total,
+    queryFn: async ({ signal }) => (await fetchPage(kind, search, 1, signal)).total,
     ...A_MINUTE,
   });
 
@@ -150,13 +147,13 @@ export const isSameSearch = (one: ListSearch, other: ListSearch): boolean =>
 
 export const isOfKind = (kind: Kind, view: SavedView): boolean => view.kind === kind.savedKind;
 
-export const findReturns = async (text: string): Promise<FoundReturn[]> =>
-  (await api.get<SearchResult>('/search', { q: text })).items;
+export const findReturns = async (text: string, signal?: AbortSignal): Promise<FoundReturn[]> =>
+  (await api.get<SearchResult>('/search', { q: text }, signal)).items;
 
 export const searchQuery = (text: string) =>
   queryOptions({
     queryKey: ['search', text],
-    queryFn: () => findReturns(text),
+    queryFn: ({ signal }) => findReturns(text, signal),
     enabled: text !== '',
     staleTime: 2_000,
   });

@@ -266,7 +266,7 @@ const whoWasFaster = async (kind: Kind, item: AnyReturn): Promise<string> => {
 };
 
 const byWhom = (entry: TimelineEntry | null): string =>
-  entry ? words.by(entry.actor.name, formatRelative(entry.at)) : '';
+  entry ? words.by(entry.actor.name, formatRelative(entry.at, Date.now())) : '';
 
 /** The latest entry that changed the status. Without it the reason is still shown, without a name. */
 const lastMove = async (kind: Kind, { id }: AnyReturn): Promise<TimelineEntry | null> => {

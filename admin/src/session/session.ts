@@ -7,7 +7,7 @@ import type { SignedIn, UserRole } from '../../../contract/admin-people.ts';
 import { APP_PATH, ApiError, api } from '../api.ts';
 import { getQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
-import { notifyFailed } from '../ui/notify.ts';
+import { clearToasts, notifyFailed } from '../ui/notify.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
@@ -93,6 +93,9 @@ export const signInOptionsQuery = getQuery<SignInOptions>('sign-in-options', {
 export const useSignedIn = () => {
   const queryClient = useQueryClient();
   return (session: Session): void => {
+    const before = queryClient.getQueryData(sessionQuery.queryKey);
+    // Work of the last person may have ended after they left.
+    if (before?.user.id !== session.user.id) void clearToasts();
     rememberSignIn(true);
     queryClient.setQueryData(sessionQuery.queryKey, session);
   };
@@ -106,6 +109,7 @@ export const useLeave = (): (() => Promise<void>) => {
     forgetSession();
     await navigate({ to: '/sign-in' });
     queryClient.clear();
+    await clearToasts();
   }, [navigate, queryClient]);
 };
 

@@ -10,7 +10,9 @@ import { overviewQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { lazyPart } from '../ui/lazy.tsx';
 import { TextLink } from '../ui/links.tsx';
+import { useNow } from '../ui/now.ts';
 import { Loading, PageTitle, Section } from '../ui/page-frame.tsx';
+import { QueryError } from '../ui/query-view.tsx';
 import { formatSpan } from '../ui/relative-time.tsx';
 import { OrErased } from '../ui/two-lines.tsx';
 import styles from './today.module.css';
@@ -22,7 +24,8 @@ const hasReturns = (overview: Overview, kind: Kind): boolean =>
   overview[kind.overview].byStatus.some(({ count }) => count > 0);
 
 export const TodayPage = () => {
-  const { data } = useSuspenseQuery(overviewQuery);
+  const overview = useSuspenseQuery(overviewQuery);
+  const { data } = overview;
   const { tab } = useSearch({ from: '/inside/' });
   const kinds = KINDS.filter((kind) => hasReturns(data, kind));
   return (
@@ -31,6 +34,7 @@ export const TodayPage = () => {
         <PageTitle>{texts.today.title}</PageTitle>
         {kinds.length > 0 ? <Tabs /> : null}
       </Group>
+      <QueryError query={overview} title={texts.common.notRefreshed} />
       {data.failingReceivers?.map((receiver) => (
         <FailingReceiver key={receiver.clientId} receiver={receiver} />
       ))}
@@ -59,11 +63,12 @@ type FailingReceiver = NonNullable<Overview['failingReceivers']>[number];
 
 const FailingReceiver = ({ receiver }: { receiver: FailingReceiver }) => {
   const { clientId, name, since, lastError } = receiver;
+  const now = useNow();
   return (
     <p role="status" className={styles['failing']}>
       <TriangleAlert />
       <span title={texts.today.lastError(lastError)}>
-        {texts.today.receiverFails(name, formatSpan(Date.parse(since), Date.now()))}.{' '}
+        {texts.today.receiverFails(name, formatSpan(Date.parse(since), now))}.{' '}
         <span className={styles['error']}>{texts.today.lastError(lastError)}.</span>
       </span>
       <TextLink

@@ -49,3 +49,7 @@ export const showToast = ({ message, actions = [], ...rest }: Parameters<typeof 
     ...rest,
   });
 };
+
+export const clearToasts = (): void => {
+  notifications.clean();
+};

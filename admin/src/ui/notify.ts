@@ -15,6 +15,10 @@ export const notify = async (toast: Toast) => {
   area?.showToast(toast);
 };
 
+/** What is shown was meant for the person who was signed in, and so are its buttons. */
+export const clearToasts = async (): Promise<void> =>
+  (await import('./notification-area.tsx').catch(() => null))?.clearToasts();
+
 export const notifyDone = (message: string): void => void notify({ message });
 
 export const notifyFailed = (title: string, error: unknown): void =>

@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from 'react';
 import { texts } from '../texts.ts';
 import { lazyOptional } from './lazy.tsx';
+import { useNow } from './now.ts';
 import { TwoLines } from './two-lines.tsx';
 
 const words = texts.common;
@@ -35,7 +36,7 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 const HOURS = 6;
 
 /** Minutes, hours, then the days of the reader's calendar: what was last night is "yesterday". */
-export const formatRelative = (at: string, nowMs = Date.now()): string => {
+export const formatRelative = (at: string, nowMs: number): string => {
   const ms = Date.parse(at) - nowMs;
   const [distance, days] = [Math.abs(ms), calendarDaysBetween(nowMs, nowMs + ms)];
   if (distance < MINUTE_MS) return words.justNow;
@@ -47,6 +48,7 @@ export const formatRelative = (at: string, nowMs = Date.now()): string => {
 /** How long ago something was. Hover, touch or keyboard focus shows the exact time, in the reader's time zone. */
 export const RelativeTime = ({ at }: { at: string }) => {
   const [open, setOpen] = useState(false);
+  const now = useNow();
   const time = useRef<HTMLTimeElement>(null);
   const id = useId();
   return (
@@ -65,7 +67,7 @@ export const RelativeTime = ({ at }: { at: string }) => {
           if (key === 'Escape') setOpen(false);
         }}
       >
-        {formatRelative(at)}
+        {formatRelative(at, now)}
       </time>
       {open ? (
         <ExactTime id={id} target={time}>
@@ -83,17 +85,20 @@ const sameYear = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 const otherYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const formatDate = (at: string): string => {
+const formatDate = (at: string, nowMs: number): string => {
   const date = new Date(at);
-  return (date.getFullYear() === new Date().getFullYear() ? sameYear : otherYear).format(date);
+  return (date.getFullYear() === new Date(nowMs).getFullYear() ? sameYear : otherYear).format(date);
 };
 
 /** For tables: shows the date below, and takes no keyboard focus, which would mean a tab stop in every row. */
-export const RelativeTimeAndDate = ({ at }: { at: string }) => (
-  <time dateTime={at} title={exact.format(new Date(at))}>
-    <TwoLines first={formatRelative(at)} second={formatDate(at)} />
-  </time>
-);
+export const RelativeTimeAndDate = ({ at }: { at: string }) => {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exact.format(new Date(at))}>
+      <TwoLines first={formatRelative(at, now)} second={formatDate(at, now)} />
+    </time>
+  );
+};
 
 const utcTime = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',

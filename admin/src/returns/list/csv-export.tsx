@@ -28,7 +28,6 @@ export const useCsvExport = <Item extends AnyReturn>(
     setProgress({ done: 0, total: 0 });
     try {
       const items = await readAll<Item>(queryClient, kind, search, { signal, onProgress: setProgress });
-      if (!items) return;
       // For the audit log: without its entry nothing is saved.
       await api.post('/exports', { kind: kind.savedKind, count: items.length });
       saveFile(
@@ -72,25 +71,25 @@ interface ReadOptions {
 }
 
 /**
- * Reads every page that the filters match; null if it was aborted. It reads by number, because no change moves a return to
- * another page then, and sorts at the end. New returns push others onto the next page, so an item may come twice.
+ * Reads every page that the filters match. It reads by number, because no change moves a return to another page then, and sorts at
+ * the end. New returns push others onto the next page, so an item may come twice.
  */
 const readAll = async <Item extends AnyReturn>(
   queryClient: QueryClient,
   kind: Kind,
   search: ListSearch,
   { signal, onProgress }: ReadOptions,
-): Promise<Item[] | null> => {
+): Promise<Item[]> => {
   const { sort: _, ...byNumber } = search;
   const found = new Map<string, Item>();
   for (let page = 1, pages = 1; page <= pages && found.size < MAX_ROWS; page++) {
     const { items, total, totalPages } = await queryClient.fetchQuery({
       queryKey: [kind.path, 'export', filtersOf(kind, search), search.order, page],
-      queryFn: () => fetchPage<Item>(kind, { ...byNumber, page }, PAGE_SIZE),
+      queryFn: () => fetchPage<Item>(kind, { ...byNumber, page }, PAGE_SIZE, signal),
       staleTime: 0,
       gcTime: 0,
     });
-    if (signal.aborted) return null;
+    signal.throwIfAborted();
     for (const item of items) found.set(item.id, item);
     pages = totalPages;
     onProgress({ done: found.size, total: Math.min(total, MAX_ROWS) });

@@ -72,8 +72,8 @@ const groupOf = ({ dueAt, waitingFor }: Pick<AnyReturn, 'dueAt' | 'waitingFor'>,
 export const groupsOf = <Item extends AnyReturn>(
   items: readonly Item[],
   { sort }: ListOrder,
+  nowMs: number,
 ): [group: Group | null, items: Item[]][] => {
   if (sort !== 'dueAt') return [[null, [...items]]];
-  const nowMs = Date.now();
   return [...Map.groupBy(items, (item) => groupOf(item, nowMs))];
 };

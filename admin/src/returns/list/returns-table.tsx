@@ -1,18 +1,12 @@
 import { Checkbox, Paper, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import {
-  type ChangeEvent,
-  type MouseEvent,
-  type ReactNode,
-  type ThHTMLAttributes,
-  useEffect,
-  useRef,
-} from 'react';
+import type { ChangeEvent, MouseEvent, ReactNode, ThHTMLAttributes } from 'react';
 import type { ReturnSort } from '../../../../contract/return-order.ts';
 import { APP_PATH } from '../../api.ts';
 import { texts } from '../../texts.ts';
 import { TextLink } from '../../ui/links.tsx';
+import { useNow } from '../../ui/now.ts';
 import { columnClass } from '../../ui/plain-table.tsx';
 import { RelativeTimeAndDate } from '../../ui/relative-time.tsx';
 import { Assignee, DueCell, StatusBadge } from '../badges.tsx';
@@ -114,27 +108,18 @@ const useRows = <Item extends AnyReturn>(props: Props<Item>) => {
 };
 
 const INTERACTIVE = 'a, button, input, label, select, [role="button"]';
-/** A second click within this time selects a word. */
-const DOUBLE_CLICK_MS = 200;
 
 /** A click on a row opens its return, unless it was on a control or selected a text. */
 const useOpenRow = (kind: Kind) => {
   const navigate = useNavigate();
-  const opening = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(opening.current), []);
   return (event: MouseEvent<HTMLElement>, item: AnyReturn): void => {
-    clearTimeout(opening.current);
     const target = event.target as Element;
     // What a popover of the row hears comes by here too.
     if (!event.currentTarget.contains(target) || target.closest(INTERACTIVE)) return;
-    if (event.detail > 1 || isSelecting(event.currentTarget)) return;
+    if (isSelecting(event.currentTarget)) return;
     if (event.ctrlKey || event.metaKey)
       window.open(`${APP_PATH}${kind.path}/${item.id}`, '_blank', 'noopener');
-    else
-      opening.current = setTimeout(
-        () => void navigate({ to: kind.detail, params: { id: item.id } }),
-        DOUBLE_CLICK_MS,
-      );
+    else void navigate({ to: kind.detail, params: { id: item.id } });
   };
 };
 
@@ -205,6 +190,7 @@ const useColumns = <Item extends AnyReturn>(props: Props<Item>, rows: ReturnType
 export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, items, density, order } = props;
   const rows = useRows(props);
+  const now = useNow();
   const [first, name, ...others] = useColumns(props, rows);
   if (!first || !name) return null;
   const columns = [first, name, ...others];
@@ -231,7 +217,7 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
             ))}
           </tr>
         </thead>
-        {groupsOf(items, order).map(([group, grouped]) => (
+        {groupsOf(items, order, now).map(([group, grouped]) => (
           <tbody key={group}>
             {group === null ? null : (
               <tr className={styles['group']} data-group={group}>
@@ -286,7 +272,8 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
   const { columns, items, order } = props;
   const { selectOne, link, assignee, rowProps } = useRows(props);
   const lines = columns.filter(({ inCard }) => inCard);
-  return groupsOf(items, order).map(([group, grouped]) => (
+  const now = useNow();
+  return groupsOf(items, order, now).map(([group, grouped]) => (
     <section key={group} aria-label={group ? texts.list.groups[group] : undefined}>
       {group ? <p className={styles['card-group']}>{texts.list.groups[group]}</p> : null}
       <ul className={styles['cards']}>
