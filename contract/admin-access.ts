@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CodeText, isProvedBy, PasswordOrCode, User } from './admin-people.ts';
 import { Id, Instant } from './common.ts';
 import { email, LENGTH, optionalText, text } from './fields.ts';
-import { NewPassword, staffEmail } from './person-fields.ts';
+import { NewPassword, newStaffEmail } from './person-fields.ts';
 
 // Access in the admin API: links to choose a password, and the second factor.
 
@@ -139,7 +139,7 @@ export type Proof = z.infer<typeof Proof>;
 
 /** People who signed in through the identity provider may give neither password nor code. */
 export const ChangeEmail = z
-  .strictObject({ currentPassword: PasswordOrCode, code: CodeText, email: staffEmail() })
+  .strictObject({ currentPassword: PasswordOrCode, code: CodeText, email: newStaffEmail() })
   .meta({ id: 'ChangeEmail' });
 export type ChangeEmail = z.infer<typeof ChangeEmail>;
 

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { PLANS, SUBSCRIPTIONS } from './admin-plans.ts';
 import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
 import { LENGTH, optionalText, text, verbatimText } from './fields.ts';
-import { GivenPassword, isName, NAME, NewPassword, PersonName, staffEmail } from './person-fields.ts';
+import {
+  GivenPassword,
+  isName,
+  NAME,
+  NewPassword,
+  newStaffEmail,
+  PersonName,
+  staffEmail,
+} from './person-fields.ts';
 
 // People in the admin API: the session, the team, the audit log, the shop's rules.
 
@@ -107,7 +115,7 @@ export type UserQuery = z.infer<typeof UserQuery>;
 
 export const CreateUser = z
   .strictObject({
-    email: staffEmail(),
+    email: newStaffEmail(),
     name: PersonName,
     role: z.enum(USER_ROLES),
     password: NewPassword.nullable().default(null).meta({
@@ -119,7 +127,7 @@ export type CreateUser = z.infer<typeof CreateUser>;
 
 export const ChangeUser = z
   .strictObject({
-    email: staffEmail().nullable().default(null),
+    email: newStaffEmail().nullable().default(null),
     name: changedName,
     role: z.enum(USER_ROLES).nullable().default(null),
     password: NewPassword.nullable().default(null),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LENGTH, text } from './fields.ts';
-import { NewPassword, PersonName, staffEmail } from './person-fields.ts';
+import { NewPassword, newStaffEmail, PersonName } from './person-fields.ts';
 
 // The first start: creating the first shop and its Admin.
 
@@ -13,7 +13,7 @@ export const SetUp = z
   .strictObject({
     token: setUpToken(),
     shopName: text(LENGTH.name, { examples: ['Harbour Road Electrics'] }),
-    email: staffEmail(),
+    email: newStaffEmail(),
     name: PersonName,
     password: NewPassword,
   })

@@ -46,6 +46,7 @@ interface About {
   examples?: string[];
   /** Overrides the pattern that follows from the kind of text. */
   pattern?: string;
+  format?: string;
 }
 
 /** A required text that is not empty after trimming. */

@@ -22,7 +22,15 @@ export const NewPassword = password(PASSWORD_LENGTH.least);
 /** A password that is only compared: a short one is wrong, not malformed. */
 export const GivenPassword = password(1);
 
-export const staffEmail = () => email({ examples: ['grace@example.com'] });
+const EMAIL_ABOUT = { examples: ['grace@example.com'] };
+/** An address that someone has: accounts from before may have letters beyond ASCII. */
+export const staffEmail = () => email(EMAIL_ABOUT);
+/** A new address of a person: letters beyond ASCII can look like others, or become others in lower case. */
+export const newStaffEmail = () =>
+  email({ ...EMAIL_ABOUT, format: 'email' }).refine((value) => /^[!-~]*$/.test(value), {
+    error: 'must have only letters from a to z, digits and signs: no accents, no other scripts',
+    params: { rule: 'ascii' },
+  });
 
 /** API clients see it in timelines, so it must not be an e-mail address (docs/contract.md). */
 export const NAME = {

@@ -6,7 +6,7 @@ import { LONGEST_OVERLAP_DAYS } from '../../contract/admin.ts';
 import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts';
 import { RIGHTS, type Right } from '../../contract/common.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
-import { NewPassword, PersonName } from '../../contract/person-fields.ts';
+import { NewPassword, newStaffEmail, PersonName } from '../../contract/person-fields.ts';
 import { EraseCustomer, phoneNumber } from '../../contract/personal-data.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { readConfig } from '../service/config.ts';
@@ -52,6 +52,7 @@ const calls =
 
 const name = by(text(LENGTH.name));
 const email = by(emailField());
+const newEmail = by(newStaffEmail());
 const skuPattern = by(text(LENGTH.reference));
 const skuPatterns = (value: string, before: string[] = []): string[] => [...before, skuPattern(value)];
 
@@ -198,7 +199,7 @@ const addCustomer = (customer: Command): void => {
 const newPerson = (parent: Command, spelling: string, description: string): Command =>
   command(parent, spelling, description)
     .requiredOption('--shop <id>', 'the shop they work for')
-    .requiredOption('--email <e-mail>', 'what they sign in with', email)
+    .requiredOption('--email <e-mail>', 'what they sign in with', newEmail)
     .option('--name <name>', 'how timelines name them', by(PersonName))
     .addOption(new Option('--role <role>', 'what they may do').choices(USER_ROLES).makeOptionMandatory());
 

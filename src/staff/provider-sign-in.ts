@@ -1,5 +1,5 @@
 import type { GoToProvider } from '../../contract/admin-access.ts';
-import { PersonName, staffEmail } from '../../contract/person-fields.ts';
+import { newStaffEmail, PersonName, staffEmail } from '../../contract/person-fields.ts';
 import { OPERATOR } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
 import type { Context } from '../service/context.ts';
@@ -125,9 +125,10 @@ const findLinked = (trx: Trx, { issuer, subject }: Identity): Promise<UserRow | 
     .executeTakeFirst();
 
 const findByVerifiedEmail = async (ctx: Context, trx: Trx, from: SignInOrigin, identity: Identity) => {
-  const email = staffEmail().safeParse(identity.email).data;
-  if (!email) throw new ProviderRefusal('UNVERIFIED');
-  const found = usersIn(trx).where('email', '=', normalizeEmail(email)).forUpdate();
+  const given = staffEmail().safeParse(identity.email).data;
+  if (!given) throw new ProviderRefusal('UNVERIFIED');
+  const email = normalizeEmail(given);
+  const found = usersIn(trx).where('email', '=', email).forUpdate();
   const user = await found.executeTakeFirst();
   if (!user) return addNewUser(ctx, trx, from, email, identity.name);
   if (user.provider_issuer === identity.issuer && user.provider_subject !== identity.subject)
@@ -138,8 +139,9 @@ const findByVerifiedEmail = async (ctx: Context, trx: Trx, from: SignInOrigin, i
 /** Only where the operator wants it, from a domain that they named. */
 const addNewUser = async (ctx: Context, trx: Trx, from: SignInOrigin, email: string, name: string | null) => {
   const { shopId = '', allowedDomains = [] } = ctx.config.provider?.newUsers ?? {};
-  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-  if (!allowedDomains.includes(domain)) throw new ProviderRefusal('UNKNOWN');
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (!newStaffEmail().safeParse(email).success || !allowedDomains.includes(domain))
+    throw new ProviderRefusal('UNKNOWN');
   if (!(await findShop(trx, shopId)))
     throw new ProviderRefusal('UNKNOWN', { OIDC_NEW_USERS: 'no such shop' });
   const actor = { ...OPERATOR, address: from.address };

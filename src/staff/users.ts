@@ -48,8 +48,13 @@ export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'emai
   name: name ?? email,
 });
 
-/** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
-export const normalizeEmail = (email: string): string => email.toLowerCase();
+/**
+ * The one form in which emails of people are stored and compared; it is unique over all shops, since people sign in with it alone.
+ * It is the lower case, except of U+212A (the Kelvin sign), the one character beyond ASCII whose lower case is an ASCII letter: an
+ * identity provider may know `mar\u212A@example.com` as another person than `mark@example.com`.
+ */
+export const normalizeEmail = (email: string): string =>
+  email.replaceAll(/[^\u212a]+/g, (part) => part.toLowerCase());
 
 export const usersIn = (db: Db) => db.selectFrom('users').select(USER_COLUMNS);
 

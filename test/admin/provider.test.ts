@@ -337,6 +337,23 @@ describe('whose account it is', () => {
       expect((await signedIn(t, session)).user.id).toBe(grace.id);
     });
 
+  it('an address that only its lower case makes an ASCII one finds nobody, and makes no new person', async () => {
+    const { t, provider } = await withProvider();
+    await newUser(t, { email: 'mark@example.com' });
+    const claims = { sub: 'k1', email: 'mar\u212a@example.com', email_verified: true };
+    expect((await throughProvider(t, provider, claims)).said).toEqual({ provider: 'UNKNOWN' });
+    const open = await scriptedProvider();
+    const more = { ...open.env, OIDC_NEW_USERS: UNKNOWN_ID, OIDC_ALLOWED_DOMAINS: 'mark.example' };
+    const other = await harness({ env: more });
+    (other.ctx.config.provider?.newUsers as { shopId: string }).shopId = other.shop.id;
+    for (const email of ['a@mar\u212a.example', 'mar\u212a@mark.example'])
+      expect((await throughProvider(other, open, { ...claims, email })).said).toEqual({
+        provider: 'UNKNOWN',
+      });
+    const plain = { ...claims, email: 'Mark@mark.example' };
+    expect((await throughProvider(other, open, plain)).said).toEqual({ provider: 'signed-in' });
+  });
+
   if (ENGINE === 'sqlite')
     it('an unknown e-mail is refused', async () => {
       const { t, provider } = await withProvider();

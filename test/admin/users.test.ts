@@ -99,6 +99,49 @@ describe('the team', () => {
   });
 });
 
+describe('an e-mail with letters beyond ASCII', () => {
+  const LETTERS = [
+    'jos\u00e9@example.com',
+    'mar\u212a@example.com',
+    'ada@b\u00fccher.example',
+    '\u0430da@example.com',
+  ];
+
+  it('is refused wherever a new one is given', async ({ t, admin, staff }) => {
+    for (const email of LETTERS) {
+      const refused = [
+        await admin.post('/users', userBody({ email })),
+        await admin.patch(`/users/${staff.id}`, { email }),
+        await staff.put('/session/email', { email, currentPassword: PASSWORD }),
+      ];
+      for (const answer of refused) {
+        expect([answer.status, rulesOf(answer)]).toEqual([400, { email: 'ascii' }]);
+        expect(answer.body.message[0]).toContain('only letters from a to z');
+      }
+    }
+    expect(await rolesIn(t)).toEqual(['ADMIN', 'STAFF']);
+  });
+
+  it('of an account from before goes on signing in, in any case, and the rest of the account can be changed', async ({
+    t,
+    admin,
+  }) => {
+    const user = await newUser(t, { email: 'Jos\u00e9@b\u00fccher.example', role: 'STAFF' });
+    expect(user.email).toBe('jos\u00e9@b\u00fccher.example');
+    await signInAs(t, { ...user, email: 'JOS\u00c9@B\u00dcCHER.example' });
+    expect((await admin.patch(`/users/${user.id}`, { role: 'ADMIN' })).body).toMatchObject({
+      email: user.email,
+      role: 'ADMIN',
+    });
+  });
+
+  it('does not sign in to the account of an ASCII address that it becomes in lower case', async ({ t }) => {
+    await newUser(t, { email: 'mark.kelvin@example.com' });
+    const sent = { email: 'mar\u212a.kelvin@example.com', password: PASSWORD };
+    expectError(await adminCaller(t).post('/session', sent), 401, 'SIGN_IN_FAILED');
+  });
+});
+
 describe('a person', () => {
   it('is changed one thing at a time, the rest staying as it was', async ({ t, admin, staff }) => {
     const shown = { ...shownOf(staff), lastSignInAt: expect.stringMatching(ISO) };

@@ -74,6 +74,23 @@ it('an invitation shows a link, in which the person chooses a password; it works
   expect(await late.getByLabel('E-mail').count()).toBe(0);
 });
 
+it('a person whose e-mail has letters beyond ASCII from before signs in with it', async ({ t }) => {
+  const { email } = await newUser(t, { email: `jos\u00e9.${emailAt(t, 'grace')}`, role: 'STAFF' });
+  const page = await openWindow(t);
+  await page.goto('/admin/sign-in');
+  await page.getByLabel('E-mail').fill(email);
+  await passwordField(page, 'Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await title(page, 'Today').waitFor();
+
+  const admin = await openPageAs('Team', t, 'ADMIN');
+  await pick(admin, email, 'Edit');
+  const form = admin.getByRole('dialog', { name: `Edit ${email}` });
+  await form.getByRole('textbox', { name: 'Name' }).fill('Jos\u00e9');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await rowWith(admin, 'Jos\u00e9').waitFor();
+});
+
 it('what matters asks for the password first, then goes on by itself with what was typed', async ({ t }) => {
   const page = await openPageAs('Team', t, 'ADMIN');
   t.clock.advance(10 * 60_000);

@@ -252,7 +252,13 @@ describe('the identity provider', () => {
     expect(refusalOf({ ...OIDC, ...NEW_USERS, OIDC_NEW_USERS: 'My shop' })).toMatch(
       /^OIDC_NEW_USERS must be the id/,
     );
-    for (const OIDC_ALLOWED_DOMAINS of ['@example.com', 'com', 'a.example b.example', '*'])
+    for (const OIDC_ALLOWED_DOMAINS of [
+      '@example.com',
+      'com',
+      'a.example b.example',
+      '*',
+      'b\u00fccher.example',
+    ])
       expect(refusalOf({ ...OIDC, ...NEW_USERS, OIDC_ALLOWED_DOMAINS })).toMatch(
         /^OIDC_ALLOWED_DOMAINS must be/,
       );

@@ -59,8 +59,17 @@ export const CodeInput = ({ onChange, ...props }: FormInput<TextInputProps>) => 
   );
 };
 
+/** Not of type `email`: browsers refuse to send letters beyond ASCII in those, and accounts from before may have them. */
 export const EmailInput = (props: TextInputProps) => (
-  <TextInput label={t.email} type="email" required {...props} />
+  <TextInput
+    label={t.email}
+    inputMode="email"
+    autoCapitalize="none"
+    autoCorrect="off"
+    spellCheck={false}
+    required
+    {...props}
+  />
 );
 
 export const CurrentPasswordInput = (props: PasswordInputProps) => (

@@ -156,13 +156,13 @@ const EditDialog = ({ person, onClose }: Props) => {
     schema: ChangeUser,
     initialValues: { email: person.email, name: person.name ?? '', role: person.role },
     codes: ERROR_CODES,
-    // Only what changed here: a colleague may be changing the rest.
-    send: ({ email, name, role }) =>
-      api.patch<User>(`/users/${person.id}`, {
-        ...(email === person.email ? {} : { email }),
-        ...(name === (person.name ?? '') ? {} : { name }),
-        ...(role === person.role ? {} : { role }),
-      }),
+    // Only what changed here: a colleague may be changing the rest, and an earlier email may be one that no new one can be.
+    bodyOf: ({ email, name, role }) => ({
+      ...(email === person.email ? {} : { email }),
+      ...(name === (person.name ?? '') ? {} : { name }),
+      ...(role === person.role ? {} : { role }),
+    }),
+    send: (body) => api.patch<User>(`/users/${person.id}`, body),
     onDone: async (changed) => {
       if (isSelf) await queryClient.refetchQueries(sessionQuery);
       done(t.saved(personName(changed)));
