@@ -119,9 +119,10 @@ export const NewSecondFactor = z
   .meta({ id: 'NewSecondFactor' });
 export type NewSecondFactor = z.infer<typeof NewSecondFactor>;
 
-export const ConfirmSecondFactor = z
+export const SecondFactorCode = z
   .strictObject({ code: text(LENGTH.reference, { examples: ['492039'] }) })
-  .meta({ id: 'ConfirmSecondFactor' });
+  .meta({ id: 'SecondFactorCode', description: 'A code of the authenticator app.' });
+export type SecondFactorCode = z.infer<typeof SecondFactorCode>;
 
 export const RecoveryCodes = z
   .object({ recoveryCodes: z.array(z.string()) })

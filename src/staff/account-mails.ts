@@ -1,5 +1,7 @@
+import type { Actor } from '../../contract/common.ts';
 import type { Mail } from '../mail/mailer.ts';
 import type { Context } from '../service/context.ts';
+import { rateLimited } from '../service/errors.ts';
 import { findShop } from '../shops/store.ts';
 import type { Link } from './links.ts';
 import type { UserRow } from './users.ts';
@@ -175,33 +177,43 @@ const mailsAbout = ({ before, after, hasNewRecoveryCodes }: AccountChange): [Use
   return mails;
 };
 
-/** Whether one more may be mailed in this hour. Ask only where it is about to be sent: that counts. */
+/** Each call counts one more within the hour, so call it only where the mail or the change is about to happen. */
 export const openMailLimits = ({ rateGate, clock }: Context) => {
-  const anHour = (name: string, points: number) => {
-    const gate = rateGate([{ name, points, seconds: 60 * 60 }], clock);
+  const anHour = (name: string, points: number) => rateGate([{ name, points, seconds: 60 * 60 }], clock);
+  const mayMail = (name: string, points: number) => {
+    const gate = anHour(name, points);
     return async (key: string): Promise<boolean> => !(await gate(key)).refused;
+  };
+  const refuseBeyond = (name: string, points: number) => {
+    const gate = anHour(name, points);
+    return async ({ type, id }: Actor): Promise<void> => {
+      if (type !== 'USER' || id === null) return;
+      const { refused, msBeforeNext } = await gate(id);
+      if (refused) throw rateLimited(msBeforeNext);
+    };
   };
   return {
     /** By the hash of an e-mail, so that the counters hold no personal data. */
-    link: anHour('links-mailed-hour', 3),
+    link: mayMail('links-mailed-hour', 3),
     /** Of a shop, whose name must not become a way to send advertisements. Beyond it links are shown, not mailed. */
-    shopLink: anHour('links-shop-hour', 100),
-    /** Of a shop. Without a proof a stranger cannot use it up to stay unseen. */
-    accountChange: anHour('account-mails-hour', 100),
+    shopLink: mayMail('links-shop-hour', 100),
+    /**
+     * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
+     * are limited, for the person who makes them: nobody can fill the queue of mails or use up what others need.
+     */
+    accountChange: refuseBeyond('account-changes-hour', 100),
+    recoveryCodes: refuseBeyond('recovery-codes-hour', 5),
   };
 };
 
 /** Call it after the commit. */
 export const mailChanges = async (ctx: Context, change: AccountChange): Promise<void> => {
-  const { db, mailLimits, log, mail, config } = ctx;
+  const { db, mail, config } = ctx;
   const { shop_id: shopId, last_sign_in_at } = change.before;
   // A person who never signed in has nothing yet that a stranger could take over.
   if (!mail || last_sign_in_at === null) return;
   const shop = await findShop(db, shopId);
   if (!shop) return;
-  for (const [person, sentence] of mailsAbout(change)) {
-    if (!(await mailLimits.accountChange(shopId)))
-      return log.warn({ shopId }, 'too many account mails; one was not sent');
+  for (const [person, sentence] of mailsAbout(change))
     mail.send(accountMail(letterAbout(sentence, config.passwordSignIn), person, shop.name));
-  }
 };

@@ -1,14 +1,28 @@
-import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-access.ts';
+import type {
+  ChangeEmail,
+  OwnSessions,
+  Proof,
+  RecoveryCodes,
+  SecondFactorCode,
+} from '../../contract/admin-access.ts';
 import type { ChangePassword, SignedIn } from '../../contract/admin-people.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
-import { spendCode, wrongCode } from './second-factor.ts';
+import { lockFactor, removeFactor, replaceRecoveryCodes, spendCode, wrongCode } from './second-factor.ts';
 import { endSession, openSession, type Self, type SignInOrigin, viewSignedIn } from './sessions.ts';
 import { recordCounted } from './sign-in.ts';
-import { changeAccount, findUser, lockSelf, normalizeEmail, type UserRow, updateAccount } from './users.ts';
+import {
+  auditUser,
+  changeAccount,
+  findUser,
+  lockSelf,
+  normalizeEmail,
+  type UserRow,
+  updateAccount,
+} from './users.ts';
 
 // What people do about their own account, and the proof of identity that the riskier requests need (docs/contract.md).
 
@@ -60,6 +74,15 @@ export const prove = async (
   throw code === null ? wrongPassword(field) : wrongCode();
 };
 
+/**
+ * For what would make a second factor worthless: a password, however recent its proof, is not enough, since whoever has it must
+ * still meet the factor.
+ */
+export const proveByCode = (ctx: Context, self: Self, code: string | null): Promise<UserRow> => {
+  if (code === null) throw invalidField('code', 'required', 'is required: two-step verification is on');
+  return prove(ctx, self, { password: null, code });
+};
+
 export const changeOwnPassword = async (
   ctx: Context,
   self: Self,
@@ -67,12 +90,17 @@ export const changeOwnPassword = async (
   given: ChangePassword,
 ) => {
   const { currentPassword, code, newPassword } = given;
-  const proved = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
+  const proved = self.user.secondFactor
+    ? await proveByCode(ctx, self, code)
+    : await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
+  await ctx.mailLimits.accountChange(self.caller.actor);
   const password_hash = await hashPassword(newPassword);
   const { token } = await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
     // It changed after the proof: another request was faster.
-    if (before.password_hash !== proved.password_hash) throw wrongPassword('currentPassword');
+    const isSame =
+      before.password_hash === proved.password_hash && before.factor_since === proved.factor_since;
+    if (!isSame) throw wrongPassword('currentPassword');
     const after = await updateAccount(ctx, trx, before, { password_hash }, self.caller);
     return { before, after, token: await openSession(trx, after, from, ctx.clock.now()) };
   });
@@ -89,11 +117,43 @@ export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmai
   else if (hasPassword) throw invalidField('currentPassword', 'required', 'is required, or else a code');
   else requireProof(ctx, self.provedAt);
   const email = normalizeEmail(given.email);
+  await ctx.mailLimits.accountChange(caller.actor);
   await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, user.id);
     return { before, after: await updateAccount(ctx, trx, before, { email }, caller) };
   });
   return viewSignedIn({ caller, user: { ...user, email } });
+};
+
+/** Throws unless the person has a second factor and this code is good. */
+const checkFactor = async (ctx: Context, self: Self, { code }: SecondFactorCode): Promise<void> => {
+  if (!self.user.secondFactor) throw new ServiceError('SECOND_FACTOR_OFF');
+  await proveByCode(ctx, self, code);
+};
+
+export const makeRecoveryCodes = async (
+  ctx: Context,
+  self: Self,
+  given: SecondFactorCode,
+): Promise<RecoveryCodes> => {
+  await checkFactor(ctx, self, given);
+  await ctx.mailLimits.recoveryCodes(self.caller.actor);
+  const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
+    const user = await lockFactor(trx, self);
+    await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
+    const recoveryCodes = await replaceRecoveryCodes(trx, user.id);
+    return { before: user, after: user, hasNewRecoveryCodes: true, recoveryCodes };
+  });
+  return { recoveryCodes };
+};
+
+export const turnFactorOff = async (ctx: Context, self: Self, given: SecondFactorCode): Promise<void> => {
+  await checkFactor(ctx, self, given);
+  await changeAccount(ctx, async (trx) => {
+    const before = await lockFactor(trx, self);
+    await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
+    return { before, after: await removeFactor(trx, before) };
+  });
 };
 
 /** "Sign out everywhere else" reaches the others too. */

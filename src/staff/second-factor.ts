@@ -126,7 +126,7 @@ const newRecoveryCode = (): string => {
   return letters.replaceAll(/.{4}(?!$)/g, '$&-');
 };
 
-const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
+export const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await forgetRecoveryCodes(trx, userId);
   await trx
@@ -146,7 +146,7 @@ const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
 };
 
 /** The person's row must be locked. */
-const removeFactor = async (trx: Trx, { id, factor_removals }: UserRow): Promise<UserRow> => {
+export const removeFactor = async (trx: Trx, { id, factor_removals }: UserRow): Promise<UserRow> => {
   await forgetRecoveryCodes(trx, id);
   const removed = { factor_secret: null, factor_since: null, factor_step: 0 };
   return updateUser(trx, id, { ...removed, factor_removals: factor_removals + 1 });
@@ -187,28 +187,11 @@ export const confirmFactor = async (ctx: Context, self: Self, code: string): Pro
   return { recoveryCodes };
 };
 
-const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
+export const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
   const user = await lockSelf(trx, self.user.id);
   if (user.factor_since === null) throw new ServiceError('SECOND_FACTOR_OFF');
   return user;
 };
-
-export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<RecoveryCodes> => {
-  const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
-    const user = await lockFactor(trx, self);
-    await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
-    const recoveryCodes = await replaceRecoveryCodes(trx, user.id);
-    return { before: user, after: user, hasNewRecoveryCodes: true, recoveryCodes };
-  });
-  return { recoveryCodes };
-};
-
-export const turnFactorOff = (ctx: Context, self: Self) =>
-  changeAccount(ctx, async (trx) => {
-    const before = await lockFactor(trx, self);
-    await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
-    return { before, after: await removeFactor(trx, before) };
-  });
 
 /** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
 export const resetFactor = (ctx: Context, { shop, actor }: Caller, userId: string) =>

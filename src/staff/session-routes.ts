@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   AskForLink,
   ChangeEmail,
-  ConfirmSecondFactor,
   GivenLink,
   GoToProvider,
   LinkAsked,
@@ -14,6 +13,7 @@ import {
   ProviderAddress,
   RecoveryCodes,
   SecondFactor,
+  SecondFactorCode,
   SignInOptions,
   UseLink,
 } from '../../contract/admin-access.ts';
@@ -25,9 +25,17 @@ import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { sha256 } from '../service/secrets.ts';
 import { choosePassword, findOffer, mailLinkLater, setUp, viewLinkTarget } from './links.ts';
-import { changeOwnEmail, changeOwnPassword, endOwnSession, listOwnSessions, prove } from './own-account.ts';
+import {
+  changeOwnEmail,
+  changeOwnPassword,
+  endOwnSession,
+  listOwnSessions,
+  makeRecoveryCodes,
+  prove,
+  turnFactorOff,
+} from './own-account.ts';
 import { beginAtProvider, returnFromProvider } from './provider-sign-in.ts';
-import { beginFactor, confirmFactor, makeRecoveryCodes, turnFactorOff, viewFactor } from './second-factor.ts';
+import { beginFactor, confirmFactor, viewFactor } from './second-factor.ts';
 import { cookieIn, endSession, sendCookie, sendSession, trustDevice, viewSignedIn } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 import { endSessionsOf, normalizeEmail } from './users.ts';
@@ -175,7 +183,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'changeOwnPassword',
     summary: 'Change your own password',
     description:
-      'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
+      'Takes your current password, or, if your second factor is on, a code of it: the password is then not enough. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
     handle: async (request, reply) =>
@@ -302,7 +310,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Turn the second factor on',
     description: 'With a code of the app. From then on every sign-in asks for one. Your other sessions end.',
-    body: ConfirmSecondFactor,
+    body: SecondFactorCode,
     answer: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
     async handle(request, reply) {
@@ -314,22 +322,24 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'POST /session/second-factor/recovery-codes',
     operationId: 'makeRecoveryCodes',
-    proof: true,
     summary: 'Create ten new recovery codes',
-    description: 'Earlier codes no longer work.',
+    description:
+      'Takes a code of the app or a recovery code; a password is not enough. Earlier codes no longer work. Five times an hour.',
+    body: SecondFactorCode,
     answer: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
-    handle: (request) => makeRecoveryCodes(ctx, request),
+    handle: (request) => makeRecoveryCodes(ctx, request, request.body),
   });
   route({
     at: 'POST /session/second-factor/turn-off',
     operationId: 'turnSecondFactorOff',
-    proof: true,
     summary: 'Turn your second factor off',
+    description: 'Takes a code of the app or a recovery code; a password is not enough.',
+    body: SecondFactorCode,
     answer: ['Turned off.'],
     errors: [409],
     async handle(request, reply) {
-      await turnFactorOff(ctx, request);
+      await turnFactorOff(ctx, request, request.body);
       await trustDevice(ctx, reply, request.user.id);
     },
   });

@@ -184,6 +184,7 @@ export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
   const { email, name, role, password } = given;
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
+  if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(actor);
   const password_hash = password === null ? undefined : await hashPassword(password);
   const { after } = await changeAccount(ctx, async (trx) => {
     const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);

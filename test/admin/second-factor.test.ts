@@ -77,7 +77,7 @@ describe('recovery codes', () => {
     expectError(await signIn(t, person, one), 401, 'SECOND_FACTOR_WRONG');
     expect((await signIn(t, person, ` ${two.toUpperCase().replaceAll('-', '')} `)).status).toBe(200);
     expect((await person.get('/session/second-factor')).body.recoveryCodesLeft).toBe(8);
-    const made = await person.post('/session/second-factor/recovery-codes');
+    const made = await person.post('/session/second-factor/recovery-codes', { code: three });
     expect(made.body.recoveryCodes).toHaveLength(10);
     expectError(await signIn(t, person, three), 401, 'SECOND_FACTOR_WRONG');
     expect((await signIn(t, person, made.body.recoveryCodes[0])).status).toBe(200);
@@ -169,7 +169,8 @@ describe('wrong codes', () => {
     // A new password ends the warning, and the trust in the browser.
     const self = adminCaller(t, cookieFrom(signedIn));
     const password = 'a better password';
-    const changed = await self.put('/session/password', { currentPassword: PASSWORD, newPassword: password });
+    clock.advance(STEP_MS);
+    const changed = await self.put('/session/password', { code: code(), newPassword: password });
     expect(changed.body.user.passwordExposedAt).toBeNull();
     clock.advance(23 * HOUR_MS);
     expect((await signIn(t, { ...person, password }, code())).status).toBe(200);
@@ -208,12 +209,47 @@ describe('wrong codes', () => {
 
 describe('turning it off', () => {
   it('makes sign-ins take the password alone again', async ({ t, person }) => {
-    const off = () => person.post('/session/second-factor/turn-off');
+    const off = (code = '123456') => person.post('/session/second-factor/turn-off', { code });
     expectError(await off(), 409, 'SECOND_FACTOR_OFF');
     const { recoveryCodes } = await turnOn(t, person);
-    expect((await off()).status).toBe(204);
+    expect((await off(recoveryCodes[1])).status).toBe(204);
     expect((await signIn(t, person)).status).toBe(200);
     expectError(await signIn(t, { ...person, password: 'x' }, recoveryCodes[0]), 401);
+  });
+
+  it('takes a code, and so do new recovery codes and a new password: a password alone is never enough', async ({
+    t,
+    person,
+  }) => {
+    const { code, recoveryCodes } = await turnOn(t, person);
+    const newPassword = 'a better password';
+    const ways = (given: object) => [
+      () => person.post('/session/second-factor/recovery-codes', given),
+      () => person.put('/session/password', { newPassword, currentPassword: PASSWORD, ...given }),
+      () => person.post('/session/second-factor/turn-off', given),
+    ];
+    const refusedAll = async (given: object, rule: string) => {
+      for (const way of ways(given)) expect(rulesOf(await way())).toEqual({ code: rule });
+    };
+    // Right after the sign-in, after ten minutes, and right after a proof with the password.
+    await refusedAll({}, 'required');
+    t.clock.advance(10 * 60_000);
+    await refusedAll({}, 'required');
+    expect((await person.post('/session/proof', { password: PASSWORD })).status).toBe(204);
+    await refusedAll({}, 'required');
+    await refusedAll({ code: '000000' }, 'wrong');
+    expect((await person.get('/session')).body.user.secondFactor).toBe(true);
+
+    const [again, change] = ways({ code: code() });
+    const made = await again?.();
+    expect(made?.status).toBe(200);
+    expect(rulesOf((await change?.()) as Answer)).toEqual({ code: 'wrong' });
+    const [one = '', two = ''] = (made as Answer).body.recoveryCodes;
+    expect(recoveryCodes).not.toContain(one);
+    const changed = await person.put('/session/password', { code: one, newPassword });
+    expect(changed.status).toBe(200);
+    const off = adminCaller(t, cookieFrom(changed)).post('/session/second-factor/turn-off', { code: two });
+    expect((await off).status).toBe(204);
   });
 
   it('for a colleague signs them out, and leaves an entry', async ({ t, admin }) => {

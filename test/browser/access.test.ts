@@ -218,10 +218,10 @@ it('two-step verification is turned on, asked for at sign-in, renewed and reset 
 }) => {
   const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
   const theirs = await openWindow(t);
-  const signIn = async () => {
+  const signIn = async (password = PASSWORD) => {
     await theirs.goto('/admin/sign-in');
     await theirs.getByLabel('E-mail').fill(email);
-    await passwordField(theirs, 'Password').fill(PASSWORD);
+    await passwordField(theirs, 'Password').fill(password);
     await theirs.getByRole('button', { name: 'Sign in' }).click();
   };
   await signIn();
@@ -253,27 +253,52 @@ it('two-step verification is turned on, asked for at sign-in, renewed and reset 
   await toPage(theirs, 'Account');
   t.clock.advance(10 * 60_000);
   await theirs.getByRole('button', { name: 'Create new recovery codes' }).click();
-  await theirs.getByRole('button', { name: 'Create new codes' }).click();
-  const current = passwordField(theirs, 'Current password').and(theirs.locator('[role=dialog] input'));
-  await current.fill('not the password');
-  await theirs.getByRole('button', { name: 'Confirm' }).click();
-  await expect.poll(() => saidAt(current)).toContain('not your current password');
-  const confirm = theirs.getByRole('dialog', { name: 'Confirm it’s you' });
-  await confirm.getByRole('button', { name: 'Use a code instead' }).click();
-  await theirs.getByRole('button', { name: 'Use a recovery code instead' }).click();
+  const newCodes = theirs.getByRole('dialog', { name: 'Create new recovery codes' });
+  const asked = newCodes.getByRole('textbox', { name: 'Code from your authenticator app' });
+  await expectFocus(asked);
+  await accessibleEverywhere(theirs);
+  await theirs.keyboard.press('Enter');
+  await expect.poll(() => saidAt(asked)).toContain('Required');
+  await asked.fill('000000');
+  await theirs.keyboard.press('Enter');
+  await expect.poll(() => saidAt(asked)).toContain('This is wrong, or it was used before.');
+  await newCodes.getByRole('button', { name: 'Use a recovery code instead' }).click();
   // Who asks for the other field wants to type into it.
-  const recovery = theirs.getByRole('textbox', { name: 'Recovery code' });
+  const recovery = newCodes.getByRole('textbox', { name: 'Recovery code' });
   await expectFocus(recovery);
   await recovery.fill(codes[0] ?? '');
-  await theirs.getByRole('button', { name: 'Confirm' }).click();
+  await theirs.keyboard.press('Enter');
   await theirs.getByRole('list', { name: 'Recovery codes' }).waitFor();
+  const fresh = await theirs
+    .getByRole('list', { name: 'Recovery codes' })
+    .getByRole('listitem')
+    .allTextContents();
+  await theirs.getByRole('checkbox', { name: 'I have stored the codes' }).check();
+  await theirs.getByRole('button', { name: 'Done' }).click();
+
+  // A new password takes a code too, and no password instead.
+  await theirs.getByRole('button', { name: 'Change your password' }).click();
+  const change = theirs.getByRole('dialog', { name: 'Change your password' });
+  expect(await change.getByLabel('Current password').count()).toBe(0);
+  await change.getByRole('button', { name: 'Use a recovery code instead' }).click();
+  await change.getByRole('textbox', { name: 'Recovery code' }).fill(fresh[0] ?? '');
+  await passwordField(theirs, 'New password').fill('quite another password');
+  await change.getByRole('button', { name: 'Change password' }).click();
+  await theirs.getByText('Password changed.').waitFor();
+
+  await theirs.getByRole('button', { name: 'Turn off' }).click();
+  const off = theirs.getByRole('dialog', { name: 'Turn off two-step verification?' });
+  await off.getByRole('textbox', { name: 'Code from your authenticator app' }).fill('000000');
+  await off.getByRole('button', { name: 'Turn off' }).click();
+  await off.getByText('This is wrong, or it was used before.').waitFor();
+  await off.getByRole('button', { name: 'Cancel' }).click();
 
   const page = await openPageAs('Team', t, 'ADMIN');
   await rowWith(page, 'Grace Muller').getByRole('cell', { name: 'On', exact: true }).waitFor();
   await pick(page, 'Grace Muller', 'Reset two-step verification');
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
   await page.getByText('Two-step verification for Grace Muller is off.').waitFor();
-  await signIn();
+  await signIn('quite another password');
   await title(theirs, 'Today').waitFor();
 });
 

@@ -67,7 +67,7 @@ const refused = (expected: Statuses, status: number, code: string, body?: unknow
   codes: { [status]: code },
   body,
 });
-const withoutFactor = (body?: unknown) => refused(forStaff(409), 409, 'SECOND_FACTOR_OFF', body);
+const withoutFactor = (body: unknown) => refused(forStaff(409), 409, 'SECOND_FACTOR_OFF', body);
 const withSpentLink = (body: object) =>
   refused(forAll(410), 410, 'LINK_EXPIRED', { token: 'spent', ...body });
 const afterSetUp = (body: object) => refused(forAll(409), 409, 'ALREADY_SET_UP', { token: 'spent', ...body });
@@ -93,8 +93,8 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /session/second-factor': { expected: forStaff(200) },
   'POST /session/second-factor/confirm': withoutFactor({ code: '123456' }),
   'POST /session/second-factor': { expected: forStaff(201) },
-  'POST /session/second-factor/recovery-codes': withoutFactor(),
-  'POST /session/second-factor/turn-off': withoutFactor(),
+  'POST /session/second-factor/recovery-codes': withoutFactor({ code: '123456' }),
+  'POST /session/second-factor/turn-off': withoutFactor({ code: '123456' }),
   'POST /session/oidc': refused(forAll(404), 404, 'NO_PROVIDER', {}),
   'POST /session/oidc/proof': refused(forStaff(404), 404, 'NO_PROVIDER', {}),
   'GET /session/oidc/callback': refused(forAll(404), 404, 'NO_PROVIDER'),

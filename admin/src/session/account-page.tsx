@@ -1,8 +1,9 @@
 import { Badge, Button, DataList, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { ChangeEmail, type OwnSession } from '../../../contract/admin-access.ts';
+import { ChangeEmail, type OwnSession, SecondFactorCode } from '../../../contract/admin-access.ts';
 import { ChangePassword, ChangeUser } from '../../../contract/admin-people.ts';
+import { NewPassword } from '../../../contract/person-fields.ts';
 import { api } from '../api.ts';
 import { texts } from '../texts.ts';
 import { DataTable } from '../ui/data-table.tsx';
@@ -13,7 +14,7 @@ import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { FormFailure, QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { BreakableEmail, Hint } from '../ui/two-lines.tsx';
-import { EmailInput, type ProofBy, ProofInput } from './credentials.tsx';
+import { CodeInput, EmailInput, type ProofBy, ProofInput, UsernameInput } from './credentials.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
 import {
@@ -132,10 +133,14 @@ const useChanged = (message: string, onDone: () => void) => {
   };
 };
 
+/** With two-step verification a new password takes a code. */
+const ChangePasswordByCode = SecondFactorCode.extend({ newPassword: NewPassword });
+
 const PasswordDialog = ({ onClose }: { onClose: () => void }) => {
+  const { email, secondFactor } = useSession().user;
   const { form, ...dialog } = useApiForm({
-    schema: ChangePassword,
-    initialValues: { ...PROOF, newPassword: '' },
+    schema: secondFactor ? ChangePasswordByCode : ChangePassword,
+    initialValues: { ...PROOF, by: (secondFactor ? 'code' : 'password') as ProofBy, newPassword: '' },
     bodyOf: ({ newPassword, ...proof }) => ({ newPassword, ...proofIn(proof) }),
     send: (body) => api.put<Session>('/session/password', body),
     onDone: useChanged(t.passwordChanged, onClose),
@@ -148,7 +153,14 @@ const PasswordDialog = ({ onClose }: { onClose: () => void }) => {
       size="md"
       onClose={onClose}
     >
-      <ProofInput form={form} password="currentPassword" focused />
+      {secondFactor ? (
+        <>
+          <UsernameInput email={email} />
+          <CodeInput autoFocus data-autofocus {...form.getInputProps('code')} />
+        </>
+      ) : (
+        <ProofInput form={form} password="currentPassword" focused />
+      )}
       <NewPasswordInput label={t.newPassword} {...form.getInputProps('newPassword')} />
       <Hint>{t.passwordHint}</Hint>
     </FormDialog>

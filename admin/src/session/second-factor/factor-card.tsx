@@ -1,15 +1,21 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { RecoveryCodes, SecondFactor } from '../../../../contract/admin-access.ts';
+import { type ReactNode, useState } from 'react';
+import {
+  type RecoveryCodes,
+  type SecondFactor,
+  SecondFactorCode,
+} from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
 import { texts } from '../../texts.ts';
 import { Dot } from '../../ui/dot.tsx';
-import { ConfirmDialog } from '../../ui/forms/form-dialog.tsx';
+import { useApiForm } from '../../ui/forms/api-form.ts';
+import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { Section } from '../../ui/page-frame.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { CodeInput } from '../credentials.tsx';
 import { useSession } from '../session.ts';
 import { factorQuery, RecoveryCodeList, SetUpFactor, useFactorChanged } from './set-up-factor.tsx';
 
@@ -88,35 +94,72 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
         </Button>
       </Group>
       {dialog === 'codes' ? (
-        <ConfirmDialog
-          title={t.newCodes}
-          action={t.newCodesAction}
-          send={() => api.post<RecoveryCodes>('/session/second-factor/recovery-codes')}
-          onDone={({ recoveryCodes }) => {
-            setCodes(recoveryCodes);
+        <NewCodesDialog
+          onDone={(created) => {
+            setCodes(created);
             changed(true);
             close();
           }}
           onClose={close}
-        >
-          <Text>{t.newCodesIntro}</Text>
-        </ConfirmDialog>
+        />
       ) : null}
       {dialog === 'off' ? <TurnOffDialog onClose={close} /> : null}
     </Stack>
   );
 };
 
-const TurnOffDialog = ({ onClose }: { onClose(): void }) => {
+interface CodeDialogProps<Answer> {
+  title: string;
+  action: string;
+  dangerous?: boolean;
+  path: string;
+  onDone: (answer: Answer) => void;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** Both changes take a code: whoever has the password alone must not get past the second factor. */
+const CodeDialog = <Answer,>({ path, onDone, children, ...props }: CodeDialogProps<Answer>) => {
+  const {
+    form,
+    clearFailure: _,
+    ...dialog
+  } = useApiForm({
+    schema: SecondFactorCode,
+    initialValues: { code: '' },
+    send: (body) => api.post<Answer>(path, body),
+    onDone,
+  });
+  return (
+    <FormDialog size="md" {...props} {...dialog}>
+      <Text>{children}</Text>
+      <CodeInput autoFocus data-autofocus {...form.getInputProps('code')} />
+    </FormDialog>
+  );
+};
+
+const NewCodesDialog = ({ onDone, onClose }: { onDone: (codes: string[]) => void; onClose: () => void }) => (
+  <CodeDialog<RecoveryCodes>
+    title={t.newCodes}
+    action={t.newCodesAction}
+    path="/session/second-factor/recovery-codes"
+    onDone={({ recoveryCodes }) => onDone(recoveryCodes)}
+    onClose={onClose}
+  >
+    {t.newCodesIntro}
+  </CodeDialog>
+);
+
+const TurnOffDialog = ({ onClose }: { onClose: () => void }) => {
   const changed = useFactorChanged();
   const { shop } = useSession();
   const navigate = useNavigate();
   return (
-    <ConfirmDialog
+    <CodeDialog
       title={t.turnOffTitle}
       action={t.turnOff}
       dangerous
-      send={() => api.post<null>('/session/second-factor/turn-off')}
+      path="/session/second-factor/turn-off"
       onDone={() => {
         onClose();
         notifyDone(t.turnedOff);
@@ -125,7 +168,7 @@ const TurnOffDialog = ({ onClose }: { onClose(): void }) => {
       }}
       onClose={onClose}
     >
-      <Text>{shop.secondFactorRequired ? t.turnOffRequired(shop.name) : t.turnOffIntro}</Text>
-    </ConfirmDialog>
+      {shop.secondFactorRequired ? t.turnOffRequired(shop.name) : t.turnOffIntro}
+    </CodeDialog>
   );
 };

@@ -4,10 +4,10 @@ import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { Download, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import {
-  ConfirmSecondFactor,
   type NewSecondFactor,
   type RecoveryCodes,
   type SecondFactor,
+  SecondFactorCode,
 } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
 import { texts } from '../../texts.ts';
@@ -82,7 +82,7 @@ interface ScanProps {
 const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
   const changed = useFactorChanged();
   const { form, onSubmit, busy, failure } = useApiForm({
-    schema: ConfirmSecondFactor,
+    schema: SecondFactorCode,
     initialValues: { code: '' },
     send: (body) => api.post<RecoveryCodes>('/session/second-factor/confirm', body),
     onDone: ({ recoveryCodes }) => {
