@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { isUnavailable } from '../db/database-errors.ts';
+import { isUnavailable, reasonOf } from '../db/database-errors.ts';
 import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { detectPooler } from '../db/open.ts';
 import { type PoolerMode, type Reading, type ServerFacts, tryWrite, withSnapshot } from '../db/transfer.ts';
@@ -52,7 +52,7 @@ const failed = (error: unknown): Finding => {
   if (isTooLate(error)) return warn('not checked in time');
   if (error instanceof ConfigError) return wrong(error.message);
   const why = explainStartFailure(error);
-  if (isUnavailable(error)) return wrong(why);
+  if (isUnavailable(error)) return wrong(reasonOf(error) ?? why);
   // The message of a database may quote a row.
   const { code } = error as { code?: unknown };
   const mayQuote = typeof code === 'string' && !why.startsWith('cannot ');
@@ -102,6 +102,8 @@ const POOLERS: Record<PoolerMode, Finding> = {
 
 const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;
+/** Less than a large creation with its indexes takes. */
+const FULL_BYTES = 1e6;
 
 /** Only where there is data on this machine: the disk of a server cannot be seen from here. */
 const checkDisk = async (config: Config): Promise<Finding | null> => {
@@ -109,6 +111,7 @@ const checkDisk = async (config: Config): Promise<Finding | null> => {
   const { bavail, bsize } = await statfs(config.dataDir);
   const free = bavail * bsize;
   const words = `${(free / 1e9).toFixed(1)} GB are free in ${config.dataDir}`;
+  if (free < FULL_BYTES) return wrong(`${words}: it is full, and writes fail; free some space`);
   if (free < TOO_LITTLE_BYTES) return wrong(`${words}: free some space, or writes will soon fail`);
   return free < LITTLE_BYTES ? warn(`${words}: free some space soon`) : ok(words);
 };

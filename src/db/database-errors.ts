@@ -6,7 +6,6 @@ type ErrorClass = readonly [pattern: RegExp, reason?: string | null, kind?: 'pas
 /** What is said of a server that takes writes, but is older than one that was used since. */
 export const REPLACED = 'Another server was promoted after this one';
 
-const NO_CONNECTIONS = 'the server takes no connections right now';
 const LOGIN_FAILED = 'the server refused the user name or password';
 
 /** The database cannot be used now: callers get a 503, and a 500 for any other code, unless a connection was being opened. */
@@ -23,10 +22,20 @@ const BY_CODE: ErrorClass[] = [
   // A conflict with another transaction, a deadlock.
   [/^40/],
   [/^42501/, 'the user lacks a right there: to connect, or to create, read or write tables'],
-  [/^53[12]/, "the server's disk is full, or it lacks memory"],
-  [/^(08|53|57P)/, NO_CONNECTIONS, 'passes'],
-  // The database is set to allow no connections; only where one was being opened.
-  [/^55000/, NO_CONNECTIONS, 'permanent'],
+  [/^531/, "the server's disk is full: free some space there"],
+  [/^532/, 'the server lacks memory'],
+  [
+    /^533/,
+    'the server has no connection left: raise max_connections there to processes × 24 and ten more, or lower DATABASE_POOLS',
+    'passes',
+  ],
+  [/^53/, 'the server has reached a limit that it is configured with', 'passes'],
+  [/^57P01/, 'the server is stopping, or an administrator ended the connection', 'passes'],
+  [/^57P02/, 'a process of the server crashed; it is starting again', 'passes'],
+  [/^57P03/, 'the server is starting', 'passes'],
+  [/^(08|57P)/, 'the server ended the connection, or takes none', 'passes'],
+  // Only where a connection was being opened.
+  [/^55000/, 'the database is set to allow no connections', 'permanent'],
   // A lock, or a statement, that took too long.
   [/^(55P03|57014)/, null, 'passes'],
   [/^58/, "the server's disk or files fail"],
@@ -66,6 +75,8 @@ const BY_MESSAGE: ErrorClass[] = [
     /^no pg_hba\.conf entry .* (no encryption|SSL off)$/,
     'the server lets this user in from here only over TLS, or not at all: add sslmode=verify-full, or a line to pg_hba.conf there',
   ],
+  // Of the same code as one that starts.
+  [/^the database system is shutting down/, 'the server is stopping', 'passes'],
   [
     /^The server does not support SSL/,
     'the server has no TLS: switch it on there (ssl = on), or use sslmode=disable in a network that you trust',
@@ -77,6 +88,15 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 const CONNECTING = Symbol('while connecting');
+
+const SERVER = Symbol('which server');
+
+/** For an error that came from this server: its messages name host and port, never the login. */
+export const fromServer = (error: unknown, url: string): unknown => {
+  const { hostname, port, searchParams } = new URL(url);
+  const server = `${searchParams.get('host') ?? hostname}:${port || (searchParams.get('port') ?? 5432)}`;
+  return error instanceof Error && !(SERVER in error) ? Object.assign(error, { [SERVER]: server }) : error;
+};
 
 /** Takes what opens a connection. If that fails, the database is not available, whatever the reason. */
 export const whileConnecting = <Value>(connection: Promise<Value>): Promise<Value> =>
@@ -110,6 +130,14 @@ export const isConflict = (error: unknown): boolean => /^40/.test(codeOf(error))
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '26000' ||
   (codeOf(error) === '0A000' && /^cached plan must not change/.test((error as Error).message));
+
+/** The server answers and reads, but stores nothing: it is read-only, a standby, or its disk is full. */
+export const takesNoWrites = (error: unknown): boolean =>
+  /^(25006|53100)$/.test(codeOf(error)) ||
+  // A standby, asked for a table that is not replicated.
+  (codeOf(error) === '0A000' && / during recovery$/.test((error as Error).message));
+
+export const isOutOfConnections = (error: unknown): boolean => codeOf(error) === '53300';
 
 /** Another transaction holds a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
@@ -151,5 +179,7 @@ export const reasonOf = (error: unknown): string | null => {
   if (error instanceof AggregateError)
     return [...new Set(error.errors.map(reasonOf))].filter(Boolean).join('; ') || null;
   const reason = error instanceof Error && classOf(error)?.[1];
-  return reason ? `${reason} (${codeOf(error).startsWith('SQLITE_') ? 'DATA_DIR' : 'DATABASE_URL'})` : null;
+  if (!reason) return null;
+  if (codeOf(error).startsWith('SQLITE_')) return `${reason} (DATA_DIR)`;
+  return `${reason} (${SERVER in error ? `${error[SERVER]}, ` : ''}DATABASE_URL)`;
 };

@@ -17,12 +17,14 @@ type Fact =
   /** When a request last came with `X-Forwarded-For` while no proxy was trusted, for `doctor`. */
   | 'untrusted-proxy';
 
-export const saveFact = async (db: Db, name: Fact, value: string): Promise<void> => {
-  await db
+export const factInsertion = (db: Db, name: Fact, value: string) =>
+  db
     .insertInto('installation')
     .values({ name, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }));
+
+export const saveFact = async (db: Db, name: Fact, value: string): Promise<void> => {
+  await factInsertion(db, name, value).execute();
 };
 
 export const findFact = async (db: Db, name: Fact): Promise<string | null> => {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { batched } from '../lib/batch.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Database, RateGate, RateState, RateWindow, RateWindows } from './database.ts';
-import { afterFailure } from './database-errors.ts';
+import { afterFailure, takesNoWrites } from './database-errors.ts';
 import type { CheckedPool } from './postgres/pools.ts';
 
 // Exact limits: the times of a key's last calls are kept, so that no window holds more, wherever it begins (docs/contract.md).
@@ -81,7 +81,10 @@ interface KeyCount {
   free: (number | null)[];
 }
 
-/** A key that was refused is refused again from memory, so a flood costs no round trips. `stopped`: the clock of a test. */
+/**
+ * A key that was refused is refused again from memory, so a flood costs no round trips. While the database takes no writes, this process
+ * counts for itself, so that reads go on. `stopped`: the clock of a test.
+ */
 export const postgresRateGate = (
   reads: Pick<CheckedPool, 'query'>,
   windows: RateWindows,
@@ -112,8 +115,12 @@ export const postgresRateGate = (
     { most: 200, atOnce: 2, afterFailure },
   );
 
+  const countHere = memoryRateGate(windows);
   const countAndRemember = async (key: string): Promise<RateState> => {
-    const state = await count(key);
+    const state = await count(key).catch((error) => {
+      if (takesNoWrites(error)) return countHere(key);
+      throw error;
+    });
     if (state.refused) {
       if (refusedKeys.size >= MOST_REMEMBERED) refusedKeys.clear();
       refusedKeys.set(key, { window: state.window, untilMs: clock.now() + state.msBeforeNext });

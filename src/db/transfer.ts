@@ -4,12 +4,12 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import type pg from 'pg';
 import { ConfigError } from '../service/config.ts';
 import type { Db, Trx } from './database.ts';
-import { saveFact } from './installation-facts.ts';
 import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
 import { fileIn, type Where } from './open.ts';
 import { Hosts } from './postgres/hosts.ts';
 import { setting, withOwnPool } from './postgres/pools.ts';
 import { insertRows, namesOf } from './postgres/transaction.ts';
+import { writeCheck } from './postgres/write-check.ts';
 import { TABLE_NAMES, type Tables } from './schema.ts';
 import { SqliteConnections, sessionDialect } from './sqlite/driver.ts';
 
@@ -107,26 +107,28 @@ export const fillDatabase = (
 const UNDONE = new Error('undone');
 const WRITE_TIMEOUT_MS = 3_000;
 
-/** Throws where the database takes no write, as `/readyz` does. The write is undone. */
+/** Throws where the database takes no write, as `/readyz` does. It changes nothing. */
 export const tryWrite = async ({ databaseUrl, dataDir }: Where): Promise<void> => {
-  const write = (db: Db) =>
-    db
-      .transaction()
-      .execute(async (trx) => {
-        await saveFact(trx, 'ready-check', '0');
-        throw UNDONE;
-      })
-      .catch((error) => {
-        if (error !== UNDONE) throw error;
-      });
-  if (databaseUrl) return alone(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, write);
+  if (databaseUrl) return alone(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, writeAndUndo);
   const raw = new Sqlite(fileIn(dataDir), { fileMustExist: true, timeout: WRITE_TIMEOUT_MS });
   try {
-    await write(new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) }));
+    // A commit of the first page as it is: what is undone before the commit never reaches the disk.
+    raw.pragma(`user_version = ${raw.pragma('user_version', { simple: true })}`);
   } finally {
     raw.close();
   }
 };
+
+const writeAndUndo = (db: Db): Promise<void> =>
+  db
+    .transaction()
+    .execute(async (trx) => {
+      for (const query of writeCheck(trx, 0)) await trx.executeQuery(query);
+      throw UNDONE;
+    })
+    .catch((error) => {
+      if (error !== UNDONE) throw error;
+    });
 
 // --- PostgreSQL ---
 
@@ -141,10 +143,11 @@ const alone = async <Result>(
   limits: Record<string, string | number>,
   work: (db: Db) => Promise<Result>,
 ): Promise<Result> => {
-  const connectionString = await new Hosts(address).connect(async (url) => url);
   const settings = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, ...limits };
   const onConnect = async (client: pg.ClientBase) => void (await client.query(setting(settings)));
-  return withOwnPool({ connectionString, max: 1, onConnect }, work);
+  return new Hosts(address).connect((connectionString) =>
+    withOwnPool({ connectionString, max: 1, onConnect }, work),
+  );
 };
 
 const fillPostgres = (address: string, notice: Notice, work: (filling: Filling) => Promise<void>) =>

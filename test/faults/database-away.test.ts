@@ -1,10 +1,14 @@
+import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { atOnce } from '../support/answers.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { ANSWERED_WITHIN_MS, expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
+import { newAddress } from '../support/http.ts';
 import { createDatabase, onServer } from '../support/postgres-databases.ts';
 import {
+  lookInto,
   migratedDatabase,
   ownPostgres,
+  run,
   SECRET_KEY,
   type ServerProcess,
   startServer,
@@ -146,6 +150,13 @@ describe('a PostgreSQL that refuses', () => {
         expectUnavailable(answer);
         expect(answer.headers.get('retry-after')).toBe('2');
       }
+      if (code === '25006')
+        for (const path of [`/offline-repairs/${id}`, '/offline-repairs', '/usage', '/events'])
+          expect((await server.get(path, { ip: newAddress() })).status, path).toBe(200);
+      // Counted in the process: the limit holds.
+      const ip = newAddress();
+      const usage = code === '25006' ? await atOnce(210, () => server.get('/usage', { ip })) : [];
+      expect(pluck(usage, 'status').filter((status) => status === 429)).toHaveLength(usage.length && 10);
       expect((await server.get('/healthz')).status).toBe(200);
       const named = new RegExp(`"code":"${code}","reason":"[^"]+DATABASE_URL`);
       await until(`the log says why: ${what}`, () =>
@@ -158,6 +169,48 @@ describe('a PostgreSQL that refuses', () => {
       await change(allow);
       await expectBack(server, id);
     }
+  });
+});
+
+describe('a PostgreSQL with few connections', () => {
+  it('keeps one for readiness from the start; without it, what changes can do decides', async () => {
+    const owners = inject('postgresUrl');
+    const env = await migratedDatabase();
+    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
+    const user = `${name}_few`;
+    await onServer(owners, `create role ${user} login`);
+    onTestFinished(() => onServer(owners, `drop role ${user}`));
+    const inside = env['DATABASE_URL'] as string;
+    await onServer(inside, `grant all on all tables in schema public to ${user}`);
+    onTestFinished(() => onServer(inside, `drop owned by ${user}`));
+    const { server } = await withRepair(env, {
+      ...env,
+      DATABASE_URL: inside.replace('postgres@', `${user}@`),
+    });
+    expect((await server.create()).status).toBe(201);
+    const readiness = `application_name = 'handback readiness' and usename = '${user}'`;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) from pg_stat_activity where ${sql.raw(readiness)}`.execute(lookInto(env));
+    expect(Number(rows[0]?.count)).toBe(1);
+    // No new connection from now on, for any kind of work.
+    await onServer(owners, `alter role ${user} connection limit 1`);
+    expect(await server.isReady()).toBe(true);
+    await onServer(owners, `select pg_terminate_backend(pid) from pg_stat_activity where ${readiness}`);
+    await until(
+      'it notices',
+      async () => (await server.get('/readyz')).status === 200 && /no connection left/.test(server.stdout),
+    );
+    expect((await server.create()).status).toBe(201);
+    const { stderr } = await run(['shop', 'list'], {
+      ...env,
+      DATABASE_URL: inside.replace('postgres@', `${user}@`),
+      DATABASE_WAIT_SECONDS: '0',
+    });
+    expect(stderr).toMatch(
+      /the server has no connection left: raise max_connections there to processes × 24/,
+    );
+    await onServer(owners, `alter role ${user} connection limit -1`);
+    await until('it is ready by its own connection', server.isReady);
   });
 });
 

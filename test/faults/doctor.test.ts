@@ -15,7 +15,9 @@ describe('doctor on PostgreSQL', () => {
     url.port = String(await freePort());
     const found = await doctor({ ...env, DATABASE_URL: url.href });
     expect(statesOf(found)).toEqual({ settings: 'ok', database: 'wrong' });
-    expect(found['database']?.message).toContain('cannot be reached');
+    expect(found['database']?.message).toBe(
+      `the server cannot be reached (127.0.0.1:${url.port}, DATABASE_URL)`,
+    );
   });
 
   it('says that a database is read-only', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { isUnavailable, whileConnecting } from '../../src/db/database-errors.ts';
+import { fromServer, isUnavailable, reasonOf, whileConnecting } from '../../src/db/database-errors.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { boundedDestination, describeError } from '../../src/service/log.ts';
 
@@ -133,6 +133,29 @@ it('what is safe to log is logged', () => {
   });
   const duplicate = withFields(new Error(SECRET), { code: '23505', severity: 'ERROR', table: 'users' });
   expect(describeError(duplicate)).toMatchObject({ code: '23505', table: 'users' });
+});
+
+it('what an operator has to do about a connection differs by its code, and names the server without its login', () => {
+  const url = 'postgres://user:secret-password@db1.example.com/handback';
+  const reasonFor = (code: string, message = 'as the server says it') =>
+    reasonOf(fromServer(withFields(new Error(message), { code, severity: 'FATAL' }), url));
+  const reasons = [
+    reasonFor('53300'),
+    reasonFor('53100'),
+    reasonFor('53200'),
+    reasonFor('57P01'),
+    reasonFor('57P02'),
+    reasonFor('57P03', 'the database system is starting up'),
+    reasonFor('57P03', 'the database system is shutting down'),
+    reasonFor('55000'),
+    reasonFor('ECONNREFUSED'),
+  ];
+  expect(reasons[0]).toMatch(/no connection left: raise max_connections there to processes × 24/);
+  expect(reasons[1]).toMatch(/disk is full/);
+  expect(reasons[5]).toMatch(/^the server is starting /);
+  expect(reasons[6]).toMatch(/^the server is stopping /);
+  expect(new Set(reasons).size).toBe(reasons.length);
+  for (const reason of reasons) expect(reason).toMatch(/ \(db1\.example\.com:5432, DATABASE_URL\)$/);
 });
 
 it('an error while a connection is made means that the database is not available, whatever its code', async () => {

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { withTimeout } from '../../lib/time.ts';
 import { ConfigError, parseAddress } from '../../service/config.ts';
-import { REPLACED } from '../database-errors.ts';
+import { fromServer, REPLACED } from '../database-errors.ts';
 import type { PoolerMode } from '../transfer.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
@@ -49,7 +49,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
       return await open(tried);
     } catch (error) {
       if (tried === this.url) this.#isKnown = this.#isAlone;
-      throw error;
+      throw fromServer(error, tried);
     }
   }
 
@@ -76,7 +76,8 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   /** Asks all of them at once, and takes the one that was promoted last; of equals the one in use, or the first. */
   async #find(): Promise<void> {
     const preferred = [this.url, ...this.#urls.filter((url) => url !== this.url)];
-    const answers = await Promise.allSettled(preferred.map((url) => this.#ask(url)));
+    const ask = (url: string) => this.#ask(url).catch((error) => Promise.reject(fromServer(error, url)));
+    const answers = await Promise.allSettled(preferred.map(ask));
     const [first, ...others] = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (!first) {
       const errors = answers.map((each) => (each.status === 'rejected' ? each.reason : null));

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
-import { saveFact } from '../installation-facts.ts';
+import { isOutOfConnections } from '../database-errors.ts';
 import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
 import { postgresRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
@@ -11,6 +11,7 @@ import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
 import { openPools, withOwnPool } from './pools.ts';
 import { changeTransactions } from './transaction.ts';
+import { writeCheck } from './write-check.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -33,6 +34,21 @@ export const openPostgres = (
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
   const notifications = new Notifications(pools.reads);
+  const changes = changeTransactions(pools.changes, statements);
+
+  const checkReady = async (): Promise<void> => {
+    const queries = writeCheck(readiness, clock.now());
+    try {
+      await readiness.transaction().execute(async (trx) => {
+        for (const query of queries) await trx.executeQuery(query);
+      });
+    } catch (error) {
+      if (!isOutOfConnections(error)) throw error;
+      // Its own connection was lost, and others have taken the last one: what the process can do is what its changes can.
+      observer.onDatabaseError('no connection left', error);
+      await changes.pipelined(queries, () => ({ writes: [], result: null }));
+    }
+  };
 
   return {
     clock,
@@ -48,6 +64,8 @@ export const openPostgres = (
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice));
       await clock.start();
+      // Opened before the load takes the last one, and kept.
+      await pools.readiness.query('select 1');
     },
     analyze: () => analyzeGrown(background),
     // Old rows are VACUUM's, which PostgreSQL runs by itself.
@@ -56,13 +74,13 @@ export const openPostgres = (
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...postgresDialect,
     changeTransactions: {
-      ...changeTransactions(pools.changes, statements),
+      ...changes,
       mostWaiting: Math.max(1, poolSizes.changes - 2),
       batchSize: BATCH_SIZE,
     },
     wake: (topic, id) => notifications.wake(topic, id),
     onWake: (topic, listener) => notifications.onWake(topic, listener),
-    checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
+    checkReady,
     async close() {
       clock.stop();
       await notifications.close();

@@ -4,7 +4,7 @@ import { batched } from '../../lib/batch.ts';
 import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
-import { isStalePlan, isUnavailable, whileConnecting } from '../database-errors.ts';
+import { isStalePlan, isUnavailable, takesNoWrites, whileConnecting } from '../database-errors.ts';
 import type { Tables } from '../schema.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -36,6 +36,9 @@ const GENERIC_PLANS: PoolSettings = {
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
 const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 
+const OWN_NAME = 'handback';
+export const READINESS_NAME = `${OWN_NAME} readiness`;
+
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
@@ -45,8 +48,8 @@ const KINDS = {
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   reads: GENERIC_PLANS,
   background: { ...GENERIC_PLANS, ...NO_FSYNC },
-  /** However busy the others are, the process says that it is ready. */
-  readiness: NO_FSYNC,
+  /** However busy the others are, the process says that it is ready. There is one for each process, so `doctor` counts them by the name. */
+  readiness: { ...NO_FSYNC, application_name: `'${READINESS_NAME}'` },
 } satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, PoolSettings>;
 type PoolKind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
@@ -71,7 +74,7 @@ export const clientConfig = {
   },
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   query_timeout: QUERY_TIMEOUT_MS,
-  application_name: 'handback',
+  application_name: OWN_NAME,
   // So that a firewall between us does not forget a connection, and we notice when the other side is gone.
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
@@ -233,7 +236,7 @@ export class CheckedPool {
     try {
       return await connection.query<Row>(text, values);
     } catch (error) {
-      isBroken = isUnavailable(error);
+      isBroken = isUnavailable(error) && !takesNoWrites(error);
       throw error;
     } finally {
       connection.release(isBroken);

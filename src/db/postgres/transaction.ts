@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { ChangeTransactions, Decide, Write } from '../database.ts';
-import { isConflict, isLockTimeout, isUnavailable } from '../database-errors.ts';
+import { isConflict, isLockTimeout, isUnavailable, takesNoWrites } from '../database-errors.ts';
 import { mutableColumns, type Tables } from '../schema.ts';
 import {
   asJson,
@@ -63,7 +63,8 @@ class Pipeline {
     } catch (error) {
       // It may be the connection that failed: the next transaction takes another.
       if (this.#held === held) this.#held = null;
-      if (isUnavailable(error) && !isLockTimeout(error) && !isConflict(error)) held.isBroken = true;
+      const isOfStatement = isLockTimeout(error) || isConflict(error) || takesNoWrites(error);
+      if (isUnavailable(error) && !isOfStatement) held.isBroken = true;
       throw error;
     } finally {
       this.#leave(held);

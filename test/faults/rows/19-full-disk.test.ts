@@ -6,8 +6,10 @@ import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { repairBody } from '../../support/bodies.ts';
+import { doctor } from '../../support/doctor.ts';
 import { expectUnavailable, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
+import { newAddress } from '../../support/http.ts';
 import { onServer } from '../../support/postgres-databases.ts';
 import { NOBODY, startPostgres } from '../../support/postgres-server.ts';
 import {
@@ -15,6 +17,7 @@ import {
   type Env,
   fullAfter,
   lookInto,
+  run,
   type ServerProcess,
   startServer,
   temporaryFolder,
@@ -71,6 +74,15 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
   return acknowledged;
 };
 
+/** Whoever asks for something gets it, from an address that never called before too. */
+const expectReads = async (server: ServerProcess): Promise<void> => {
+  for (let i = 0; i < 300; i++)
+    for (const path of ['/usage', '/offline-repairs?limit=1']) {
+      const { status, headers } = await server.get(path, { ip: newAddress('10.77') });
+      expect([status, headers.get('ratelimit-limit')]).toEqual([200, '200']);
+    }
+};
+
 /** Everything acknowledged is there, nothing else is, and what is counted fits. */
 const expectWhole = async (env: Env, acknowledged: string[]): Promise<void> => {
   const db = lookInto(env);
@@ -90,6 +102,11 @@ if (ENGINE === 'sqlite')
     // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
     const server = await startServer(env, { key, shell: fullAfter(4000) });
     const acknowledged = await fillUp(server);
+    await expectReads(server);
+    expect((await doctor(env, (args) => run(args, env, { shell: fullAfter(1) })))['writes']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringMatching(/is the disk full/),
+    });
     expect((await server.stop()).status).toBe(0);
 
     const again = await startServer(env, { key });
@@ -113,8 +130,16 @@ if (ENGINE === 'postgres')
     const server = await startServer(env, { key });
     const acknowledged = await fillUp(server);
     expect(server.stdout).toContain('"code":"53100"');
+    expectUnavailable(await server.get('/readyz'));
+    await expectReads(server);
+    expect((await doctor(env))['writes']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringContaining("the server's disk is full"),
+    });
 
     disk.free();
+    await until('it is ready again', server.isReady);
+    expect((await doctor(env))['writes']?.state).toBe('ok');
     const { body } = await until('it creates again', async () => {
       const answer = await server.post('/offline-repairs', BODY);
       return answer.status === 201 ? answer : null;
