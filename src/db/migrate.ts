@@ -8,6 +8,7 @@ import { clientRights } from './migrations/0003-client-rights.ts';
 import { personalData } from './migrations/0004-personal-data.ts';
 import { waiting } from './migrations/0005-waiting.ts';
 import { identityProvider } from './migrations/0006-identity-provider.ts';
+import { filters } from './migrations/0007-filters.ts';
 import type { Tables } from './schema.ts';
 
 /** Where the engines' schemas differ. */
@@ -77,6 +78,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0004-personal-data': personalData,
   '0005-waiting': waiting,
   '0006-identity-provider': identityProvider,
+  '0007-filters': filters,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);

@@ -196,8 +196,10 @@ const SCHEMA = {
     ...fixedText('subject_id', 'shop_id'),
     ...fixed<RmaTableName | 'users' | 'shops'>()('kind'),
     ...fixedNumber('at'),
-    // null: it is done. Otherwise the janitor goes on; of a former employee it is the last RMA whose timeline was done.
+    // null: it is done. Otherwise the janitor continues.
     ...textOrNull('done_to'),
+    // How often a step failed. Those that failed less often come first.
+    ...zeroAtFirst('failures'),
   },
   /** Removed users: what is assigned to them becomes unassigned. */
   departed_people: { ...fixedText('user_id', 'shop_id'), ...fixedNumber('left_at') },

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { isId } from '../../contract/common.ts';
 import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
@@ -27,8 +27,9 @@ export const ListedErasure = z.object({
 });
 export type ListedErasure = z.infer<typeof ListedErasure>;
 
-/** `done_to` of what has not begun. */
+/** `done_to` of what is unfinished. */
 const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
+const BEGUN = '00000000-0000-0000-0000-000000000001';
 
 const ADDED_AT_ONCE = 1_000;
 
@@ -61,26 +62,41 @@ const unfinishedErasures = (db: Db, nowMs: number) => {
   const leaving = sql`select user_id from departed_people where left_at > ${nowMs - LONGEST_CHANGE_MS}`;
   return db
     .selectFrom('erasures')
-    .select(['subject_id', 'shop_id', 'kind', 'done_to'])
+    .select(['subject_id', 'shop_id', 'kind', 'done_to', 'failures'])
     .where(sql<boolean>`done_to is not null and subject_id not in (${leaving})`);
 };
 
 const FINISHED_AT_ONCE = 10;
 
-/** Some steps of what is unfinished; true when more is left. One that fails is tried again at the next sweep, and stops no other. */
+/** Some steps of what is unfinished, first of what never failed; true when more is left. One that fails is counted and tried again at the next sweep. */
 export const finishErasures = async (ctx: Context): Promise<boolean> => {
-  const erasures = unfinishedErasures(ctx.background, ctx.clock.now()).orderBy('subject_id');
-  let steps = 0;
-  for (const erasure of await erasures.limit(sql.lit(FINISHED_AT_ONCE)).execute())
+  const erasures = unfinishedErasures(ctx.background, ctx.clock.now())
+    .orderBy('failures')
+    .orderBy('subject_id')
+    .limit(sql.lit(FINISHED_AT_ONCE));
+  let isMoreLeft = false;
+  for (const erasure of await erasures.execute())
     try {
       await finish(ctx, erasure);
-      steps += 1;
+      isMoreLeft = true;
       // The ids of a shop's returns come after its own: they go with it.
       if (erasure.kind === 'shops') break;
     } catch (error) {
+      isMoreLeft ||= erasure.failures === 0;
+      await countFailure(ctx, erasure.subject_id);
       warning(ctx.log, 'an erasure failed; it will be tried again')(error);
     }
-  return steps > 0;
+  return isMoreLeft;
+};
+
+/** Those that never failed come before it from now on. */
+const countFailure = async ({ background, metrics }: Context, id: string): Promise<void> => {
+  metrics.failedErasures.inc();
+  await background
+    .updateTable('erasures')
+    .set((eb) => ({ failures: eb('failures', '+', 1) }))
+    .where('subject_id', '=', id)
+    .execute();
 };
 
 const finish = async (
@@ -148,16 +164,16 @@ export const eraseFormerEmployee = async (
   for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
 };
 
-/** One step of about 800 timeline entries, the first with the audit log; true when more is left. */
+/** One step of up to 800 timeline entries of each sort, the first with the audit log; true when more is left. */
 export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     const own = unfinishedErasures(trx, ctx.clock.now()).where('subject_id', '=', id);
     const erasure = await own.forUpdate().executeTakeFirst();
     if (!erasure?.done_to) return false;
     if (erasure.done_to === NOT_BEGUN) await eraseAccount(trx, id, erasure.shop_id);
-    const doneTo = await eraseInTimelines(trx, id, erasure.done_to);
-    await setDone(trx, id, doneTo);
-    return doneTo !== null;
+    const isMoreLeft = await eraseInTimelines(trx, id);
+    await setDone(trx, id, isMoreLeft ? BEGUN : null);
+    return isMoreLeft;
   });
 
 /** What the audit log has of them; and their account, which a backup from before they were removed has. No change of theirs is running. */
@@ -175,19 +191,22 @@ const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void
 };
 
 const ENTRIES_AT_ONCE = 800;
-const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The entries of the RMAs after this one, of all shops; returns the last of these RMAs, or null when there are no more. */
-const eraseInTimelines = async (trx: Trx, id: string, after: string): Promise<string | null> => {
-  const later = trx.selectFrom('timeline').select('rma_id').where('rma_id', '>', after).orderBy('rma_id');
-  const last = await later
-    .offset(sql.lit(ENTRIES_AT_ONCE - 1))
-    .limit(sql.lit(1))
-    .executeTakeFirst();
-  const some = sql`rma_id > ${after} and rma_id <= ${last?.rma_id ?? HIGHEST_ID}`;
-  await sql`update timeline set actor_name = ${ERASED_TEXT} where ${some} and actor_id = ${id}`.execute(trx);
+/** Found by the indexes of persons and of assignees, in the timelines of whatever shop; true when more are left. */
+const eraseInTimelines = async (trx: Trx, id: string): Promise<boolean> => {
+  const acted = sql`actor_type = 'USER' and actor_id = ${id}`;
+  const assigned = sql`type = 'ASSIGNED' and substr(data, 16, 36) = ${id}`;
   const data = JSON.stringify({ assigneeId: id, assigneeName: ERASED_TEXT });
-  const isTheirs = sql`type = 'ASSIGNED' and data like ${`{"assigneeId":"${id}"%`}`;
-  await sql`update timeline set data = ${data} where ${some} and ${isTheirs}`.execute(trx);
-  return last?.rma_id ?? null;
+  const erase = async (set: RawBuilder<unknown>, theirs: RawBuilder<unknown>): Promise<boolean> => {
+    const { numAffectedRows = 0n } = await sql`
+      update timeline set ${set} where (rma_id, at) in (
+        select rma_id, at from timeline where ${theirs} limit ${sql.lit(ENTRIES_AT_ONCE)})`.execute(trx);
+    return numAffectedRows === BigInt(ENTRIES_AT_ONCE);
+  };
+  const isMoreActed = await erase(
+    sql`actor_name = ${ERASED_TEXT}`,
+    sql`${acted} and actor_name <> ${ERASED_TEXT}`,
+  );
+  const isMoreAssigned = await erase(sql`data = ${data}`, sql`${assigned} and data <> ${data}`);
+  return isMoreActed || isMoreAssigned;
 };

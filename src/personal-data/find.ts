@@ -11,6 +11,7 @@ import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import { KINDS } from '../returns/changes/decide.ts';
+import { emailSpellings } from '../returns/search-text.ts';
 import { briefOf, KIND_NAMES, type ReturnRow, RMA_TABLES, readAhead } from '../returns/store.ts';
 import { viewEntry } from '../returns/timeline.ts';
 import { viewWaitingForStaff } from '../returns/waiting.ts';
@@ -27,13 +28,8 @@ export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 
   kind: RmaTableName;
 };
 
-/** `lower` may know only A to Z: an e-mail in another script is asked for in both cases, and in both forms of Unicode. */
-const hasEmail = (email: string): RawBuilder<boolean> => {
-  const spellings = [email, email.toLowerCase(), email.toUpperCase()]
-    .flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
-    .map((spelling) => sql`lower(${spelling})`);
-  return sql`lower(customer_email) in (${sql.join(spellings)})`;
-};
+const hasEmail = ({ oneOf }: Context, email: string): RawBuilder<boolean> =>
+  sql`lower(customer_email) ${oneOf('text', emailSpellings(email))}`;
 
 /** The text that staff search in ends with the digits of the phone number: numbers that only contain these stay in the database. */
 const hasPhone = (ctx: Context, digits: string): RawBuilder<boolean> =>
@@ -66,7 +62,7 @@ export const findReturns = async (
     isEmail ? value.normalize().toLowerCase() : digitsOfPhone(value);
   const wanted = normal(email ?? phone);
   const own = sql`shop_id = ${shopId} and erased_at is null`;
-  const holds = isEmail ? hasEmail(email) : hasPhone(ctx, wanted);
+  const holds = isEmail ? hasEmail(ctx, email) : hasPhone(ctx, wanted);
   const isPlain = email?.normalize('NFD') === email;
   const held =
     isEmail && isPlain ? ctx.containsAnyCase('data', JSON.stringify(email).slice(1, -1)) : sql`true`;

@@ -1,7 +1,7 @@
 import { ERASED_EMAIL, ERASED_TEXT, FEWEST_DIGITS } from '../../contract/personal-data.ts';
 import type { RmaTableName, Row, Tables } from '../db/schema.ts';
+import { phoneDigits } from '../lib/fold.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
-import { digitsOf } from '../returns/search.ts';
 
 // Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
 // docs/privacy.md go by this list; a column that is missing here does not compile.
@@ -160,7 +160,7 @@ export const cleanJson = (table: RmaTableName, text: string, erasedAt: string): 
 
 // --- saved searches ---
 
-export const digitsOfPhone = (phone: string): string => digitsOf(phone).replace(/^00/, '');
+export const digitsOfPhone = (phone: string): string => phoneDigits(phone).replace(/^00/, '');
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[^\s,;]+/g) ?? [];
 

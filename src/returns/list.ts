@@ -2,16 +2,16 @@ import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import type { z } from 'zod';
 import type { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import type { Page } from '../../contract/common.ts';
-import { FEWEST_DIGITS } from '../../contract/personal-data.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
+import { fold } from '../lib/fold.ts';
 import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
-import { digitsOf } from './search.ts';
+import { emailSpellings, searchedFor } from './search-text.ts';
 import {
   columnsOf,
   from,
@@ -40,13 +40,15 @@ interface ListShape {
   /** How many words are searched for, and whether they may be a phone number. */
   words: number;
   phone: boolean;
+  /** How many spellings of an email are looked up; most have one. */
+  emails: number;
   /** The statuses that have target days, where due times are asked for. */
   dueStatuses: string[];
   sort: ReturnSort;
   order: SortOrder;
 }
 
-/** By filter, condition or word (`word0`, `word1` …). */
+/** By filter, condition, word (`word0`, `word1` …) or spelling of an email (`email0` …). */
 type ListValues = { shop: string; limit: number; offset: number } & Record<string, unknown>;
 
 type ToCondition = (params: ListValues, engine: Engine, shape: ListShape) => RawBuilder<SqlBool>;
@@ -64,10 +66,18 @@ const hasStoreLike: ToCondition = ({ shop, store }, { containsAnyCase }) => {
 };
 
 /** The search text has both, and an index; but it has more than that. */
-const hasCompanyLike: ToCondition = ({ company }, { contains, containsAnyCase }) => {
-  const part = company as string;
-  const inEither = ['company_name', 'company_id'].map((name) => containsAnyCase(name, part));
-  return sql<SqlBool>`${contains('search_text', part)} and (${sql.join(inEither, sql` or `)})`;
+const hasCompanyLike: ToCondition = ({ company, companyWords }, { contains, containsAnyCase }) => {
+  const inEither = ['company_name', 'company_id'].map((name) => containsAnyCase(name, company as string));
+  return sql<SqlBool>`${contains('search_text', companyWords as string)} and (${sql.join(inEither, sql` or `)})`;
+};
+
+/** The index is on the email in lower case. One spelling has its rows in the order of their numbers. */
+const hasEmail: ToCondition = (params, _engine, { emails }) => {
+  const spellings = Array.from({ length: emails }, (_, i) => params[`email${i}`]);
+  const column = sql`lower(customer_email)`;
+  return emails === 1
+    ? sql<SqlBool>`${column} = ${spellings[0]}`
+    : sql<SqlBool>`${column} in (${sql.join(spellings)})`;
 };
 
 /** All words, or the digits of a phone number that is written in another way. */
@@ -93,7 +103,6 @@ const EQUAL = {
   isDangerous: 'is_dangerous',
   tradeOrderNumber: 'trade_order_number',
   companyId: 'company_id',
-  customerEmail: 'customer_email',
   assigned: 'assignee_id',
 } as const;
 const equalTo = Object.entries(EQUAL).map(([name, column]): [string, ToCondition] => [
@@ -107,6 +116,7 @@ const CONDITIONS = {
   fromStaff: () => sql`client_id is null`,
   open: (_params, _engine, { table }) => isOpen(table),
   ended: (_params, _engine, { table }) => isEnded(table),
+  customerEmail: hasEmail,
   updatedSince: ({ updatedSince }) => sql`updated_at >= ${updatedSince}`,
   createdFrom: ({ createdFrom }) => sql`created_at >= ${createdFrom}`,
   createdTo: ({ createdTo }) => sql`created_at < ${createdTo}`,
@@ -124,19 +134,31 @@ const CONDITIONS = {
 } satisfies Record<string, ToCondition>;
 type Condition = keyof typeof CONDITIONS;
 
-/** With these, and those that totals are kept for, an index leads to the rows in the order of their numbers. */
-const IN_ORDER: readonly string[] = [...Object.keys(EQUAL), 'unassigned'];
+/** With these, and those that totals are stored for, an index leads to the rows in the order of their numbers. */
+const IN_ORDER: readonly string[] = [...Object.keys(EQUAL), 'customerEmail', 'unassigned'];
 
-const isInOrder = ({ sort, conditions }: ListShape): boolean =>
-  sort === 'number' && isTotalKept(conditions.filter((name) => !IN_ORDER.includes(name)));
+const isInOrder = ({ sort, conditions, emails }: ListShape): boolean =>
+  sort === 'number' && emails <= 1 && isTotalKept(conditions.filter((name) => !IN_ORDER.includes(name)));
 
 /** An index leads to these, of which a shop has few with the same value. */
-const REFERENCES: readonly Condition[] = ['externalRef', 'orderNumber', 'serialNumber', 'tradeOrderNumber'];
+const REFERENCES: readonly Condition[] = [
+  'externalRef',
+  'orderNumber',
+  'serialNumber',
+  'tradeOrderNumber',
+  'customerEmail',
+];
 
-/** Without looking at many rows. */
-const isQuicklyCounted = (shape: ListShape): boolean =>
-  isTotalKept(shape.conditions) ||
-  (isInOrder(shape) && shape.conditions.some((name) => REFERENCES.includes(name)));
+const isByReference = ({ conditions }: ListShape): boolean =>
+  conditions.some((name) => REFERENCES.includes(name)) &&
+  conditions.every((name) => REFERENCES.includes(name) || name === 'fromApi' || name === 'fromStaff');
+
+/** A number names one return, whatever stands beside it. */
+const isOne = ({ conditions }: ListShape): boolean => conditions.includes('rmaNumber');
+
+/** Counted with the page. A shop may have one reference in all its returns: no more than `FEW` are counted there. */
+const isCountedWithPage = (shape: ListShape): boolean =>
+  isTotalKept(shape.conditions) || isOne(shape) || (isInOrder(shape) && isByReference(shape));
 
 /** Few may match, of many numbers. */
 const COUNTED_FIRST: readonly Condition[] = ['updatedSince', 'dueFrom', 'dueTo', 'waiting'];
@@ -152,8 +174,8 @@ const listQuery = (
   nowMs: number,
 ): { shape: ListShape; values: ListValues } => {
   const { page, limit, q, assignee, isDangerous } = filters;
-  const words = q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
-  const phone = phoneDigitsOf(q);
+  const { words, phone } = q === undefined ? { words: [], phone: undefined } : searchedFor(q);
+  const emails = filters.customerEmail === undefined ? [] : emailSpellings(filters.customerEmail);
   const origin = originFor(caller, filters);
   // What is overdue is due until now.
   const dueTo = filters.overdue ? Math.min(nowMs + 1, filters.dueTo ?? nowMs + 1) : filters.dueTo;
@@ -166,6 +188,7 @@ const listQuery = (
     isDangerous: isDangerous === undefined ? undefined : Number(isDangerous),
     store: filters.store?.toLowerCase(),
     company: filters.company?.toLowerCase(),
+    companyWords: filters.company === undefined ? undefined : fold(filters.company),
     fromApi: origin === 'API',
     fromStaff: origin === 'STAFF',
     open: open === true,
@@ -183,6 +206,7 @@ const listQuery = (
     conditions: (Object.keys(CONDITIONS) as Condition[]).filter(isAsked),
     words: words.length,
     phone: phone !== undefined,
+    emails: emails.length,
     dueStatuses: targets?.statuses ?? [],
     // Without a target nothing is due.
     sort:
@@ -195,6 +219,7 @@ const listQuery = (
     ...asked,
     ...targets?.values,
     ...Object.fromEntries(words.map((word, i) => [`word${i}`, word])),
+    ...Object.fromEntries(emails.map((email, i) => [`email${i}`, email])),
     phone,
     enteredBefore: dueTo === undefined ? undefined : dueTo - (targets?.shortestMs ?? 0),
     shop: caller.shop.id,
@@ -238,28 +263,26 @@ const ordered = (found: Matching, shape: PageShape, params: ListValues): Matchin
   return found.orderBy(few ? sql`number + 0` : sql.ref('number'), order);
 };
 
-const PHONE = /^[+(]?[\d\s().+/-]+$/;
-
-/** The digits of a text that may be a phone number, without the zeros that stand for a country; undefined for any other text. */
-const phoneDigitsOf = (q: string | undefined): string | undefined => {
-  if (q === undefined || !PHONE.test(q)) return undefined;
-  const digits = digitsOf(q).replace(/^0+/, '');
-  return digits.length >= FEWEST_DIGITS ? digits : undefined;
-};
-
 const counted = (engine: Engine, shape: ListShape, params: ListValues) =>
   matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
+
+const countedToFew = (engine: Engine, shape: ListShape, params: ListValues) => {
+  const few = matching(engine, shape, params)
+    .select('number')
+    .limit(sql.lit(FEW + 1));
+  return engine.db.selectFrom(few.as('few')).select((eb) => eb.fn.countAll<number>().as('total'));
+};
 
 const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: ListValues) => {
     const total = isTotalKept(shape.conditions)
       ? keptTotal(shape.table, shape.conditions, params)
-      : sql<number>`(${counted(engine, shape, params)})`;
+      : sql<number>`(${countedToFew(engine, shape, params)})`;
     return (
       ordered(matching(engine, shape, params), shape, params)
         .select(shape.whole ? columnsOf(shape.table) : ['number'])
         // In the same statement, since each packet to PostgreSQL takes as long as reading ten rows.
-        .$if(isQuicklyCounted(shape), (page) => page.select(total.as('total')))
+        .$if(isCountedWithPage(shape), (page) => page.select(total.as('total')))
         .limit(params.limit)
         .offset(params.offset)
     );
@@ -282,11 +305,13 @@ const FEW = 10_000;
 
 /** So few are looked at for a page that shares a connection with other lists. */
 const SHORT = 100;
+/** So deep is a page that is read beside other requests: SQLite passes this many rows in less than a millisecond. */
+const SHALLOW = 2_000;
 
-/** What programs ask never shares connections with the admin app. */
+/** What API clients ask never shares connections with the admin app. */
 export const listsFor = (ctx: Context, caller: Caller): Db => (isApiClient(caller) ? ctx.lists : ctx.db);
 
-/** Newest first unless asked otherwise. */
+/** Newest first unless asked otherwise. What may read many rows holds up no other shop (`Database.scans`, `HeavyLists`). */
 export const listRmas = async <Item>(
   ctx: Context,
   table: RmaTableName,
@@ -299,22 +324,11 @@ export const listRmas = async <Item>(
   const targets =
     asksDue || filters.sort === 'dueAt' ? targetsIn(await readTargets(ctx, shopId), table) : null;
   const { shape, values } = listQuery(caller, table, filters, targets, ctx.clock.now());
-  const isQuick = isTotalKept(shape.conditions) && isInOrder(shape);
-  const isShort = isQuicklyCounted(shape) && isInOrder(shape) && filters.page * filters.limit <= SHORT;
-  const programs = isShort ? ctx.shortLists : ctx.lists;
-  const db = isApiClient(caller) ? programs : isQuick ? ctx.db : ctx.scans;
-  const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
-  // Kept plans know no values, so the count decides how the page is read.
-  const countedFirst = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
-  const few = countedFirst !== null && countedFirst <= FEW;
-  // Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million.
-  const whole = filters.limit <= WHOLE_RETURNS[table] && isInOrder(shape);
-  const page = pageOfList({ ...shape, whole, few });
-  const { rows } =
-    countedFirst === 0
-      ? { rows: [] }
-      : await db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values));
-  const total = rows[0]?.total ?? countedFirst ?? totalOfLastPage(filters, rows.length) ?? (await count());
+  const depth = filters.page * filters.limit;
+  const isLight = isOne(shape) || (isCountedWithPage(shape) && isInOrder(shape) && depth <= SHALLOW);
+  const find = () => findPage(ctx, shape, values, filters, isLight ? lightDb(ctx, caller, depth) : ctx.scans);
+  const { rows, total } =
+    isLight || !isApiClient(caller) ? await find() : await ctx.heavyLists.run(shopId, find);
   const source = {
     name: table,
     view,
@@ -327,8 +341,36 @@ export const listRmas = async <Item>(
         .$castTo<ReturnRow>()
         .execute(),
   };
-  const found = whole
+  const found = readsFullRows(shape, filters)
     ? { rows, keys: [], total }
     : { rows: [], keys: rows.map(({ number }) => number), total };
   return answerPage(ctx, shopId, source, found, filters);
+};
+
+const lightDb = (ctx: Context, caller: Caller, depth: number): Db =>
+  isApiClient(caller) && depth <= SHORT ? ctx.shortLists : listsFor(ctx, caller);
+
+/** Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million. */
+const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
+  limit <= WHOLE_RETURNS[shape.table] && isInOrder(shape);
+
+const findPage = async (
+  ctx: Context,
+  shape: ListShape,
+  values: ListValues,
+  filters: RmaFilters,
+  db: Db,
+): Promise<{ rows: ReturnRow[]; total: number }> => {
+  const count = async () =>
+    (await ctx.scans.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
+  // Kept plans know no values, so the count decides how the page is read.
+  const countedFirst = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
+  if (countedFirst === 0) return { rows: [], total: 0 };
+  const few = countedFirst !== null && countedFirst <= FEW;
+  const page = pageOfList({ ...shape, whole: readsFullRows(shape, filters), few });
+  const { rows } = await db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values));
+  const withPage = rows[0]?.total;
+  const known =
+    isTotalKept(shape.conditions) || (withPage !== undefined && withPage <= FEW) ? withPage : null;
+  return { rows, total: known ?? countedFirst ?? totalOfLastPage(filters, rows.length) ?? (await count()) };
 };

@@ -1,65 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FaultList, RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
-import { rmaNumber, rmaNumberFilter } from '../../contract/common.ts';
 import type { Db } from '../db/database.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
+import { itemTexts, searchedFor } from './search-text.ts';
 import { briefOf, findRma, from, type ReturnRow, RMA_TABLES, type RmaTableName } from './store.ts';
 
-// What staff search in: one text for each return, in lower case.
-
-const NOT_DIGITS = /\D+/g;
-export const digitsOf = (text: string): string => text.replaceAll(NOT_DIGITS, '');
-
-/** Columns whose change renews the text. */
-export const SEARCHED_COLUMNS: readonly string[] = [
-  'customer_name',
-  'customer_email',
-  'customer_phone',
-  'company_name',
-  'faulty_item',
-  'serial_number',
-  'tracking_number',
-];
-
-/** `own` is what only this kind of return is found by. */
-export const searchText = (row: ReturnRow, own: (string | null)[]): string =>
-  [
-    rmaNumber(row.number),
-    ...own,
-    row.customer_name,
-    row.customer_email,
-    row.external_ref,
-    row.customer_phone,
-    // Also without spaces and brackets, which people write in different ways.
-    row.customer_phone === null ? null : digitsOf(row.customer_phone),
-  ]
-    .filter(Boolean)
-    .join(' ')
-    .toLowerCase();
-
-/** Of all names together. Many long ones would slow the index down, which all shops share. */
-const NAMES_LENGTH = 2_000;
-
-/** Skus and product names, of one item or many. A row whose items are damaged is still found by the rest. */
-export const itemTexts = (json: string): string[] => {
-  try {
-    const items = [JSON.parse(json)].flat();
-    const textsOf = (field: 'sku' | 'productName') =>
-      items.map((item) => item[field]).filter((value): value is string => typeof value === 'string');
-    return [...textsOf('sku'), [...new Set(textsOf('productName'))].join(' ').slice(0, NAMES_LENGTH)];
-  } catch {
-    return [];
-  }
-};
-
 const MOST_FOUND = 10;
-/** A statement has no more words than this, whatever was typed. */
-const MOST_WORDS = 8;
 
 const OF_BOTH = { number: 'number', reference: 'external_ref' };
 /** The columns that are looked up to the letter. Tracking numbers are found by the free text. */
@@ -110,9 +61,15 @@ const exactThenNewest = (one: FoundReturn, other: FoundReturn): number =>
   other.rmaNumber.length - one.rmaNumber.length ||
   (one.rmaNumber < other.rmaNumber ? 1 : -1);
 
+/** People leave out the letters and zeros of "#RMA-000123". */
+const typedNumber = (q: string): number | undefined => {
+  const digits = /^(?:#?RMA-)?(\d{1,15})$/i.exec(q.trim())?.[1];
+  return digits === undefined ? undefined : Number(digits);
+};
+
 const exactMatches = ({ db }: Context, { shop }: Caller, table: RmaTableName, q: string) =>
   Object.entries(EXACT[table]).map(async ([match, column]) => {
-    const value = match === 'number' ? rmaNumberFilter.safeParse(q).data : q;
+    const value = match === 'number' ? typedNumber(q) : q;
     if (value === undefined) return [];
     const rows = await readFound(table, newestOf(db, table, shop.id).where(sql.ref(column), '=', value));
     return rows.map((row) => viewFound(table, row, match as ExactMatch));
@@ -125,9 +82,13 @@ const textMatches = async (
   table: RmaTableName,
   q: string,
 ) => {
-  let matching = newestOf(scans, table, shop.id).select('number');
-  for (const word of q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS))
-    matching = matching.where(contains('search_text', word));
+  const { words, phone } = searchedFor(q);
+  const holdsAll = sql.join(
+    words.map((word) => contains('search_text', word)),
+    sql` and `,
+  );
+  const holds = phone === undefined ? holdsAll : sql`(${holdsAll}) or ${contains('search_text', phone)}`;
+  const matching = newestOf(scans, table, shop.id).select('number').where(sql<boolean>`(${holds})`);
   const rows = await readFound(table, newestOf(scans, table, shop.id).where('number', 'in', matching));
   const isTracking = (row: FoundRow) => row.tracking?.toLowerCase() === q.toLowerCase();
   return rows.map((row) => viewFound(table, row, isTracking(row) ? 'tracking' : null));

@@ -13,7 +13,7 @@ const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Connections to PostgreSQL for each kind of work (ADR 0011). */
-const POOL_SIZES = { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 } as const;
+const POOL_SIZES = { changes: 6, lists: 4, admin: 3, scans: 2, webhooks: 3, reads: 4 } as const;
 export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
 const DEFAULT_POOLS = Object.entries(POOL_SIZES)
   .map(([kind, size]) => `${kind}=${size}`)

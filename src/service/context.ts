@@ -9,6 +9,7 @@ import { withSnapshot } from '../db/transfer.ts';
 import { FeedWatches } from '../events/follow.ts';
 import type { Clock } from '../lib/time.ts';
 import { type Mailer, openMailer } from '../mail/mailer.ts';
+import { HeavyLists } from '../paging/heavy-lists.ts';
 import { LargeAnswers } from '../paging/page-answer.ts';
 import { ChangeQueue } from '../returns/changes/change-queue.ts';
 import { readRmaById } from '../returns/store.ts';
@@ -37,6 +38,7 @@ export interface Context extends Database {
   mailLimits: ReturnType<typeof openMailLimits>;
   mailReceiverState: ReturnType<typeof openReceiverMails>;
   largeAnswers: LargeAnswers;
+  heavyLists: HeavyLists;
   provider: IdentityProvider | null;
 }
 
@@ -94,6 +96,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     mailLimits: openMailLimits(ctx),
     mailReceiverState: openReceiverMails(ctx),
     largeAnswers: new LargeAnswers(),
+    heavyLists: new HeavyLists(),
     provider: config.provider && new IdentityProvider(config.provider),
   });
 };

@@ -49,6 +49,10 @@ export const createMetrics = () => {
       'handback_webhook_results_refused_total',
       'Results of webhook attempts that the database refused; these deliveries are sent again after a restart.',
     ),
+    failedErasures: counter(
+      'handback_erasure_failures_total',
+      'Steps of erasures that failed; each is tried again within ten minutes.',
+    ),
     failedBackups: counter('handback_backup_failures_total', 'Backups of the schedule that failed.'),
     droppedLines: counter('handback_log_lines_dropped_total', 'Log lines that standard output did not take.'),
     /** Requests that this process is working on: not those that wait for an event. */

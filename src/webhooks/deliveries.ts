@@ -88,8 +88,11 @@ const listFor = async <Item>(
   { withBodies }: { withBodies: boolean },
 ): Promise<PageAnswer<Item>> => {
   const { page, limit } = query;
-  // What programs ask never shares connections with the admin app.
-  const db = withBodies ? ctx.db : ctx.lists;
+  // An index leads to the deliveries of one return, which are few. What else is asked counts all that a client was sent.
+  const isLight = query.rmaId !== undefined;
+  // What API clients ask never shares connections with the admin app.
+  const lightDb = withBodies ? ctx.db : ctx.lists;
+  const db = isLight ? lightDb : ctx.scans;
   const all = matching(db, clientId, shownSince(ctx), query);
   const inOrder = all
     .orderBy('client_id', 'desc')
@@ -98,20 +101,24 @@ const listFor = async <Item>(
     .offset((page - 1) * limit);
   // Without bodies all of a page is small.
   const whole = !withBodies || limit <= WHOLE_ROWS;
-  const rows = whole ? await selected(inOrder, withBodies).execute() : [];
-  const keys = whole ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
-  const count = () => all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const total = totalOfLastPage(query, rows.length + keys.length) ?? (await count()).total;
+  const find = async () => {
+    const rows = whole ? await selected(inOrder, withBodies).execute() : [];
+    const keys = whole ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
+    const count = () => all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const total = totalOfLastPage(query, rows.length + keys.length) ?? (await count()).total;
+    return { rows, keys, total };
+  };
+  const found = isLight || withBodies ? await find() : await ctx.heavyLists.run(shopId, find);
   const source = {
     name: 'webhook_deliveries',
     view,
     keyOf: ({ id }: DeliveryRow) => id,
     readRows: (ids: string[]) =>
-      selected(db.selectFrom('webhook_deliveries'), withBodies)
+      selected(lightDb.selectFrom('webhook_deliveries'), withBodies)
         .where(sql<boolean>`id ${ctx.oneOf('id', ids)}`)
         .execute(),
   };
-  return answerPage(ctx, shopId, source, { rows, keys, total }, query);
+  return answerPage(ctx, shopId, source, found, query);
 };
 
 export const listDeliveries = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>

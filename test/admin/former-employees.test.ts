@@ -138,8 +138,9 @@ describe('a former employee', () => {
       .execute();
     const left: number[] = [];
     while (await eraseEmployeeStep(t.ctx, id)) left.push(await unerased());
-    expect(left.length).toBeGreaterThanOrEqual(5);
-    expect(new Set(left).size).toBeGreaterThanOrEqual(4);
+    // Of 2,250 and two more, 800 a step.
+    expect(left.map((count) => count > 0)).toEqual([true, true]);
+    expect(left[0]).toBeGreaterThan(left[1] as number);
     expect(await namesLeft(t)).toEqual([]);
     const others = t.ctx.db.selectFrom('timeline').select('id').where('actor_name', '=', 'Ada');
     expect(await others.execute()).toHaveLength(2_250);

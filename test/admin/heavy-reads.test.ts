@@ -8,7 +8,7 @@ import { repairBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
-// On SQLite, reads of many rows run in a thread of their own.
+// On SQLite, reads of many rows run in threads.
 
 /** Every position of such a text matches the word but for its last letter, which takes some milliseconds. */
 const LONG_TEXT = 'a'.repeat(10_000);
@@ -72,26 +72,28 @@ describe('on SQLite', () => {
     expect(await areAnsweredBeside(t, staff, '/overview', repair.id)).toBe(true);
   });
 
-  it('a search during which the thread ends gets a 503, and the next one another thread', async () => {
+  it('a search whose threads end gets a 503, and the next one starts others', async () => {
     const { staff, threads, repair } = await slowShop();
     expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
-    const thread = threads[0] as Worker;
-    const ask = thread.postMessage.bind(thread);
-    const asked = new Promise<void>((resolve) => {
-      thread.postMessage = (query) => {
-        ask(query);
-        resolve();
-      };
+    const before = [...threads];
+    const isAsked = before.map((thread) => {
+      const ask = thread.postMessage.bind(thread);
+      return new Promise<void>((resolve) => {
+        thread.postMessage = (query) => {
+          ask(query);
+          resolve();
+        };
+      });
     });
     const cutOff = staff.get(`/search?q=${SLOW_WORD}`, { unchecked: true });
-    await asked;
-    await thread.terminate();
+    await Promise.all(isAsked);
+    await Promise.all(before.map((thread) => thread.terminate()));
     expect(await cutOff).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
     expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
-    expect(threads).toHaveLength(2);
+    expect(threads.length).toBeGreaterThan(before.length);
   });
 
-  it('the thread moves a log that has become long', async () => {
+  it('a thread moves a log that has become long', async () => {
     const { t, threads } = await slowShop();
     const { db } = t.ctx;
     // A page each, and one for its place in the indexes.
@@ -109,7 +111,7 @@ describe('on SQLite', () => {
     expect(threads).toHaveLength(1);
   });
 
-  it('the thread begins with a search, ends with the service, and leaves no log of the database behind', async () => {
+  it('the threads begin with a search, end with the service, and leave no log of the database behind', async () => {
     const { t, staff, threads, repair } = await slowShop();
     await t.get('/offline-repairs');
     await t.get(`/offline-repairs/${repair.id}/timeline`);
@@ -120,7 +122,7 @@ describe('on SQLite', () => {
     await t.app.close();
     await t.ctx.close();
     await t.ctx.scrub();
-    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1, -1]);
     expect(existsSync(log)).toBe(false);
   });
 });

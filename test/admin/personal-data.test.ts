@@ -5,6 +5,7 @@ import { RMA_EVENT_NAMES, type RmaEventName } from '../../contract/event-feed.ts
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { addErasures } from '../../src/personal-data/erasures.ts';
 import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
@@ -132,6 +133,36 @@ const filesOf = ({ env }: Harness): string[] =>
 const PERSON = /planted\.example|7946.?0018|5550100/i;
 const erase = (admin: Person, more: object) => admin.post('/customers/erase', { reason: REASON, ...more });
 
+describe('erasures of a restored backup', () => {
+  itAlone('are finished for every shop, also behind many that fail', async ({ t }) => {
+    const { db } = t.ctx;
+    const other = await t.addShop();
+    const make = async (key: string) =>
+      (await t.post('/offline-repairs', repairBody(), { key })).body.id as string;
+    const failing: string[] = [];
+    for (let i = 0; i < 12; i++) failing.push(await make(t.client.apiKey));
+    // No date is that late, so these rows cannot be erased.
+    await db.updateTable('offline_repairs').set({ updated_at: 9e15 }).where('id', 'in', failing).execute();
+    const good = await make(other.client.apiKey);
+    const listed = (shop_id: string) => (subject_id: string) =>
+      ({ subject_id, shop_id, kind: 'offline_repairs', at: 1 }) as const;
+    await addErasures(db, [...failing.map(listed(t.shop.id)), listed(other.shop.id)(good)]);
+    await sweep(t.ctx);
+    const row = db.selectFrom('offline_repairs').select('customer_name').where('id', '=', good);
+    expect(await row.executeTakeFirst()).toEqual({ customer_name: '[erased]' });
+    const unfinished = await db
+      .selectFrom('erasures')
+      .select(['subject_id', 'failures'])
+      .where('done_to', 'is not', null)
+      .orderBy('subject_id')
+      .execute();
+    expect(unfinished.map(({ subject_id }) => subject_id)).toEqual(failing.toSorted());
+    expect(Math.min(...unfinished.map(({ failures }) => failures))).toBeGreaterThanOrEqual(1);
+    const counted = unfinished.reduce((sum, { failures }) => sum + failures, 0);
+    expect(await t.ctx.metrics.registry.metrics()).toContain(`handback_erasure_failures_total ${counted}\n`);
+  });
+});
+
 describe('the list of places', () => {
   it('names every text column of every table', async ({ t }) => {
     const tables = await t.ctx.db.introspection.getTables();
@@ -171,6 +202,7 @@ describe('a planted customer', () => {
     expect(await find({ email: EMAIL, phone: null })).toEqual([trade, repair]);
     expect(await find({ email: 'GONE-NEW-MARK@planted.example' })).toEqual([repair]);
     expect(await find({ phone: '+44 1 555 0100' })).toEqual([repair]);
+    expect(await find({ phone: '+44 (0)20 7946 0018' })).toEqual([trade, repair]);
     // Another script, in both forms of Unicode and both cases.
     const jürgen = 'jürgen@müller.example';
     const other = (await t.post('/offline-repairs', repairBody({ customerEmail: jürgen.normalize('NFD') })))

@@ -95,4 +95,70 @@ describe('the search over both kinds', () => {
     await sql`update offline_repairs set faulty_item = '{' where id = ${id}`.execute(t.ctx.db);
     expect(await searching(staff).search(rmaNumber)).toMatchObject([{ id, about: '', match: 'number' }]);
   });
+
+  it('finds names without their accents, apostrophes and case, as rows and in lists', async ({
+    t,
+    staff,
+  }) => {
+    const { found } = searching(staff);
+    const names = [
+      'Wojciech Śmigły',
+      'Siobhán O’Brien',
+      'Bjørn Håkonsen',
+      'Jürgen Groß',
+      'İpek Işık',
+      'Đặng Thị',
+    ];
+    const made = new Map<string, string>();
+    for (const customerName of names) {
+      const { rmaNumber } = await newRepair(t, { customerName, customerEmail: 'someone@example.com' });
+      made.set(customerName, rmaNumber);
+    }
+    for (const [typed, name] of [
+      ['smigly', 'Wojciech Śmigły'],
+      ['ŚMIGŁY', 'Wojciech Śmigły'],
+      ["o'brien", 'Siobhán O’Brien'],
+      ['obrien siobhan', 'Siobhán O’Brien'],
+      ['bjorn hakonsen', 'Bjørn Håkonsen'],
+      ['GROSS', 'Jürgen Groß'],
+      ['ipek isik', 'İpek Işık'],
+      ['dang thi'.normalize('NFD'), 'Đặng Thị'],
+    ] as const) {
+      expect(await found(typed), typed).toEqual([[made.get(name), null]]);
+      const { body } = await staff.get(`/offline-repairs?q=${encodeURIComponent(typed)}`);
+      expect(body.items, typed).toMatchObject([{ customerName: name }]);
+    }
+    const trade = await newTradeReturn(t, { companyName: 'Crêperie L’Étoile' });
+    for (const query of ['q=etoile', 'company=crêperie', 'company=L’ÉTOILE'])
+      expect((await staff.get(`/trade-returns?${query}`)).body.items, query).toMatchObject([
+        { id: trade.id },
+      ]);
+  });
+
+  it('finds phone numbers by their digits, with and without the country', async ({ t, staff }) => {
+    const { found } = searching(staff);
+    const phones = ['+44 20 7946 0958', '(020) 7946-0123', '+49 (0)30 123456', '0043 1 5134567'];
+    const made: string[] = [];
+    for (const customerPhone of phones) made.push((await newRepair(t, { customerPhone })).rmaNumber);
+    for (const [index, spellings] of [
+      ['+44 20 7946 0958', '020 7946 0958', '0044 (0)20 79460958', '02079460958', '7946 0958'],
+      ['+44 20 7946 0123', '020-7946-0123', '+44 (0) 20 7946 0123'],
+      ['+49 30 123456', '030 / 123456', '004930123456'],
+      ['+43 1 5134567', '01 5134567'],
+    ].entries())
+      for (const phone of spellings) {
+        expect(await found(phone), phone).toEqual([[made[index], null]]);
+        const { body } = await staff.get(`/offline-repairs?q=${encodeURIComponent(phone)}`);
+        expect(body.total, phone).toBe(1);
+      }
+  });
+
+  it('finds a return by its number without letters and zeros', async ({ t, staff }) => {
+    const { found } = searching(staff);
+    const numbers: string[] = [];
+    for (let i = 0; i < 12; i++) numbers.push((await newRepair(t)).rmaNumber);
+    expect(await found('12')).toContainEqual(['#RMA-000012', 'number']);
+    expect((await found('1'))[0]).toEqual(['#RMA-000001', 'number']);
+    expect((await found('rma-7'))[0]).toEqual(['#RMA-000007', 'number']);
+  });
 });

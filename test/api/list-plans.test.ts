@@ -1,13 +1,14 @@
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
+import { OfflineRepairQuery } from '../../contract/offline-repair.ts';
+import { TradeReturnQuery } from '../../contract/trade-return.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import type { Context } from '../../src/service/context.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { KINDS, type Kind, newRma } from '../support/api.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
-import { planOf, readsIn, watched } from '../support/plans.ts';
+import { planOf, readsIn, type Watched, watched } from '../support/plans.ts';
 
 const ROWS = 5_000;
 const TABLE = { 'offline-repairs': 'offline_repairs', 'trade-returns': 'trade_returns' } as const;
@@ -75,16 +76,74 @@ const readsOf = async (t: Harness, kind: Kind, query: object): Promise<string[]>
   const caller: Caller = { shop: t.shop, actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' } };
   const { ctx, statements } = watched(t.ctx);
   await list(ctx, caller, kind, query);
-  const plans = await Promise.all(statements.map((each) => planOf(t.ctx.lists, each)));
+  const plans = await Promise.all(statements.map((each) => planOf(t.ctx[each.on], each)));
   for (const plan of plans) expect(readsIn(plan), plan.join('\n')).not.toEqual([]);
   return plans.flatMap(readsIn);
 };
+
+/** A value for every filter that an API client may send; the compiler does not know a new one, the test below does. */
+const VALUES: Record<string, string> = {
+  rmaNumber: '000123',
+  status: 'by kind',
+  externalRef: 'E7',
+  externalSource: 'POS',
+  orderNumber: 'O7',
+  storeId: 'store-7',
+  serialNumber: 'SN-7',
+  tradeOrderNumber: 'O7',
+  companyId: 'company-118',
+  customerEmail: 'Buying@Northwind.example',
+  updatedSince: '2020-01-01T00:00:00.000Z',
+  waitingFor: 'any',
+};
+const QUERIES = { 'offline-repairs': OfflineRepairQuery, 'trade-returns': TradeReturnQuery };
+
+describe.each(KINDS)('every filter of /%s, alone and on a deep page', (kind) => {
+  it('is served by an index with a limit, or runs beside all other requests', async () => {
+    const t = await harness();
+    await fill(t, kind);
+    await t.ctx.analyze();
+    const caller: Caller = { shop: t.shop, actor: { type: 'API_CLIENT', id: t.client.id, name: 'POS' } };
+    const { ctx, statements } = watched(t.ctx);
+    const ran = async (query: object): Promise<Watched[]> => {
+      statements.length = 0;
+      await list(ctx, caller, kind, query);
+      return [...statements];
+    };
+    const filters = Object.keys(QUERIES[kind].shape).filter((name) => name !== 'page' && name !== 'limit');
+    expect(Object.keys(VALUES)).toEqual(expect.arrayContaining(filters));
+    const status = kind === 'offline-repairs' ? 'OFFLINE_REPAIR' : 'TRADE_SUBMITTED';
+    const beside: string[] = [];
+    for (const name of filters) {
+      const query = { [name]: name === 'status' ? status : VALUES[name] };
+      const [first, ...others] = await ran(query);
+      if (first?.on === 'scans') beside.push(name);
+      else {
+        const plan = readsIn(await planOf(t.ctx.lists, first as Watched)).join('\n');
+        expect(plan, name).toMatch(/_(number|status|external_ref|order|serial|customer)\b/);
+        expect(first?.sql, name).toMatch(/limit/);
+        expect(others, name).toEqual([]);
+      }
+      // Deep pages pass over all rows before them. The rows of a page are then read by their numbers.
+      for (const each of await ran({ ...query, page: '30', limit: '100' }))
+        if (name !== 'rmaNumber' && !/number (= any|in \(select)/.test(each.sql))
+          expect(each.on, `${name}: ${each.sql}`).toBe('scans');
+    }
+    expect(beside.toSorted()).toEqual(
+      ['companyId', 'externalSource', 'storeId', 'updatedSince', 'waitingFor'].filter((name) =>
+        filters.includes(name),
+      ),
+    );
+    expect((await ran({ page: '30', limit: '100' }))[0]?.on).toBe('scans');
+    expect((await ran({})).map(({ on }) => on)).toEqual(['shortLists']);
+  });
+});
 
 describe.each(KINDS)('with statistics, and plans that are kept whatever the values, at /%s', (kind) => {
   const filled = async () => {
     const t = await harness();
     await fill(t, kind);
-    await sql`analyze`.execute(t.ctx.db);
+    await t.ctx.analyze();
     return t;
   };
 

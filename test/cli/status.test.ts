@@ -119,7 +119,7 @@ describe('status', () => {
       PORT: [3000, 'default'],
       PUBLIC_URL: ['http://127.0.0.1:3000', 'default'],
       BACKUP_KEEP: [14, 'default'],
-      DATABASE_POOLS: ['changes=6,lists=4,admin=4,webhooks=3,reads=4', 'default'],
+      DATABASE_POOLS: ['changes=6,lists=4,admin=3,scans=2,webhooks=3,reads=4', 'default'],
     });
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   });

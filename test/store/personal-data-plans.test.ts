@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { countForgettable } from '../../src/personal-data/erase.ts';
+import { eraseEmployeeStep } from '../../src/personal-data/erasures.ts';
 import { entriesOf, eventsOf, findReturns } from '../../src/personal-data/find.ts';
 import { newRma } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -78,4 +79,21 @@ it('the returns and events of a customer, and what is to be forgotten, are found
   expect(events).not.toMatch(/SCAN events|Seq Scan on events/);
   const months = { offlineRepairMonths: 12, tradeReturnMonths: null };
   expect(await readsOf(() => countForgettable(ctx, caller, months))).toMatch(/offline_repairs_forgettable/);
+});
+
+it("a removed person's entries are found by indexes, and no other timeline is read", async () => {
+  const t = await harness();
+  await fill(t);
+  const id = newId(Date.now());
+  const erasure = { subject_id: id, shop_id: t.shop.id, kind: 'users', at: 1, done_to: newId(0) } as const;
+  await t.ctx.db.insertInto('erasures').values(erasure).execute();
+  const { ctx, statements } = watched(t.ctx);
+  expect(await eraseEmployeeStep(ctx, id)).toBe(false);
+  const ofTimelines = statements.filter((each) => each.sql.includes('update timeline'));
+  expect(ofTimelines).toHaveLength(2);
+  for (const each of ofTimelines) {
+    const reads = readsIn(await planOf(t.ctx.background, each)).join('\n');
+    expect(reads).toMatch(/timeline_(person|assignee)/);
+    expect(reads).not.toMatch(/SCAN timeline\b|Seq Scan/);
+  }
 });

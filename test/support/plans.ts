@@ -5,38 +5,48 @@ import { ENGINE } from './harness.ts';
 
 // How a statement finds its rows, as the engine says.
 
-/** The context, with a look at every statement that is filled with its values, and at every other query of a reader. */
-export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery[] } => {
-  const statements: CompiledQuery[] = [];
+export type Reader = 'db' | 'lists' | 'shortLists' | 'scans' | 'background';
+export interface Watched extends CompiledQuery {
+  /** The connections that ran it. */
+  on: Reader;
+}
+
+/** The context, with a look at every query that these readers run. */
+export const watched = (ctx: Context): { ctx: Context; statements: Watched[] } => {
+  const statements: Watched[] = [];
   const compiled = new Map<object, CompiledQuery>();
-  const seen = (db: Db): Db =>
-    db.withPlugin({
+  const seen = (on: Reader): Db =>
+    ctx[on].withPlugin({
       transformQuery({ node, queryId }) {
-        compiled.set(queryId, db.getExecutor().compileQuery(node, queryId));
+        compiled.set(queryId, ctx[on].getExecutor().compileQuery(node, queryId));
         return node;
       },
       // Only what is run: a query within another is transformed by itself, too.
       async transformResult({ queryId, result }) {
         const statement = compiled.get(queryId);
-        if (statement) statements.push(statement);
+        if (statement) statements.push({ ...statement, on });
         return result;
       },
     });
   const fill: Context['fill'] = (statement, values) => {
     const filled = ctx.fill(statement, values);
-    statements.push(filled);
+    compiled.set(filled.queryId, filled);
     return filled;
   };
-  return {
-    ctx: { ...ctx, fill, db: seen(ctx.db), lists: seen(ctx.lists), scans: seen(ctx.scans) },
-    statements,
+  const readers = {
+    db: seen('db'),
+    lists: seen('lists'),
+    shortLists: seen('shortLists'),
+    scans: seen('scans'),
+    background: seen('background'),
   };
+  return { ctx: { ...ctx, fill, ...readers }, statements };
 };
 
 /** Each place where a plan reads a table: how, and by which condition of an index. */
 export const readsIn = (plan: string[]): string[] =>
   ENGINE === 'sqlite'
-    ? plan.filter((line) => /^(SEARCH|SCAN) /.test(line))
+    ? plan.filter((line) => /^(SEARCH|SCAN) (?!few$)/.test(line))
     : plan.flatMap((line, i) =>
         / Scan /.test(line) && !/Bitmap Heap|Subquery/.test(line)
           ? `${line.replace(/ {2}\(.*/, '')} ${plan[i + 1] ?? ''}`

@@ -25,7 +25,7 @@ describe('without any setting', () => {
       host: '127.0.0.1',
       port: 3000,
       databaseUrl: null,
-      poolSizes: { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 },
+      poolSizes: { changes: 6, lists: 4, admin: 3, scans: 2, webhooks: 3, reads: 4 },
       dataDir: resolve('./data'),
       dataDirIsSet: false,
       secretKeys: null,

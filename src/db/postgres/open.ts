@@ -56,7 +56,7 @@ export const openPostgres = (
     lists: pools.lists.kysely(),
     shortLists: pools.lists.kysely(LISTS_A_PACKET),
     reads: pools.reads.kysely(),
-    scans: db,
+    scans: pools.scans.kysely(),
     webhooks: pools.webhooks.kysely(),
     background,
     bulk: db,

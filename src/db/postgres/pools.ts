@@ -33,6 +33,8 @@ const GENERIC_PLANS: PoolSettings = {
   // A kept plan guesses that a third of a shop has changed, and starts two workers, 10 ms, to look for nothing.
   max_parallel_workers_per_gather: 0,
 };
+/** Planned for their values, as a list with a rare status or a search needs it. */
+const CUSTOM_PLANS: PoolSettings = { plan_cache_mode: 'force_custom_plan' };
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
 const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 
@@ -43,8 +45,8 @@ export const READINESS_NAME = `${OWN_NAME} readiness`;
 const KINDS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   lists: GENERIC_PLANS,
-  /** Planned for their values, as a list with a rare status or a search needs it. */
-  admin: { plan_cache_mode: 'force_custom_plan' },
+  admin: CUSTOM_PLANS,
+  scans: CUSTOM_PLANS,
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   reads: GENERIC_PLANS,
   background: { ...GENERIC_PLANS, ...NO_FSYNC },

@@ -5,7 +5,9 @@ import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Observer } from '../database.ts';
 import type { Answer, ThreadQuery } from './reader-thread.ts';
 
-/** Less than the 4.5 s after which a request is refused anyway; more than so many cannot be done in that time. */
+/** A shop whose API clients read many rows holds one thread at most (`paging/heavy-lists.ts`); the second one is there for all others. */
+const THREADS = 2;
+/** Shorter than the 4.5 s after which the request is refused anyway; more reads than that cannot run in this time. */
 const WAIT_MS = 4000;
 const WAITING = 200;
 
@@ -14,20 +16,53 @@ const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reade
 
 const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
 
-/** In a thread: a search reads a million texts in about 200 ms, for which SQLite would block the event loop. */
+/** One worker with one connection, which runs one statement at a time. */
+class ReaderThread {
+  readonly #worker: Worker;
+  #resolve: ((answer: Answer) => void) | null = null;
+  hasEnded = false;
+
+  constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
+    this.#worker = new Worker(new URL(THREAD, import.meta.url), { workerData: file });
+    // A command that does not close the database must end all the same.
+    this.#worker.unref();
+    this.#worker.on('message', (answer) => this.#resolve?.(answer));
+    this.#worker.on('error', (error) => onDatabaseError('reader thread failed', error));
+    this.#worker.on('exit', () => {
+      this.hasEnded = true;
+      this.#resolve?.(ENDED);
+    });
+  }
+
+  ask(query: ThreadQuery): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    this.#resolve = resolve;
+    this.#worker.postMessage(query);
+    return promise;
+  }
+
+  /** Resolves after the statement that it runs now. */
+  async end(): Promise<void> {
+    if (this.hasEnded) return;
+    this.#worker.ref();
+    this.#worker.postMessage('close');
+    await new Promise((resolve) => this.#worker.once('exit', resolve));
+  }
+}
+
+/** Reads in worker threads: a search reads a million texts in about 200 ms, for which SQLite would block the event loop. */
 export class HeavyReads {
   readonly #file: string;
   readonly #onDatabaseError: Observer['onDatabaseError'];
   readonly #queue = new BoundedQueue({
-    atOnce: 1,
+    atOnce: THREADS,
     waiting: WAITING,
     withinMs: WAIT_MS,
     refusal: () => new QueueTimeout('too many reads of many rows'),
   });
-  #thread: Worker | null = null;
+  readonly #idle: ReaderThread[] = [];
+  #threads: ReaderThread[] = [];
   #isClosed = false;
-  /** The one read that runs, or the last one. */
-  #asked: { thread: Worker; resolve(answer: Answer): void } | null = null;
 
   constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
     this.#file = file;
@@ -37,43 +72,38 @@ export class HeavyReads {
   run(query: ThreadQuery): Promise<unknown[]> {
     return this.#queue.run(async () => {
       if (this.#isClosed) throw new Sqlite.SqliteError('the database is closed', 'SQLITE_MISUSE');
-      this.#thread ??= this.#start();
-      const { promise, resolve } = Promise.withResolvers<Answer>();
-      this.#asked = { thread: this.#thread, resolve };
-      this.#thread.postMessage(query);
-      const answer = await promise;
+      const thread = this.#takeIdle() ?? this.#start();
+      const answer = await thread.ask(query);
+      if (this.#threads.includes(thread)) this.#idle.push(thread);
       if ('rows' in answer) return answer.rows;
       throw new Sqlite.SqliteError(answer.failed.message, answer.failed.code);
     });
   }
 
-  /** Ends the thread for good, after the statement that it is at. */
+  /** Ends the threads for good, after the statements that they run now. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.endThread();
+    await this.endThreads();
   }
 
   /** The next read starts another one. */
-  async endThread(): Promise<void> {
-    const thread = this.#thread;
-    if (!thread) return;
-    this.#thread = null;
-    thread.ref();
-    thread.postMessage('close');
-    await new Promise((resolve) => thread.once('exit', resolve));
+  async endThreads(): Promise<void> {
+    const threads = this.#threads;
+    this.#threads = [];
+    this.#idle.length = 0;
+    await Promise.all(threads.map((thread) => thread.end()));
   }
 
-  #start(): Worker {
-    const thread = new Worker(new URL(THREAD, import.meta.url), { workerData: this.#file });
-    // A command that does not close the database must end all the same.
-    thread.unref();
-    thread.on('message', (answer) => this.#asked?.resolve(answer));
-    thread.on('error', (error) => this.#onDatabaseError('reader thread failed', error));
-    thread.on('exit', () => {
-      if (this.#thread === thread) this.#thread = null;
-      // Another thread may have been asked since.
-      if (this.#asked?.thread === thread) this.#asked.resolve(ENDED);
-    });
+  #takeIdle(): ReaderThread | undefined {
+    const thread = this.#idle.pop();
+    if (!thread?.hasEnded) return thread;
+    this.#threads = this.#threads.filter((each) => each !== thread);
+    return this.#takeIdle();
+  }
+
+  #start(): ReaderThread {
+    const thread = new ReaderThread(this.#file, this.#onDatabaseError);
+    this.#threads.push(thread);
     return thread;
   }
 }

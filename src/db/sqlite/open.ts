@@ -39,9 +39,9 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
   const analyze = async (): Promise<void> => {
     if (!(await analyzeGrown(light, heavyReads))) return;
     connections.reopenReader();
-    await heavyReads.endThread();
+    await heavyReads.endThreads();
   };
-  // The log keeps old pages until they are written over. In the thread, since it waits for the disk; and most of it while others
+  // The log keeps old pages until they are written over. In a thread, since it waits for the disk; and most of it while others
   // write, who wait for `truncate`.
   const moveLog = async (modes: ('passive' | 'truncate')[]): Promise<void> => {
     try {

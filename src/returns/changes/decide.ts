@@ -25,7 +25,7 @@ import {
 } from '../kinds/kind.ts';
 import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
-import { SEARCHED_COLUMNS, searchText } from '../search.ts';
+import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
 import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
 import { countedAs, originOf, type Total } from '../totals.ts';
 import { NOT_WAITING, waitingStep } from '../waiting.ts';

@@ -11,7 +11,7 @@ import type {
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
-import { itemTexts } from '../search.ts';
+import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../store.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
 

@@ -15,7 +15,7 @@ import {
 import type { Event } from '../../events/event.ts';
 import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
 import { ServiceError } from '../../service/errors.ts';
-import { itemTexts } from '../search.ts';
+import { itemTexts } from '../search-text.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
 import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';
 

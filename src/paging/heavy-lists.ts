@@ -1,0 +1,34 @@
+import { QueueTimeout } from '../lib/batch.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
+
+/** More than a shop can be answered before a request is refused anyway, after 4.5 s. */
+const WAITING_PER_SHOP = 50;
+const WAIT_MS = 3_500;
+
+/**
+ * Lists that may read many rows, one at a time for each shop: one whose programs page through a million returns, or count them, holds
+ * one of the connections or threads for such reads, and the others stay free.
+ */
+export class HeavyLists {
+  readonly #shops = new Map<string, { queue: BoundedQueue; lists: number }>();
+
+  async run<Result>(shopId: string, work: () => Promise<Result>): Promise<Result> {
+    const shop = this.#shops.get(shopId) ?? { queue: newQueue(), lists: 0 };
+    this.#shops.set(shopId, shop);
+    shop.lists += 1;
+    try {
+      return await shop.queue.run(work);
+    } finally {
+      shop.lists -= 1;
+      if (shop.lists === 0) this.#shops.delete(shopId);
+    }
+  }
+}
+
+const newQueue = () =>
+  new BoundedQueue({
+    atOnce: 1,
+    waiting: WAITING_PER_SHOP,
+    withinMs: WAIT_MS,
+    refusal: () => new QueueTimeout('too many lists of one shop read many rows'),
+  });
