@@ -81,6 +81,7 @@ export type ProviderRefusalCode =
   | 'EXPIRED'
   | 'UNVERIFIED'
   | 'UNKNOWN'
+  | 'UNCONFIRMED'
   | 'OTHER_PERSON'
   | 'NOT_RECENT';
 

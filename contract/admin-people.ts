@@ -51,6 +51,9 @@ export const SignedIn = z
         description:
           'Whether this session was opened through the identity provider: no second factor is required of it.',
       }),
+      providerOnly: z.boolean().meta({
+        description: 'Whether the user signs in through the identity provider and has no password.',
+      }),
       passwordExposedAt: Instant.nullable().meta({
         description:
           'When someone entered the right password and then too many wrong codes; `null` after a new password.',
@@ -104,6 +107,13 @@ export const User = z
     createdAt: Instant,
     lastSignInAt: Instant.nullable().meta({ description: 'When the user last signed in; `null` if never.' }),
     secondFactor: z.boolean(),
+    providerOnly: z.boolean().meta({
+      description: 'Whether the user signs in through the identity provider and has no password.',
+    }),
+    emailConfirmed: z.boolean().meta({
+      description:
+        'Whether an Admin gave the e-mail, or a link mailed to it was used. If not, the identity provider cannot join the account by it.',
+    }),
   })
   .meta({ id: 'User' });
 export type User = z.infer<typeof User>;
@@ -112,6 +122,15 @@ export const UserList = listOf(User).meta({ id: 'UserList', description: 'Newest
 
 export const UserQuery = z.strictObject(pageQuery);
 export type UserQuery = z.infer<typeof UserQuery>;
+
+/** Without it people of the identity provider get neither password nor link. */
+const besideProvider = z.boolean().default(false).meta({
+  description:
+    'Gives a password also to a user who signs in through the identity provider, where it goes on working when their account there is closed.',
+});
+
+export const GiveLink = z.strictObject({ besideProvider }).meta({ id: 'GiveLink' });
+export type GiveLink = z.infer<typeof GiveLink>;
 
 export const CreateUser = z
   .strictObject({
@@ -131,6 +150,7 @@ export const ChangeUser = z
     name: changedName,
     role: z.enum(USER_ROLES).nullable().default(null),
     password: NewPassword.nullable().default(null),
+    besideProvider,
   })
   .meta({
     id: 'ChangeUser',

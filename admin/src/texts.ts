@@ -1103,6 +1103,8 @@ const session = {
     EXPIRED: () => 'That took too long, or was started in another window. Try again.',
     UNVERIFIED: (name: string) => `${name} has no verified e-mail address for you. Verify it there first.`,
     UNKNOWN: () => 'There is no account with your e-mail address here. Ask an Admin of your shop to add you.',
+    UNCONFIRMED: () =>
+      'The e-mail address of your account was changed and never confirmed. Ask an Admin of your shop to confirm it on the Team page.',
     OTHER_PERSON: (name: string) =>
       `This account belongs to another person at ${name}. Choose the right account there, or ask an Admin of your shop.`,
     NOT_RECENT: (name: string) =>
@@ -1385,6 +1387,7 @@ const settings = {
     email: 'E-mail',
     role: 'Role',
     passwordChanged: 'Password',
+    emailConfirmed: 'E-mail confirmed',
     plan: 'Plan',
     subscription: 'Subscription',
     billing: 'Billing',
@@ -1417,6 +1420,7 @@ const settings = {
     'billing ALLOWANCE': 'By plan',
     'billing USAGE': 'By use',
     'passwordChanged true': 'Changed',
+    'emailConfirmed true': 'Yes',
     'secondFactorRequired true': 'Required',
     'secondFactorRequired false': 'Optional',
     'kind OFFLINE_REPAIR': 'Repairs',
@@ -1690,6 +1694,11 @@ const team = {
   passwordAction: 'Set password',
   passwordSet: (name: string) => `${name} has a new password.`,
   passwordHint: 'They are signed out everywhere. We don’t e-mail passwords: tell them yourself.',
+  besideProvider: (name: string, provider: string) =>
+    `${name} signs in with ${provider} and has no password. A password goes on working when their account there is closed.`,
+  confirmEmail: 'This e-mail address is theirs',
+  confirmEmailHint: (provider: string) =>
+    `They changed it themselves. Once it’s confirmed, whoever has this address at ${provider} signs in to this account.`,
 
   resetTitle: (name: string) => `Reset two-step verification for ${name}?`,
   resetAction: 'Reset',

@@ -114,7 +114,8 @@ const userByEmail = async (ctx: Context, given: string) => {
 
 export const userLink = async (ctx: Context, given: string) => {
   const { id, email, operator } = await userByEmail(ctx, given);
-  const { link, linkExpiresAt } = await createLink(ctx, operator, id, ctx.config.publicUrl);
+  const wanted = { besideProvider: true };
+  const { link, linkExpiresAt } = await createLink(ctx, operator, id, wanted, ctx.config.publicUrl);
   return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 

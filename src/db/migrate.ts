@@ -9,6 +9,7 @@ import { personalData } from './migrations/0004-personal-data.ts';
 import { waiting } from './migrations/0005-waiting.ts';
 import { identityProvider } from './migrations/0006-identity-provider.ts';
 import { filters } from './migrations/0007-filters.ts';
+import { knownEmails } from './migrations/0008-known-emails.ts';
 import type { Tables } from './schema.ts';
 
 /** Where the engines' schemas differ. */
@@ -79,6 +80,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0005-waiting': waiting,
   '0006-identity-provider': identityProvider,
   '0007-filters': filters,
+  '0008-known-emails': knownEmails,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);

@@ -123,6 +123,8 @@ const SCHEMA = {
     // Who they are at the identity provider; null until they first sign in there.
     ...textOrNull('provider_issuer', 'provider_subject'),
     ...fixedNumber('created_at'),
+    // 1: they changed it themselves, and used no link since that was mailed to it alone.
+    ...zeroAtFirst('email_by_holder'),
   },
   sessions: {
     ...fixedText('token_hash', 'id', 'user_id'),
@@ -141,7 +143,12 @@ const SCHEMA = {
   sign_in_failures: { ...fixedText('key'), ...number('failures', 'expires_at'), ...textOrNull('audit_id') },
   /** An address from which a person signed in before, signed. */
   sign_in_addresses: { ...fixedText('user_id', 'address'), ...number('seen_at') },
-  access_links: { ...fixedText('token_hash', 'user_id'), ...fixedNumber('expires_at') },
+  access_links: {
+    ...fixedText('token_hash', 'user_id'),
+    ...fixedNumber('expires_at'),
+    // 1: it was mailed and shown to nobody, so whoever uses it reads the mails of that address.
+    ...zeroAtFirst('confirms_email'),
+  },
   /** Codes that take the place of the second factor, each once. */
   recovery_codes: fixedText('user_id', 'code_hash'),
   /** Names are kept as they were then: the entry outlives its subject. */

@@ -86,6 +86,8 @@ const ADMIN = {
     ALREADY_SET_UP:
       'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx handback user create.',
     EMAIL_TAKEN: 'There is a user with this e-mail already.',
+    PROVIDER_ONLY:
+      'This person signs in through the identity provider and has no password: an Admin gives them one with besideProvider.',
     LAST_ADMIN: 'The shop needs an Admin: make another person an Admin first.',
     SECOND_FACTOR_ON: 'The second factor is on already.',
     SECOND_FACTOR_OFF: 'There is no second factor.',

@@ -142,13 +142,17 @@ const SENTENCES = {
   factorOn: 'A second factor was turned on: signing in now takes a code from an authenticator app.',
   factorOff: 'Your second factor was turned off: no code is asked for any more.',
   recoveryCodes: 'New recovery codes were created. The earlier ones no longer work.',
-  provider: 'It was linked to your account at the identity provider: you can now sign in there.',
+  provider:
+    'It was linked to your account at the identity provider, where you sign in from now on. Its password, its second factor and all its earlier sessions have ended.',
   removed: 'It was removed: you can no longer sign in.',
 } as const;
 type Sentence = keyof typeof SENTENCES;
 
 const letterAbout = (sentence: Sentence, hasPasswords: boolean): Letter => {
-  const advice = hasPasswords && sentence !== 'removed' ? 'choose a new password now, and ' : '';
+  const advice =
+    hasPasswords && sentence !== 'removed' && sentence !== 'provider'
+      ? 'choose a new password now, and '
+      : '';
   return {
     subject: 'your account was changed',
     opening: (shop) => `This is about your account with ${shop} in Handback. ${SENTENCES[sentence]}`,
@@ -163,16 +167,18 @@ export interface AccountChange {
   hasNewRecoveryCodes?: true;
 }
 
+const isJoined = ({ before, after }: AccountChange): boolean =>
+  after !== null && after.provider_subject !== null && before.provider_subject !== after.provider_subject;
+
 const mailsAbout = ({ before, after, hasNewRecoveryCodes }: AccountChange): [UserRow, Sentence][] => {
   if (!after) return [[before, 'removed']];
+  if (isJoined({ before, after })) return [[after, 'provider']];
   const mails: [UserRow, Sentence][] = [];
   if (before.email !== after.email) mails.push([before, 'oldEmail'], [after, 'newEmail']);
   if (before.password_hash !== after.password_hash) mails.push([after, 'password']);
   if (before.role !== after.role) mails.push([after, after.role === 'ADMIN' ? 'admin' : 'staff']);
   if (before.factor_since !== after.factor_since)
     mails.push([after, after.factor_since === null ? 'factorOff' : 'factorOn']);
-  if (after.provider_subject !== null && before.provider_subject !== after.provider_subject)
-    mails.push([after, 'provider']);
   if (hasNewRecoveryCodes) mails.push([after, 'recoveryCodes']);
   return mails;
 };
@@ -210,8 +216,8 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
 export const mailChanges = async (ctx: Context, change: AccountChange): Promise<void> => {
   const { db, mail, config } = ctx;
   const { shop_id: shopId, last_sign_in_at } = change.before;
-  // A person who never signed in has nothing yet that a stranger could take over.
-  if (!mail || last_sign_in_at === null) return;
+  // A person who never signed in has nothing yet that a stranger could take over; but someone else may have made the account.
+  if (!mail || (last_sign_in_at === null && !isJoined(change))) return;
   const shop = await findShop(db, shopId);
   if (!shop) return;
   for (const [person, sentence] of mailsAbout(change))

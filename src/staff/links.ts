@@ -1,5 +1,5 @@
 import type { CreatedUser, LinkTarget, UseLink } from '../../contract/admin-access.ts';
-import type { CreateUser } from '../../contract/admin-people.ts';
+import type { CreateUser, GiveLink } from '../../contract/admin-people.ts';
 import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
@@ -14,7 +14,7 @@ import { addShop } from '../shops/actions.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, hasShops } from '../shops/store.ts';
 import { mailLink } from './account-mails.ts';
-import { hashPassword, tooManyAtOnce } from './passwords.ts';
+import { hashPassword, newNoPassword, tooManyAtOnce } from './passwords.ts';
 import type { SignInOrigin } from './sessions.ts';
 import { attemptSignIn, clearFailures, countCode, openNewSession, recordCounted } from './sign-in.ts';
 import {
@@ -25,10 +25,13 @@ import {
   endLinksOf,
   findByEmail,
   findUser,
+  isProviderOnly,
   lockOne,
   lockUser,
+  refuseProviderOnly,
   type UserRow,
   updateAccount,
+  updateUser,
   viewUser,
 } from './users.ts';
 
@@ -39,12 +42,17 @@ const HOUR_MS = 60 * 60 * 1000;
 const VALID_MS = { setUp: HOUR_MS, neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 
 /** The token is in the fragment, which browsers send to no server, so it is in no log. */
-const addLink = async (trx: Trx, user: UserRow, nowMs: number) => {
+const addLink = async (trx: Trx, user: UserRow, nowMs: number, confirmsEmail = false) => {
   const token = newToken();
   const expiresAt = nowMs + (user.last_sign_in_at === null ? VALID_MS.neverSignedIn : VALID_MS.forgotten);
   await trx
     .insertInto('access_links')
-    .values({ token_hash: sha256(token), user_id: user.id, expires_at: expiresAt })
+    .values({
+      token_hash: sha256(token),
+      user_id: user.id,
+      expires_at: expiresAt,
+      confirms_email: Number(confirmsEmail),
+    })
     .execute();
   return { user, path: `/admin/link#${token}`, expiresAt };
 };
@@ -81,8 +89,8 @@ export const addPerson = async (
   baseUrl = ctx.config.publicUrl,
 ): Promise<CreatedUser> => {
   const { shop, actor } = caller;
-  // Until they choose one, their password is random and known to no one.
-  const passwordHash = await hashPassword(password ?? newToken());
+  if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
+  const passwordHash = password === null ? newNoPassword() : await hashPassword(password);
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
     const user = await addUser(ctx, trx, actor, { shopId: shop.id, ...person, passwordHash });
     const hasLink = password === null && mayMakeLinks(ctx, actor);
@@ -93,12 +101,20 @@ export const addPerson = async (
 };
 
 /** A new link for a person of the shop. The links before it end. */
-export const createLink = async (ctx: Context, caller: Caller, id: string, baseUrl: string) => {
+export const createLink = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  { besideProvider }: GiveLink,
+  baseUrl: string,
+) => {
   const { shop, actor } = caller;
   if (actor.id === id) throw new ServiceError('OWN_ACCOUNT');
   if (!mayMakeLinks(ctx, actor)) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   const link = await ctx.db.transaction().execute(async (trx) => {
     const { user } = await lockUser(trx, shop.id, id);
+    // Without passwords a link, which only the operator gives then, sets none.
+    if (ctx.config.passwordSignIn) refuseProviderOnly(user, besideProvider);
     await endLinksOf(trx, id);
     await auditUser(ctx, trx, user, actor, 'LINK_MADE');
     return addLink(trx, user, ctx.clock.now());
@@ -114,11 +130,11 @@ export const mailLinkLater = (ctx: Context, email: string, address: string): voi
   const work = async (): Promise<void> => {
     const user = await findByEmail(ctx.db, email);
     const shop = user && (await findShop(ctx.db, user.shop_id));
-    if (!shop) return;
+    if (!shop || isProviderOnly(user)) return;
     const mailed = await ctx.mailLimits.link(sha256(email));
     const link = await ctx.db.transaction().execute(async (trx) => {
       await recordCounted(ctx, trx, user, { action: 'LINK_ASKED', address });
-      return mailed ? addLink(trx, user, ctx.clock.now()) : null;
+      return mailed ? addLink(trx, user, ctx.clock.now(), true) : null;
     });
     if (link) mailLink(ctx, shop.name, link);
   };
@@ -149,12 +165,14 @@ export const choosePassword = async (ctx: Context, from: SignInOrigin, given: Us
     const { session } = await changeAccount(ctx, async (trx) => {
       // The person's row is locked: of two at once the second finds no link.
       const before = await lockOne(trx, user.id);
-      const { numDeletedRows } = await trx
+      const link = await trx
         .deleteFrom('access_links')
         .where('token_hash', '=', sha256(linkToken))
         .where('expires_at', '>', ctx.clock.now())
+        .returning('confirms_email')
         .executeTakeFirst();
-      if (!before || numDeletedRows === 0n) throw new ServiceError('LINK_EXPIRED');
+      if (!before || !link) throw new ServiceError('LINK_EXPIRED');
+      if (link.confirms_email) await updateUser(trx, user.id, { email_by_holder: 0 });
       await endLinksOf(trx, user.id);
       const actor = { ...actorOf(before), address: from.address };
       const by = { actor, action: 'LINK_USED' } as const;
@@ -194,7 +212,7 @@ export const setUp = async (ctx: Context, address: string, given: SetUp) => {
   const actor = { ...OPERATOR, address };
   // Before the expensive hash: a caller without the token causes no work.
   const offer = await findOffer(ctx, token);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = ctx.config.passwordSignIn ? await hashPassword(password) : newNoPassword();
   return ctx.db.transaction().execute(async (trx) => {
     // Of two requests at once, the second waits here until the first ends.
     const { numDeletedRows } = await trx

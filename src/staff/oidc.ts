@@ -44,9 +44,26 @@ export class ProviderRefusal extends Error {
 
 type Claims = Record<string, unknown>;
 
-/** Microsoft's providers have a claim of their own, and some send texts instead of true. */
-const isVerified = ({ email_verified, xms_edov }: Claims): boolean =>
-  [email_verified, xms_edov].some((claim) => claim === true || claim === 'true' || claim === '1');
+/** The hosts of Microsoft's issuers, in its public and its national clouds. */
+const MICROSOFT =
+  /^(login\.microsoftonline\.(com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net|[\w-]+\.ciamlogin\.com)$/;
+
+/**
+ * Microsoft's providers have a claim of their own, which means nothing where it comes from others, and some send texts instead of
+ * true. What `email_verified` says wins.
+ */
+export const isVerified = ({ email_verified, xms_edov }: Claims, issuer: string): boolean => {
+  const isMicrosoft = MICROSOFT.test(URL.parse(issuer)?.hostname ?? '');
+  const claim = email_verified ?? (isMicrosoft ? xms_edov : false);
+  return claim === true || claim === 'true' || claim === '1';
+};
+
+/** Throws where a time of the provider's is later than its clock may be ahead: nothing could be told from it. */
+const refuseFuture = (claims: Claims, names: string[]): void => {
+  const latestS = Date.now() / 1000 + CLOCK_TOLERANCE_S;
+  const wrong = names.find((name) => Number(claims[name] ?? 0) > latestS);
+  if (wrong) throw new ProviderRefusal('INVALID', { wrong });
+};
 
 const textIn = (claim: unknown): string | null => (typeof claim === 'string' && claim !== '' ? claim : null);
 
@@ -86,14 +103,18 @@ export class IdentityProvider {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
       const tokens = await authorizationCodeGrant(client, address, { ...checks, idTokenExpected: true });
       const claims: Claims & { iss: string; sub: string } = { iss: '', sub: '', ...tokens.claims() };
-      const asksMore = !isVerified(claims) && client.serverMetadata().userinfo_endpoint !== undefined;
+      refuseFuture(claims, ['iat', 'auth_time']);
+      const { iss: issuer } = claims;
+      const saysNo = (claims['email_verified'] ?? null) !== null && !isVerified(claims, issuer);
+      const hasMore = client.serverMetadata().userinfo_endpoint !== undefined;
+      const asksMore = !saysNo && !isVerified(claims, issuer) && hasMore;
       // Both from one place: an address and the word that it is verified belong together.
       const person: Claims = asksMore ? await fetchUserInfo(client, tokens.access_token, claims.sub) : claims;
       const authTime = claims['auth_time'];
       return {
-        issuer: claims.iss,
+        issuer,
         subject: claims.sub,
-        email: isVerified(person) ? textIn(person['email']) : null,
+        email: isVerified(person, issuer) ? textIn(person['email']) : null,
         name: textIn(person['name']) ?? textIn(claims['name']),
         authenticatedAt: typeof authTime === 'number' ? authTime * 1000 : null,
       };
@@ -137,6 +158,7 @@ export class IdentityProvider {
 
 /** By the provider's own codes and those of the library; a message may quote a token. */
 const refusalOf = (error: unknown): ProviderRefusal => {
+  if (error instanceof ProviderRefusal) return error;
   const { error: said, code, cause } = error as Claims;
   const { claim, attribute } = ((cause as Claims | undefined)?.['cause'] ?? {}) as Claims;
   const { status, code: causeCode } = (cause ?? {}) as Claims;

@@ -90,6 +90,11 @@ export const changeOwnPassword = async (
   given: ChangePassword,
 ) => {
   const { currentPassword, code, newPassword } = given;
+  if (!ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
+  if (self.user.providerOnly)
+    throw new ServiceError('PROVIDER_ONLY', {
+      message: 'You sign in through the identity provider and have no password: an Admin can give you one.',
+    });
   const proved = self.user.secondFactor
     ? await proveByCode(ctx, self, code)
     : await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
@@ -120,7 +125,8 @@ export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmai
   await ctx.mailLimits.accountChange(caller.actor);
   await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, user.id);
-    return { before, after: await updateAccount(ctx, trx, before, { email }, caller) };
+    const change = { email, ...(email === before.email ? {} : { email_by_holder: 1 }) };
+    return { before, after: await updateAccount(ctx, trx, before, change, caller) };
   });
   return viewSignedIn({ caller, user: { ...user, email } });
 };

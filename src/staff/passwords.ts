@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -19,9 +20,18 @@ const normalised = (password: string): string => password.normalize('NFKC');
 export const hashPassword = (password: string): Promise<string> =>
   passwordTurns.run(() => hash(normalised(password)));
 
-/** The hash of a random password that was thrown away. Checking it costs as much as any other. */
-export const DUMMY_HASH =
-  '$argon2id$v=19$m=19456,t=2,p=1$JaFoHSX81SEUbXEyxpIqZw$WehpEXEXAUSCmIfIY2hkoKsrgpf5XM6ikaECUcWRRGE';
+const NO_SALT = '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$';
+const DIGEST_BYTES = 32;
+/**
+ * For an account without a password: a hash that no known password has, told apart by its salt. Checking it costs as much as any
+ * other. It differs each time, so that the trust in browsers, which is bound to it, ends.
+ */
+export const newNoPassword = (): string =>
+  NO_SALT + randomBytes(DIGEST_BYTES).toString('base64').replace(/=+$/, '');
+export const hasPassword = (passwordHash: string): boolean => !passwordHash.startsWith(NO_SALT);
+
+/** Checked where there is no account. */
+export const DUMMY_HASH = newNoPassword();
 
 /** Call it inside `passwordTurns`. Takes as long without a hash as with one. */
 export const isPassword = async (passwordHash: string | null, password: string): Promise<boolean> => {

@@ -8,14 +8,16 @@ import type { SealedFor } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
 import { type Challenge, CLOCK_TOLERANCE_S, type Identity, ProviderRefusal } from './oidc.ts';
-import { DUMMY_HASH } from './passwords.ts';
+import { newNoPassword } from './passwords.ts';
+import { removeFactor } from './second-factor.ts';
 import { openSession, PROVIDER_COOKIE_S, type SignInOrigin } from './sessions.ts';
-import { recordCounted, recordSignIn } from './sign-in.ts';
+import { isFirstUse, recordCounted, recordSignIn } from './sign-in.ts';
 import {
   actorOf,
   addUser,
   auditUser,
   changeAccount,
+  endLinksOf,
   endSessionsOf,
   lockOne,
   lockUser,
@@ -72,6 +74,12 @@ const openJourney = ({ secrets, clock }: Context, cookie: string, state: string 
   throw new ProviderRefusal('EXPIRED', { cookie: cookie === '' ? 'missing' : 'does not fit' });
 };
 
+/** A copy of the cookie and the address opens nothing, even where the provider takes its code twice. */
+const spendState = async (ctx: Context, { state }: Journey): Promise<void> => {
+  if (!(await isFirstUse(ctx, 'provider state', state, PROVIDER_COOKIE_S * 1000)))
+    throw new ProviderRefusal('EXPIRED', { cookie: 'used before' });
+};
+
 /** The browser came back to this address: the new session, if there is one, and what the sign-in page is to say. */
 export const returnFromProvider = async (ctx: Context, from: SignInOrigin, address: URL, cookie: string) => {
   const { provider } = ctx;
@@ -82,6 +90,7 @@ export const returnFromProvider = async (ctx: Context, from: SignInOrigin, addre
     const { to, newWindow, startedAt, provesFor } = journey;
     if (newWindow) search['window'] = 'new';
     if (to !== null) search['to'] = to;
+    await spendState(ctx, journey);
     const identity = await provider.finish(journey, address);
     if (provesFor !== null) await proveThrough(ctx, identity, startedAt, provesFor);
     const token = provesFor === null ? await signInThrough(ctx, from, identity) : null;
@@ -104,8 +113,12 @@ export const returnFromProvider = async (ctx: Context, from: SignInOrigin, addre
 const signInThrough = async (ctx: Context, from: SignInOrigin, identity: Identity): Promise<string> => {
   const { token } = await changeAccount(ctx, async (trx) => {
     const linked = await findLinked(trx, identity);
-    const before = linked ?? (await findByVerifiedEmail(ctx, trx, from, identity));
-    const after = linked ?? (await linkPerson(ctx, trx, from, before, identity));
+    const email = linked?.email ?? verifiedEmail(identity);
+    const known = linked ?? (await findByVerifiedEmail(trx, email, identity));
+    const person = known ?? (await addNewUser(ctx, trx, from, email, identity.name));
+    const after = linked ?? (await linkPerson(ctx, trx, from, person, identity));
+    // Nothing of a new account changed that its owner should hear of.
+    const before = known ?? after;
     const nowMs = ctx.clock.now();
     // A provider may let a person through who gave their password there hours ago: that proves nothing now.
     const agoMs = Math.max(0, Date.now() - (identity.authenticatedAt ?? 0));
@@ -124,15 +137,19 @@ const findLinked = (trx: Trx, { issuer, subject }: Identity): Promise<UserRow | 
     .forUpdate()
     .executeTakeFirst();
 
-const findByVerifiedEmail = async (ctx: Context, trx: Trx, from: SignInOrigin, identity: Identity) => {
-  const given = staffEmail().safeParse(identity.email).data;
+const verifiedEmail = ({ email }: Identity): string => {
+  const given = staffEmail().safeParse(email).data;
   if (!given) throw new ProviderRefusal('UNVERIFIED');
-  const email = normalizeEmail(given);
-  const found = usersIn(trx).where('email', '=', email).forUpdate();
-  const user = await found.executeTakeFirst();
-  if (!user) return addNewUser(ctx, trx, from, email, identity.name);
+  return normalizeEmail(given);
+};
+
+const findByVerifiedEmail = async (trx: Trx, email: string, identity: Identity) => {
+  const user = await usersIn(trx).where('email', '=', email).forUpdate().executeTakeFirst();
+  if (!user) return undefined;
   if (user.provider_issuer === identity.issuer && user.provider_subject !== identity.subject)
     throw new ProviderRefusal('OTHER_PERSON', { userId: user.id });
+  // Whoever typed another person's address into their own account would share it with that person.
+  if (user.email_by_holder) throw new ProviderRefusal('UNCONFIRMED', { userId: user.id });
   return user;
 };
 
@@ -145,17 +162,29 @@ const addNewUser = async (ctx: Context, trx: Trx, from: SignInOrigin, email: str
   if (!(await findShop(trx, shopId)))
     throw new ProviderRefusal('UNKNOWN', { OIDC_NEW_USERS: 'no such shop' });
   const actor = { ...OPERATOR, address: from.address };
-  // The hash is of a password that no one knows.
-  const person = { name: PersonName.safeParse(name).data ?? null, passwordHash: DUMMY_HASH };
+  const person = { name: PersonName.safeParse(name).data ?? null, passwordHash: newNoPassword() };
   return addUser(ctx, trx, actor, { shopId, email, role: 'STAFF', ...person });
 };
 
-/** From now on the address does not matter. An identity at an earlier issuer is replaced: the operator chose another provider. */
+/**
+ * From now on the address does not matter. An identity at an earlier issuer is replaced: the operator chose another provider.
+ * Whoever had the account until now may be someone else, so all that they could come back with ends: sessions, links, password,
+ * second factor, and with these the trust in their browsers and addresses.
+ */
 const linkPerson = async (ctx: Context, trx: Trx, from: SignInOrigin, user: UserRow, identity: Identity) => {
   const { issuer, subject } = identity;
   const actor = { ...actorOf(user), address: from.address };
   await auditUser(ctx, trx, user, actor, 'PROVIDER_LINKED', { issuer });
-  return updateUser(trx, user.id, { provider_issuer: issuer, provider_subject: subject });
+  await endSessionsOf(trx, user.id);
+  await endLinksOf(trx, user.id);
+  await trx.deleteFrom('sign_in_addresses').where('user_id', '=', user.id).execute();
+  if (user.factor_secret !== null) await removeFactor(trx, user);
+  return updateUser(trx, user.id, {
+    provider_issuer: issuer,
+    provider_subject: subject,
+    password_hash: newNoPassword(),
+    password_exposed_at: null,
+  });
 };
 
 /** Throws unless the owner of the session gave the provider their password, or the like, after they were sent there. */

@@ -186,6 +186,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
       'Takes your current password, or, if your second factor is on, a code of it: the password is then not enough. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
+    errors: [409],
     handle: async (request, reply) =>
       sendSession(ctx, reply, await changeOwnPassword(ctx, request, originOf(ctx, request), request.body)),
   });

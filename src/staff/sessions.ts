@@ -11,7 +11,7 @@ import { ServiceError } from '../service/errors.ts';
 import { warning } from '../service/log.ts';
 import { newToken, type SecretBox, sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
-import { actorOf, findUser, lockOne, type UserRow } from './users.ts';
+import { actorOf, findUser, isProviderOnly, lockOne, type UserRow } from './users.ts';
 
 const SESSION_S = 12 * 60 * 60;
 /** Exact to the minute is enough for people who look for a session that is not theirs, and saves a write per request. */
@@ -100,7 +100,7 @@ export const findSession = async (ctx: Context, token: string) => {
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role', 'user.factor_since'])
     .select(['session.proved_at', 'session.last_used_at', 'session.through_provider'])
-    .select('user.password_exposed_at')
+    .select(['user.password_exposed_at', 'user.password_hash', 'user.provider_subject'])
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
@@ -110,7 +110,17 @@ export const findSession = async (ctx: Context, token: string) => {
   const passwordExposedAt = exposedAt === null ? null : toIso(exposedAt);
   const caller: Caller = { shop: shopFrom(row), actor: actorOf({ id, name, email }) };
   const throughProvider = row.through_provider === 1;
-  const user: SignedIn['user'] = { id, email, name, role, secondFactor, throughProvider, passwordExposedAt };
+  const providerOnly = isProviderOnly(row);
+  const user: SignedIn['user'] = {
+    id,
+    email,
+    name,
+    role,
+    secondFactor,
+    throughProvider,
+    providerOnly,
+    passwordExposedAt,
+  };
   return { caller, user, provedAt: row.proved_at, lastUsedAt: row.last_used_at };
 };
 

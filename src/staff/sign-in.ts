@@ -115,6 +115,12 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, audit
     .executeTakeFirstOrThrow();
 };
 
+/** Whether nobody used this value in this time, in any process. */
+export const isFirstUse = async (ctx: Context, what: string, value: string, ms: number): Promise<boolean> => {
+  const limit = { key: keyFrom(ctx, [what, value]), failures: 0, ms };
+  return (await count(ctx.db, ctx.clock.now(), limit)).failures === 1;
+};
+
 /** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; `openNewSession` takes back a right one. */
 export const countCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || attempt.code === null) return;

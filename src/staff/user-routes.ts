@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CreatedUser, NewLink } from '../../contract/admin-access.ts';
-import { ChangeUser, CreateUser, User, UserList, UserQuery } from '../../contract/admin-people.ts';
+import { ChangeUser, CreateUser, GiveLink, User, UserList, UserQuery } from '../../contract/admin-people.ts';
 import { PeopleList } from '../../contract/admin-returns.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
@@ -41,7 +41,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: "Change a person's e-mail, name, role or password",
     description:
-      'Change your own e-mail and password on your account page. A new password ends all their sessions. The role of the last Admin of a shop cannot be changed.',
+      'Change your own e-mail and password on your account page. A new password ends all their sessions; for a person who signs in through the identity provider and has none it takes `besideProvider` (409 `PROVIDER_ONLY`). An `email` counts as confirmed, also if it is the present one. The role of the last Admin of a shop cannot be changed.',
     body: ChangeUser,
     answer: ['The person as they are now.', User],
     errors: [409],
@@ -63,11 +63,13 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Create a link with which a person chooses a password',
     description:
-      'Valid once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. If the service sends mails, they also get it by e-mail.',
+      'Valid once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. For a person who signs in through the identity provider and has no password it takes `besideProvider` (409 `PROVIDER_ONLY`). If the service sends mails, they also get it by e-mail.',
+    body: GiveLink,
     answer: ['The link.', NewLink],
     status: 201,
     errors: [409],
-    handle: (request) => createLink(ctx, request.caller, request.params.id, baseUrlFor(request)),
+    handle: (request) =>
+      createLink(ctx, request.caller, request.params.id, request.body, baseUrlFor(request)),
   });
 };
 

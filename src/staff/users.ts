@@ -14,7 +14,7 @@ import { warning } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { type AccountChange, mailChanges } from './account-mails.ts';
-import { hashPassword } from './passwords.ts';
+import { hashPassword, hasPassword } from './passwords.ts';
 
 export type UserRow = Row<'users'>;
 
@@ -26,7 +26,21 @@ export const viewUser = (user: UserRow): User => ({
   createdAt: toIso(user.created_at),
   lastSignInAt: user.last_sign_in_at === null ? null : toIso(user.last_sign_in_at),
   secondFactor: user.factor_since !== null,
+  providerOnly: isProviderOnly(user),
+  emailConfirmed: user.email_by_holder === 0,
 });
+
+/** They come through the identity provider, and no Admin gave them a password since. */
+export const isProviderOnly = ({
+  provider_subject,
+  password_hash,
+}: Pick<UserRow, 'provider_subject' | 'password_hash'>): boolean =>
+  provider_subject !== null && !hasPassword(password_hash);
+
+/** A password would outlive the person's account at the provider, so an Admin must want that. */
+export const refuseProviderOnly = (user: UserRow, besideProvider: boolean): void => {
+  if (!besideProvider && isProviderOnly(user)) throw new ServiceError('PROVIDER_ONLY');
+};
 
 /** By the id of an earlier entry it replaces that one's data. */
 export const auditUser = (
@@ -165,7 +179,7 @@ export const updateAccount = async (
   ctx: Context,
   trx: Trx,
   before: UserRow,
-  change: Pick<Updateable<UserTable>, 'email' | 'name' | 'role' | 'password_hash'>,
+  change: Pick<Updateable<UserTable>, 'email' | 'email_by_holder' | 'name' | 'role' | 'password_hash'>,
   { actor, action = 'USER_CHANGED' }: { actor: AuditActor; action?: AuditAction },
 ): Promise<UserRow> => {
   const hasNewPassword = change.password_hash !== undefined;
@@ -174,23 +188,32 @@ export const updateAccount = async (
   if (hasNewPassword) await endSessionsOf(trx, after.id);
   if (hasNewPassword || after.email !== before.email) await endLinksOf(trx, after.id);
   const changes = changesBetween(before, after, ['email', 'name', 'role']);
-  const data = { ...changes, ...(hasNewPassword ? { passwordChanged: true } : {}) };
-  if (changes || hasNewPassword) await auditUser(ctx, trx, after, actor, action, data);
+  const isConfirmed = !changes?.['email'] && before.email_by_holder > after.email_by_holder;
+  const data = {
+    ...changes,
+    ...(hasNewPassword ? { passwordChanged: true } : {}),
+    ...(isConfirmed ? { emailConfirmed: true } : {}),
+  };
+  if (Object.keys(data).length > 0) await auditUser(ctx, trx, after, actor, action, data);
   return after;
 };
 
 /** A new role applies from the person's next request on. */
 export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: string, given: ChangeUser) => {
-  const { email, name, role, password } = given;
+  const { email, name, role, password, besideProvider } = given;
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
+  if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(actor);
   const password_hash = password === null ? undefined : await hashPassword(password);
   const { after } = await changeAccount(ctx, async (trx) => {
     const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
+    if (password !== null) refuseProviderOnly(before, besideProvider);
     const change = {
       email: email === null ? before.email : normalizeEmail(email),
+      // An Admin who gives an address vouches for it, also for the present one.
+      email_by_holder: email === null ? before.email_by_holder : 0,
       name: name === null ? before.name : name || null,
       role: role ?? before.role,
       password_hash,

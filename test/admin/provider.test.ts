@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/service/secrets.ts';
+import { isVerified } from '../../src/staff/oidc.ts';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
 import { expectError, UNKNOWN_ID } from '../support/api.ts';
@@ -15,7 +16,7 @@ import {
   throughProvider,
 } from '../support/identity-provider.ts';
 import { turnOn } from '../support/second-factor.ts';
-import { mailServer } from '../support/smtp.ts';
+import { mailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
@@ -251,6 +252,18 @@ if (ENGINE === 'sqlite')
       await enter(t, provider, { iat: seconds(-90_000), exp: seconds(-50_000) });
     });
 
+    it.each(['iat', 'auth_time'])(
+      'a token whose %s is minutes ahead opens nothing, and the log names it',
+      async (name) => {
+        const { t, provider } = await withProvider();
+        const claims = { sub: 'g1', ...GRACE, exp: seconds(20 * MINUTE_MS), [name]: seconds(10 * MINUTE_MS) };
+        const { said, session } = await throughProvider(t, provider, claims);
+        expect([said, session]).toEqual([{ provider: 'INVALID' }, null]);
+        expect(t.logs.join('\n')).toContain(`"wrong":"${name}"`);
+        await enter(t, provider, { auth_time: seconds(50_000) });
+      },
+    );
+
     it('a state that is foreign, used, too old or without its cookie opens nothing', async () => {
       const { t, provider } = await withProvider();
       const claims = { sub: 'g1', ...GRACE };
@@ -269,9 +282,11 @@ if (ENGINE === 'sqlite')
       const used = { code: code(), state };
       expect((await comeBack(t, used, first.cookie)).session).not.toBeNull();
       expect(await comeBack(t, used, first.cookie)).toMatchObject(expired);
+      // Nor where the provider takes a code again, or gives out another.
+      expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
       t.clock.advance(10 * MINUTE_MS);
       expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
-      expect(provider.tokenRequests).toHaveLength(2);
+      expect(provider.tokenRequests).toHaveLength(1);
     });
 
     it('a person who cancels comes back to the sign-in page', async () => {
@@ -330,11 +345,28 @@ describe('whose account it is', () => {
     });
 
   if (ENGINE === 'sqlite')
-    it("takes Microsoft's own claim for a verified e-mail", async () => {
-      const { t, provider, grace } = await withProvider();
-      const claims = { sub: 'g1', email: GRACE.email, xms_edov: true };
-      const { session } = await throughProvider(t, provider, claims);
-      expect((await signedIn(t, session)).user.id).toBe(grace.id);
+    it("takes Microsoft's own claim for a verified e-mail from Microsoft alone, and no claim against an explicit false", async () => {
+      const { t, provider } = await withProvider();
+      const { email } = GRACE;
+      for (const claims of [{ xms_edov: true }, { email_verified: false, xms_edov: true }])
+        expect((await throughProvider(t, provider, { sub: 'g1', email, ...claims })).said).toEqual({
+          provider: 'UNVERIFIED',
+        });
+      provider.userinfo = { sub: 'g1', email, email_verified: true };
+      const denied = await throughProvider(t, provider, { sub: 'g1', email, email_verified: false });
+      expect(denied.said).toEqual({ provider: 'UNVERIFIED' });
+
+      const entra = 'https://login.microsoftonline.com/0d7b7c1e-9a3e-4cc1-8c1e-5b1f0c7d2e44/v2.0';
+      const isSaid = (claims: object, issuer = entra) => isVerified({ email, ...claims }, issuer);
+      for (const issuer of [
+        entra,
+        'https://sts.windows.net/0d7b7c1e/',
+        'https://shop.ciamlogin.com/0d7b/v2.0',
+      ])
+        expect([isSaid({ xms_edov: true }, issuer), isSaid({ xms_edov: '1' }, issuer)]).toEqual([true, true]);
+      expect(isSaid({ xms_edov: true }, 'https://login.microsoftonline.com.evil.example/')).toBe(false);
+      expect(isSaid({ xms_edov: true, email_verified: false })).toBe(false);
+      expect(isSaid({ xms_edov: false, email_verified: true })).toBe(true);
     });
 
   it('an address that only its lower case makes an ASCII one finds nobody, and makes no new person', async () => {
@@ -377,10 +409,11 @@ describe('whose account it is', () => {
 
   it('after a change of the issuer the e-mail decides once more; the operator can unlink a person', async () => {
     const { t, provider, grace } = await withProvider();
-    const { caller } = await enter(t, provider);
+    await enter(t, provider);
     const old = { provider_issuer: 'https://before.example', provider_subject: 'b1' };
     await t.ctx.db.updateTable('users').set(old).where('id', '=', grace.id).execute();
-    expect((await enter(t, provider)).user.id).toBe(grace.id);
+    const { user, caller } = await enter(t, provider);
+    expect(user.id).toBe(grace.id);
     expect(await auditLog(caller, 'PROVIDER_LINKED')).toHaveLength(2);
   });
 
@@ -429,6 +462,136 @@ describe('whose account it is', () => {
   });
 });
 
+describe('an account that someone else may have prepared', () => {
+  const BOSS = { sub: 'b1', email: 'boss@example.com', email_verified: true };
+  const LATER = 'a password for later';
+
+  it('is not joined by an address that its holder gave themselves, until an Admin confirms it', async () => {
+    const { t, provider } = await withProvider();
+    const admin = await newPerson(t);
+    const evil = await newPerson(t, { role: 'STAFF', email: 'evil@example.com' });
+    const taken = { email: BOSS.email, currentPassword: PASSWORD };
+    expect((await evil.put('/session/email', taken)).status).toBe(200);
+    const refused = await throughProvider(t, provider, BOSS);
+    expect(refused).toMatchObject({ said: { provider: 'UNCONFIRMED' }, session: null });
+    expect(await auditLog(admin, 'PROVIDER_REFUSED')).toMatchObject([{ subject: { id: evil.id } }]);
+    // Back to the old address and to the new one again: it is still their own word.
+    await evil.put('/session/email', { email: 'evil@example.com', currentPassword: PASSWORD });
+    await evil.put('/session/email', taken);
+    expect((await throughProvider(t, provider, BOSS)).said).toEqual({ provider: 'UNCONFIRMED' });
+
+    const { items } = (await admin.get('/users')).body;
+    const shown = items.find(({ id }: { id: string }) => id === evil.id);
+    expect(shown).toMatchObject({ email: BOSS.email, emailConfirmed: false, providerOnly: false });
+    const confirmed = await admin.patch(`/users/${evil.id}`, { email: BOSS.email });
+    expect(confirmed.body.emailConfirmed).toBe(true);
+    const [entry] = await auditLog(admin, 'USER_CHANGED');
+    expect(entry).toMatchObject({ subject: { id: evil.id }, data: { emailConfirmed: true } });
+    const { session } = await throughProvider(t, provider, BOSS);
+    expect((await signedIn(t, session)).user).toMatchObject({ id: evil.id, providerOnly: true });
+    // Nothing of whoever had it before opens it, also after a promotion.
+    expect((await admin.patch(`/users/${evil.id}`, { role: 'ADMIN' })).status).toBe(200);
+    expectError(await evil.get('/users'), 401, 'SIGNED_OUT');
+    expectError(
+      await adminCaller(t).post('/session', { email: BOSS.email, password: PASSWORD }),
+      401,
+      'SIGN_IN_FAILED',
+    );
+  });
+
+  it('is joined once a link that was mailed to the address alone was used, and not by one that an Admin saw', async () => {
+    const mails = await mailServer();
+    const { t, provider } = await withProvider(mails.env);
+    const admin = await newPerson(t);
+    const person = await newPerson(t, { role: 'STAFF', email: 'before@example.com' });
+    await person.put('/session/email', { email: BOSS.email, currentPassword: PASSWORD });
+    const shown = tokenIn((await admin.post(`/users/${person.id}/link`)).body.link);
+    expect((await adminCaller(t).post('/links/use', { token: shown, password: LATER })).status).toBe(200);
+    expect((await throughProvider(t, provider, BOSS)).said).toEqual({ provider: 'UNCONFIRMED' });
+
+    mails.received.length = 0;
+    await adminCaller(t).post('/password-links', { email: BOSS.email });
+    const others = () =>
+      mails.received.map(({ text }) => tokenIn(text)).filter((each) => each && each !== shown);
+    const token = await until('the link comes', () => others()[0]);
+    expect((await adminCaller(t).post('/links/use', { token, password: LATER })).status).toBe(200);
+    const { session } = await throughProvider(t, provider, BOSS);
+    expect((await signedIn(t, session)).user.id).toBe(person.id);
+  });
+
+  it('keeps nothing of an Admin of another shop who made it first: password, sessions, browsers, links, factor', async () => {
+    const mails = await mailServer();
+    const { t, provider } = await withProvider(mails.env);
+    const { shop } = await t.addShop();
+    const adminB = await newPerson(t, { shop });
+    const made = { email: BOSS.email, role: 'STAFF', password: PASSWORD };
+    const { id } = (await adminB.post('/users', made)).body;
+    const first = await adminCaller(t).post('/session', { email: BOSS.email, password: PASSWORD });
+    const prepared = adminCaller(t, first.headers.getSetCookie()[0]?.split(';')[0] ?? '');
+    const { code } = await turnOn(t, prepared);
+    const token = tokenIn((await adminB.post(`/users/${id}/link`)).body.link);
+    const { said, session } = await throughProvider(t, provider, BOSS);
+    expect(said).toEqual({ provider: 'signed-in' });
+    const { user, caller } = await signedIn(t, session);
+    expect(user).toMatchObject({ id, secondFactor: false, providerOnly: true });
+    expectError(await prepared.get('/session'), 401, 'SIGNED_OUT');
+    t.clock.advance(30_000);
+    const again = { email: BOSS.email, password: PASSWORD, code: code() };
+    expectError(await adminCaller(t).post('/session', again), 401, 'SIGN_IN_FAILED');
+    expectError(await adminCaller(t).post('/links/use', { token, password: LATER }), 410, 'LINK_EXPIRED');
+    expect((await caller.get('/session/sessions')).body.items).toHaveLength(1);
+    const addresses = t.ctx.db.selectFrom('sign_in_addresses').select('seen_at').where('user_id', '=', id);
+    // That of the boss, who just signed in.
+    expect(await addresses.execute()).toHaveLength(1);
+    const about = () =>
+      mails.received.find(
+        ({ to, text }) => to[0] === BOSS.email && text.includes('at the identity provider'),
+      );
+    expect((await until('the boss is told', about)).text).toContain('all its earlier sessions have ended');
+  });
+});
+
+describe('people of the provider', () => {
+  it('have no password, and give themselves none: by no code, no mailed link and no proof', async () => {
+    const mails = await mailServer();
+    const { t, provider, grace } = await withProvider(mails.env);
+    const { caller, user } = await enter(t, provider, { auth_time: seconds() });
+    expect(user.providerOnly).toBe(true);
+    const { recoveryCodes } = await turnOn(t, caller);
+    const newPassword = 'a password for later';
+    for (const given of [{ code: recoveryCodes[0] }, { currentPassword: PASSWORD }])
+      expectError(await caller.put('/session/password', { ...given, newPassword }), 409, 'PROVIDER_ONLY');
+    await t.ctx.mail?.finish();
+    const before = mails.received.length;
+    expect((await adminCaller(t).post('/password-links', { email: grace.email })).status).toBe(202);
+    const other = await newUser(t);
+    await adminCaller(t).post('/password-links', { email: other.email });
+    // Links are made in turn: that of the other came after.
+    await until('the other link comes', () => mails.received.some(({ to }) => to[0] === other.email));
+    expect(mails.received.slice(before).filter(({ to }) => to[0] === grace.email)).toEqual([]);
+  });
+
+  it('get a password or a link where an Admin says so in so many words', async () => {
+    const { t, provider, grace } = await withProvider();
+    await enter(t, provider);
+    const admin = await newPerson(t);
+    const path = `/users/${grace.id}`;
+    const password = 'given by an Admin';
+    expectError(await admin.patch(path, { password }), 409, 'PROVIDER_ONLY');
+    expectError(await admin.post(`${path}/link`), 409, 'PROVIDER_ONLY');
+    expect((await admin.patch(path, { name: 'Grace' })).body.providerOnly).toBe(true);
+    const token = tokenIn((await admin.post(`${path}/link`, { besideProvider: true })).body.link);
+    expect((await adminCaller(t).post('/links/use', { token, password })).status).toBe(200);
+    expect((await admin.patch(path, { password: 'another given one' })).body.providerOnly).toBe(false);
+    // They have one now, and change it as everybody does.
+    const { email } = grace;
+    const signed = await adminCaller(t).post('/session', { email, password: 'another given one' });
+    const self = adminCaller(t, signed.headers.getSetCookie()[0]?.split(';')[0] ?? '');
+    const change = { currentPassword: 'another given one', newPassword: 'chosen by themselves' };
+    expect((await self.put('/session/password', change)).status).toBe(200);
+  });
+});
+
 if (ENGINE === 'sqlite')
   describe('the second factor', () => {
     it('is not asked of those who come through the provider, and still of those with a password', async () => {
@@ -438,26 +601,20 @@ if (ENGINE === 'sqlite')
       const { caller, user } = await enter(t, provider);
       expect(user).toMatchObject({ secondFactor: false, throughProvider: true });
       expect((await caller.get('/offline-repairs')).status).toBe(200);
+      const given = { password: PASSWORD, besideProvider: true };
+      expect((await admin.patch(`/users/${grace.id}`, given)).status).toBe(403);
+      await turnOn(t, admin);
+      expect((await admin.patch(`/users/${grace.id}`, given)).status).toBe(200);
       const byPassword = await adminCaller(t).post('/session', { email: grace.email, password: PASSWORD });
       expect(byPassword.body.user.throughProvider).toBe(false);
       const cookie = byPassword.headers.getSetCookie()[0]?.split(';')[0] ?? '';
       expectError(await adminCaller(t, cookie).get('/offline-repairs'), 403, 'SET_UP_SECOND_FACTOR');
     });
 
-    it('that a person has is not asked for either', async () => {
-      const { t, provider, grace } = await withProvider();
-      const person = await newPerson(t, { email: 'ada@example.com' });
-      await turnOn(t, person);
-      const claims = { sub: 'a1', email: 'ada@example.com', email_verified: true };
-      const { session } = await throughProvider(t, provider, claims);
-      expect((await signedIn(t, session)).user).toMatchObject({ id: person.id, secondFactor: true });
-      expect(grace.id).not.toBe(person.id);
-      const { email } = person;
-      expectError(
-        await adminCaller(t).post('/session', { email, password: PASSWORD }),
-        401,
-        'SECOND_FACTOR_REQUIRED',
-      );
+    it('that a person sets up later is not asked for there either', async () => {
+      const { t, provider } = await withProvider();
+      await turnOn(t, (await enter(t, provider, { auth_time: seconds() })).caller);
+      expect((await enter(t, provider)).user).toMatchObject({ secondFactor: true, throughProvider: true });
     });
   });
 
@@ -533,6 +690,13 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
       'PASSWORD_SIGN_IN_OFF',
     );
     const { caller } = await enter(t, provider, { auth_time: seconds() });
+    const newcomer = { email: 'newcomer@example.com', role: 'STAFF' };
+    for (const refused of [
+      await caller.post('/users', { ...newcomer, password: PASSWORD }),
+      await caller.patch(`/users/${(await newUser(t)).id}`, { password: PASSWORD, besideProvider: true }),
+      await caller.put('/session/password', { currentPassword: PASSWORD, newPassword: PASSWORD }),
+    ])
+      expectError(refused, 403, 'PASSWORD_SIGN_IN_OFF');
     const invited = await caller.post('/users', { email: 'new@example.com', role: 'STAFF' });
     expect(invited).toMatchObject({ status: 201, body: { link: null } });
     expectError(await caller.post(`/users/${invited.body.id}/link`), 403, 'PASSWORD_SIGN_IN_OFF');
@@ -555,7 +719,8 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     for (const each of [token, earlier])
       expectError(await adminCaller(t).post('/links/use', { token: each }), 410, 'LINK_EXPIRED');
     // The command's own mail alone.
-    for (const { text } of mails.received) expect(text).toContain(token);
+    for (const { text } of mails.received)
+      if (!text.includes('linked to your account')) expect(text).toContain(token);
 
     await userUnlinkProvider(t.ctx, email);
     expectError(await caller.get('/session'), 401, 'SIGNED_OUT');

@@ -37,7 +37,12 @@ const shownUser = (
   { id, email, role }: Pick<Person, 'id' | 'email' | 'role'>,
   name: string | null = null,
 ) => {
-  const notYet = { secondFactor: false, throughProvider: false, passwordExposedAt: null };
+  const notYet = {
+    secondFactor: false,
+    throughProvider: false,
+    providerOnly: false,
+    passwordExposedAt: null,
+  };
   return { id, email, role, name, ...notYet };
 };
 

@@ -16,7 +16,8 @@ const userBody = (more: Record<string, unknown> = {}) => ({
 });
 const shownOf = ({ id, email, role }: Pick<Person, 'id' | 'email' | 'role'>) => {
   const createdAt = expect.stringMatching(ISO);
-  return { id, email, name: null, role, createdAt, lastSignInAt: null, secondFactor: false };
+  const never = { lastSignInAt: null, secondFactor: false, providerOnly: false, emailConfirmed: true };
+  return { id, email, name: null, role, createdAt, ...never };
 };
 const rolesIn = async (t: Harness, shopId = t.shop.id) => {
   const rows = await t.ctx.db.selectFrom('users').select(['role']).where('shop_id', '=', shopId).execute();

@@ -65,7 +65,7 @@ const Profile = () => {
           </span>
           {button('email', t.changeEmail)}
         </Fact>
-        {options?.passwords === false ? null : (
+        {options?.passwords === false || user.providerOnly ? null : (
           <Fact label={words.password}>
             <span aria-hidden>••••••••</span>
             {button('password', t.changeYourPassword)}

@@ -1,5 +1,5 @@
-import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Checkbox, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Mail } from 'lucide-react';
 import { type ComponentType, useState } from 'react';
@@ -16,7 +16,8 @@ import {
 import { api } from '../api.ts';
 import { EmailInput } from '../session/credentials.tsx';
 import { NewPasswordInput } from '../session/new-password-input.tsx';
-import { ROLE_LABELS, sessionQuery, useLeave, useSession } from '../session/session.ts';
+import { useProviderName } from '../session/provider.tsx';
+import { ROLE_LABELS, sessionQuery, signInOptionsQuery, useLeave, useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -152,13 +153,14 @@ const EditDialog = ({ person, onClose }: Props) => {
   const { user } = useSession();
   const { done } = useTeamChanged(onClose);
   const isSelf = user.id === person.id;
+  const provider = useQuery(signInOptionsQuery).data?.provider;
   const { form, ...dialog } = useApiForm({
     schema: ChangeUser,
-    initialValues: { email: person.email, name: person.name ?? '', role: person.role },
+    initialValues: { email: person.email, name: person.name ?? '', role: person.role, confirms: false },
     codes: ERROR_CODES,
     // Only what changed here: a colleague may be changing the rest, and an earlier email may be one that no new one can be.
-    bodyOf: ({ email, name, role }) => ({
-      ...(email === person.email ? {} : { email }),
+    bodyOf: ({ email, name, role, confirms }) => ({
+      ...(email === person.email && !confirms ? {} : { email }),
       ...(name === (person.name ?? '') ? {} : { name }),
       ...(role === person.role ? {} : { role }),
     }),
@@ -178,11 +180,26 @@ const EditDialog = ({ person, onClose }: Props) => {
       ) : (
         <EmailInput autoComplete="off" {...form.getInputProps('email')} />
       )}
+      {isSelf || person.emailConfirmed || !provider ? null : (
+        <Checkbox
+          label={t.confirmEmail}
+          description={t.confirmEmailHint(provider)}
+          {...form.getInputProps('confirms', { type: 'checkbox' })}
+        />
+      )}
       <TextInput label={t.name} autoComplete="off" description={t.nameHint} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {isSelf && form.values.role !== 'ADMIN' ? <Alert color="yellow">{t.losesSettings}</Alert> : null}
     </FormDialog>
   );
+};
+
+/** What an Admin should know before they give a password to a person of the identity provider. */
+const BesideProvider = ({ person }: { person: User }) => {
+  const provider = useProviderName();
+  return person.providerOnly ? (
+    <Alert color="yellow">{t.besideProvider(personName(person), provider)}</Alert>
+  ) : null;
 };
 
 const NewLinkDialog = ({ person, onClose }: Props) => {
@@ -193,10 +210,11 @@ const NewLinkDialog = ({ person, onClose }: Props) => {
     <ConfirmDialog
       title={t.linkTitle(name)}
       action={t.linkAction}
-      send={() => api.post<NewLink>(`/users/${person.id}/link`)}
+      send={() => api.post<NewLink>(`/users/${person.id}/link`, { besideProvider: person.providerOnly })}
       onDone={setMade}
       onClose={onClose}
     >
+      <BesideProvider person={person} />
       <Text>{person.lastSignInAt ? t.linkAgain : t.linkFirst}</Text>
     </ConfirmDialog>
   );
@@ -209,7 +227,7 @@ const PasswordDialog = ({ person, onClose }: Props) => {
   const { form, ...dialog } = useApiForm({
     schema: NewPassword,
     initialValues: { password: '' },
-    send: (body) => api.patch<User>(`/users/${person.id}`, body),
+    send: (body) => api.patch<User>(`/users/${person.id}`, { ...body, besideProvider: person.providerOnly }),
     onDone: (changed) => done(t.passwordSet(personName(changed))),
   });
   return (
@@ -219,6 +237,7 @@ const PasswordDialog = ({ person, onClose }: Props) => {
       action={t.passwordAction}
       onClose={onClose}
     >
+      <BesideProvider person={person} />
       <NewPasswordInput label={t.newPassword} data-autofocus {...form.getInputProps('password')} />
       <Hint>{t.passwordHint}</Hint>
     </FormDialog>

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { newUser } from '../../support/admin.ts';
-import { expectAccessible, openWindow } from '../../support/browser.ts';
+import { newPerson, newUser, PASSWORD } from '../../support/admin.ts';
+import { expectAccessible, openPageAs, openWindow } from '../../support/browser.ts';
 import { journey } from '../../support/browser-journey.ts';
-import { field, signInTitle, title, toPage } from '../../support/browser-pages.ts';
+import { field, pick, signInTitle, title, toPage } from '../../support/browser-pages.ts';
 import { harness } from '../../support/harness.ts';
 import { realProvider } from '../../support/identity-provider.ts';
 
@@ -106,5 +106,43 @@ journey(
     await page.goto('/admin/account');
     await page.getByRole('heading', { name: 'Devices' }).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Change your password' }).count()).toBe(0);
+  },
+);
+
+journey(
+  ['/settings/team'],
+  'an Admin confirms an address that its holder gave, and is warned before a person of the provider gets a password',
+  async () => {
+    const { t, page } = await withRealProvider();
+    const admin = await openPageAs('Team', t, 'ADMIN');
+    const ada = await newPerson(t, { role: 'STAFF', name: 'Ada Pereira', email: 'old@example.com' });
+    await ada.put('/session/email', { email: ACCOUNTS.ada.email, currentPassword: PASSWORD });
+    await page.goto('/admin/sign-in');
+    await signInButton(page).click();
+    await enterThere(page, 'ada');
+    await page.getByRole('alert').getByText('was changed and never confirmed').waitFor();
+
+    await admin.reload();
+    await pick(admin, 'Ada Pereira', 'Edit');
+    const edit = admin.getByRole('dialog', { name: 'Edit Ada Pereira' });
+    await edit.getByLabel('This e-mail address is theirs').check();
+    await expectAccessible(admin);
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await edit.waitFor({ state: 'detached' });
+
+    await page.context().clearCookies({ domain: 'localhost' });
+    await signInButton(page).click();
+    await enterThere(page, 'ada');
+    await title(page, 'Today').waitFor();
+    await toPage(page, 'Account');
+    await page.getByRole('heading', { name: 'Devices' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Change your password' }).count()).toBe(0);
+
+    await admin.reload();
+    await pick(admin, 'Ada Pereira', 'New password link');
+    const link = admin.getByRole('dialog');
+    await link.getByText('signs in with Example SSO and has no password').waitFor();
+    await link.getByRole('button', { name: 'Create link' }).click();
+    await admin.getByRole('textbox', { name: 'Link' }).waitFor();
   },
 );
