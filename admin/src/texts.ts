@@ -964,7 +964,7 @@ const station = {
   open: 'Open',
   newTab: 'Opens in a new tab',
   undo: 'Undo',
-  interrupted: 'Interrupted by a reload. Try again.',
+  interrupted: 'We don’t know whether this went through. Try again.',
   notFound: 'No return with this code',
   otherType: (one: string, title: string) => `This is a ${one}. Pick “${title}” above.`,
   several: (count: number, many: string) => `${count} ${many} have this code. Scan the RMA number instead.`,
@@ -990,6 +990,7 @@ const print = {
   settingsFailed: 'The shop’s settings could not be loaded',
   missing: (count: number, one: string, many: string) =>
     `${count === 1 ? `One ${one}` : `${count} ${many}`} could not be loaded and will not be printed.`,
+  pageLeft: 'Not printed, because the page was left. Try again.',
   withCopy: 'With a copy for the customer',
   paper: 'Paper',
   print: 'Print',

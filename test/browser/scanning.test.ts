@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { newPerson } from '../support/admin.ts';
+import { newPerson, newUser } from '../support/admin.ts';
 import {
   accessibleEverywhere,
   expectAccessible,
@@ -15,6 +15,7 @@ import {
   menu,
   newRepair,
   newTradeReturn,
+  passwordField,
   scan,
   title,
 } from '../support/browser-pages.ts';
@@ -365,4 +366,100 @@ it('a phone scans with its camera, once for a code in view; without one the butt
   await without.goto('/admin/scan-station');
   await without.getByText('This browser cannot scan with the camera.').waitFor({ state: 'attached' });
   expect(await without.getByRole('button', { name: 'Use camera' }).count()).toBe(0);
+});
+
+/** The first of two scans is at the service; the second waits for it. */
+const withTwoScans = async (t: Harness) => {
+  const made = [await newRepair(t), await newRepair(t)] as const;
+  const page = await openPageAs('Scan station', t, 'STAFF');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/begin-repair*', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole('radio', { name: 'Start repair', exact: true }).check();
+  const field = page.getByRole('textbox', { name: 'Scan a return' });
+  const asked = page.waitForRequest('**/begin-repair*');
+  for (const { rmaNumber } of made) {
+    await field.fill(rmaNumber);
+    await field.press('Enter');
+  }
+  await asked;
+  const statuses = () =>
+    Promise.all(made.map(async ({ id }) => (await t.get(`/offline-repairs/${id}`)).body.status));
+  return { page, made, letGo: held.resolve, statuses };
+};
+
+it('the scan station goes on when its page is left, and shows what became of each scan', async ({ t }) => {
+  const { page, made, letGo, statuses } = await withTwoScans(t);
+  await menu(page, 'Today').click();
+  await title(page, 'Today').waitFor();
+  letGo();
+  await expect.poll(statuses).toEqual(['OFFLINE_REPAIR', 'OFFLINE_REPAIR']);
+  await menu(page, 'Scan station').click();
+  await page.getByText('2 done', { exact: true }).waitFor();
+  await page.getByRole('status').filter({ hasText: made[1].rmaNumber }).getByText('repair started').waitFor();
+  // What was chosen is there too.
+  expect(await page.getByRole('radio', { name: 'Start repair', exact: true }).isChecked()).toBe(true);
+});
+
+it('scans that wait when a person signs out are not done for the next one', async ({ t }) => {
+  const { page, letGo, statuses } = await withTwoScans(t);
+  const next = await newUser(t, { role: 'STAFF' });
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('E-mail').fill(next.email);
+  await passwordField(page, 'Password').fill(next.password);
+  await page.keyboard.press('Enter');
+  await title(page, 'Today').waitFor();
+  letGo();
+  await menu(page, 'Scan station').click();
+  await page.getByText('Nothing scanned yet').waitFor();
+  // The next person's own scans come after those that waited.
+  await page.getByRole('radio', { name: 'Look up only' }).check();
+  await page.getByRole('textbox', { name: 'Scan a return' }).fill('NOWHERE-1');
+  await page.keyboard.press('Enter');
+  await page.getByText('0 done, 1 failed').waitFor();
+  expect((await statuses())[1]).toBe('OFFLINE_DIAGNOSTICS');
+});
+
+it('a slip that was not printed before the page was left says so, and holds up no other scan', async ({
+  t,
+}) => {
+  const { rmaNumber } = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/api/shop-settings', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto('/admin/scan-station');
+  await page.getByRole('radio', { name: 'Print slip' }).check();
+  const field = page.getByRole('textbox', { name: 'Scan a return' });
+  await field.fill(rmaNumber);
+  await field.press('Enter');
+  await page.getByText('1 in progress').waitFor();
+  await menu(page, 'Today').click();
+  await title(page, 'Today').waitFor();
+  held.resolve();
+  await menu(page, 'Scan station').click();
+  await page.getByText('Not printed, because the page was left. Try again.').first().waitFor();
+  await page.getByRole('radio', { name: 'Look up only' }).check();
+  await field.fill(rmaNumber);
+  await field.press('Enter');
+  await page.getByText('1 done, 1 failed').waitFor();
+});
+
+it('a slow scanner is heard wherever the page was clicked, in whatever case it types', async ({ t }) => {
+  const { rmaNumber } = await newRepair(t, { externalRef: 'POS-77' });
+  const page = await openPageAs('Scan station', t, 'STAFF');
+  await page.getByRole('radio', { name: 'Look up only' }).check();
+  for (const typed of ['pos-77', rmaNumber.toLowerCase(), rmaNumber.replace(/\D|^0+/g, '')]) {
+    await page.getByRole('button', { name: 'Use camera' }).or(title(page, 'Scan station')).last().click();
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.type(typed, { delay: 60 });
+    await page.keyboard.press('Enter');
+    await page.getByRole('list', { name: 'Scans, newest first' }).getByText(rmaNumber).first().waitFor();
+    await page.getByText('1 done', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Clear list' }).click();
+  }
 });

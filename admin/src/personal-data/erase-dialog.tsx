@@ -38,7 +38,7 @@ const forgetReturns = (queryClient: QueryClient, ids: readonly string[]): void =
   removeFromTab(
     (name) => /^handback\.(search|walk|station)\./.test(name) || ids.some((id) => name.includes(id)),
   );
-  queryClient.removeQueries({ queryKey: ['search'] });
+  for (const name of ['search', 'station']) queryClient.removeQueries({ queryKey: [name] });
   for (const kind of KINDS) {
     queryClient.removeQueries({ queryKey: [kind.path] });
     void refetchReturns(queryClient, kind);

@@ -9,6 +9,7 @@ import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
 import { getQuery, overviewQuery, REFETCH_MS } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import type { Kind } from './kinds.ts';
+import { findByNumberToo, withFullNumber } from './return-number.ts';
 
 export type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
 
@@ -25,7 +26,7 @@ export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string
   const { dueFrom, dueTo, createdFrom, createdTo } = search;
   const own = kind.filters.map((name) => [name, search[name]?.toString()] as const);
   return {
-    q,
+    q: q && withFullNumber(q),
     status,
     origin,
     open: status === undefined ? OPEN[open ?? 'open'] : undefined,
@@ -147,8 +148,8 @@ export const isSameSearch = (one: ListSearch, other: ListSearch): boolean =>
 
 export const isOfKind = (kind: Kind, view: SavedView): boolean => view.kind === kind.savedKind;
 
-export const findReturns = async (text: string, signal?: AbortSignal): Promise<FoundReturn[]> =>
-  (await api.get<SearchResult>('/search', { q: text }, signal)).items;
+export const findReturns = (text: string, signal?: AbortSignal): Promise<FoundReturn[]> =>
+  findByNumberToo(text, async (q) => (await api.get<SearchResult>('/search', { q }, signal)).items);
 
 export const searchQuery = (text: string) =>
   queryOptions({

@@ -226,9 +226,18 @@ interface Found {
   problem: string | null;
 }
 
+/** A scanner may be set to another case than the label has. */
+const findExactly = async (text: string): Promise<FoundReturn[]> => {
+  for (const written of new Set([text, text.toUpperCase(), text.toLowerCase()])) {
+    const found = (await findReturns(written)).filter(({ match }) => match !== null);
+    if (found.length > 0) return found;
+  }
+  return [];
+};
+
 /** The one return that is meant, of the type where one is asked for. */
 const find = async (text: string, type: Job['type'] | null): Promise<Found> => {
-  const matches = (await findReturns(text)).filter(({ match }) => match !== null);
+  const matches = await findExactly(text);
   const candidates = stillOpen(matches.filter(({ kind }) => type === null || kind === type));
   const found = candidates[0] ?? matches[0];
   if (!found) return { type: null, item: null, problem: words.notFound };

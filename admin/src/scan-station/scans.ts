@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
-import { KIND_OF } from '../returns/kinds.ts';
+import { queryOptions, skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { type AnyReturn, KIND_OF } from '../returns/kinds.ts';
 import { useSlipPrinter } from '../returns/print/slips.tsx';
 import { refetchReturns } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
@@ -24,49 +24,96 @@ const NO_JOB: Job = { type: 'OFFLINE_REPAIR', action: '', values: {} };
 /** More than a person looks through, and little enough for the tab's storage. */
 const MOST_KEPT = 300;
 
+interface Kept {
+  scans: Scan[];
+  /** What was processed last; null after a reload. */
+  lastId: number | null;
+}
+
+const nameOf = (userId: string): string => `handback.station.${userId}`;
+
 const restored = (scan: Scan): Scan => ({ ...scan, outcome: scan.outcome ?? failedWith(words.interrupted) });
 
-/** What was chosen and scanned; it survives a reload of the tab. */
-const useStored = () => {
+/**
+ * The scans are in the cache of what was read, and nothing fetches them. So they outlive the page, whose work goes on when it is left;
+ * a reload of the tab restores them, and signing out forgets them like everything else.
+ */
+const scansQuery = (userId: string) =>
+  queryOptions<Kept>({
+    queryKey: ['station', userId],
+    queryFn: skipToken,
+    initialData: () => ({ scans: (readTab<Scan[]>(nameOf(userId)) ?? []).map(restored), lastId: null }),
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+
+const useKept = () => {
   const { user } = useSession();
-  const name = `handback.station.${user.id}`;
-  const [stored] = useState(() => readTab<{ job: Job; scans: Scan[] }>(name));
-  const [job, setJob] = useState(stored?.job ?? NO_JOB);
-  const [scans, setScans] = useState(() => (stored?.scans ?? []).map(restored));
-  useEffect(() => writeTab(name, { job, scans: scans.slice(0, MOST_KEPT) }), [name, job, scans]);
-  return { job, setJob, scans, setScans };
+  const queryClient = useQueryClient();
+  const { queryKey, ...options } = scansQuery(user.id);
+  const { data } = useQuery({ queryKey, ...options });
+  const read = (): Kept | undefined => queryClient.getQueryData<Kept>(queryKey);
+  const change = (next: (kept: Kept) => Partial<Kept>): void => {
+    const before = read();
+    // They are gone: the person has signed out.
+    if (!before) return;
+    const kept = { ...before, ...next(before) };
+    queryClient.setQueryData<Kept>(queryKey, kept);
+    writeTab(nameOf(user.id), kept.scans.slice(0, MOST_KEPT));
+  };
+  return { kept: data ?? { scans: [], lastId: null }, read, change };
 };
 
-/** Works off scans one after another, so that none is lost while one is processed. The newest come first in `scans`. */
+const useJob = () => {
+  const { user } = useSession();
+  const name = `${nameOf(user.id)}.job`;
+  const [job, setJob] = useState(() => readTab<Job>(name) ?? NO_JOB);
+  useEffect(() => writeTab(name, job), [name, job]);
+  return [job, setJob] as const;
+};
+
+/** Scans are worked off one after another, whether the page is open or not. */
+let queue = Promise.resolve();
+/** Two scans of a document never have the same, not even if others have signed in between. */
+let newestId = 0;
+
+interface OpenPage {
+  print(item: AnyReturn): Promise<void>;
+  onOutcome(outcome: Outcome): void;
+}
+/** Null while the page is not open. */
+let openPage: OpenPage | null = null;
+const print: OpenPage['print'] = async (item) => {
+  if (!openPage) throw new Error(texts.print.pageLeft);
+  await openPage.print(item);
+};
+
+/** The newest come first in `scans`. */
 export const useStation = (onOutcome: (outcome: Outcome) => void, blocked: string | null) => {
   const queryClient = useQueryClient();
   const printer = useSlipPrinter();
-  const { job, setJob, scans, setScans } = useStored();
+  const [job, setJob] = useJob();
+  const {
+    kept: { scans, lastId },
+    read,
+    change,
+  } = useKept();
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const [lastId, setLastId] = useState<number | null>(null);
-  const queue = useRef(Promise.resolve());
-  const counter = useRef(scans[0]?.id ?? 0);
-  /** Null once the page is left. */
-  const latest = useRef<typeof onOutcome | null>(onOutcome);
   useEffect(() => {
-    latest.current = onOutcome;
+    openPage = { print: printer.print, onOutcome };
     return () => {
-      latest.current = null;
+      openPage = null;
     };
   });
 
-  const settle = (id: number, outcome: Outcome | null, of?: Job | null) =>
-    setScans((all) =>
-      all.map((each) =>
-        each.id === id ? { ...each, outcome, ...(of === undefined ? {} : { job: of }) } : each,
-      ),
-    );
+  const settle = (id: number, part: Partial<Scan>) =>
+    change((kept) => ({ scans: kept.scans.map((each) => (each.id === id ? { ...each, ...part } : each)) }));
   const process = (id: number, work: () => Promise<Outcome>) => {
-    queue.current = queue.current.then(async () => {
+    queue = queue.then(async () => {
+      if (!read()?.scans.some((scan) => scan.id === id)) return;
       const outcome = await work();
-      settle(id, outcome);
-      setLastId(id);
-      latest.current?.(outcome);
+      settle(id, { outcome });
+      change(() => ({ lastId: id }));
+      openPage?.onOutcome(outcome);
       if (outcome.type) void refetchReturns(queryClient, KIND_OF[outcome.type]);
     });
   };
@@ -79,28 +126,27 @@ export const useStation = (onOutcome: (outcome: Outcome) => void, blocked: strin
     return Object.keys(wrong).length > 0 ? words.fillIn : null;
   };
   const add = (text: string): void => {
-    counter.current += 1;
-    const id = counter.current;
+    newestId = Math.max(newestId, scans[0]?.id ?? 0) + 1;
+    const id = newestId;
     const problem = whyNotReady();
     const outcome = problem === null ? null : failedWith(problem);
-    setScans((all) => [{ id, text, job: problem === null ? job : null, outcome }, ...all]);
-    if (outcome) {
-      setLastId(id);
-      onOutcome(outcome);
-    } else process(id, () => doScan(text, job, printer.print));
+    const scan: Scan = { id, text, job: problem === null ? job : null, outcome };
+    change((kept) => ({ scans: [scan, ...kept.scans], lastId: outcome ? id : kept.lastId }));
+    if (outcome) onOutcome(outcome);
+    else process(id, () => doScan(text, job, print));
   };
   const retry = (failed: readonly Scan[]): void => {
     const needsJob = failed.some((scan) => scan.job === null);
     if (needsJob && whyNotReady() !== null) return;
     for (const { id, text, job: own } of failed) {
       const of = own ?? job;
-      settle(id, null, of);
-      process(id, () => doScan(text, of, printer.print));
+      settle(id, { outcome: null, job: of });
+      process(id, () => doScan(text, of, print));
     }
   };
   const undoScan = ({ id, outcome }: Scan): void => {
     if (!outcome) return;
-    settle(id, null);
+    settle(id, { outcome: null });
     process(id, () => undo(outcome));
   };
   return {
@@ -116,7 +162,7 @@ export const useStation = (onOutcome: (outcome: Outcome) => void, blocked: strin
     add,
     retry,
     undo: undoScan,
-    clear: () => setScans((all) => all.filter(({ outcome }) => outcome === null)),
+    clear: () => change((kept) => ({ scans: kept.scans.filter(({ outcome }) => outcome === null) })),
     printer,
   };
 };

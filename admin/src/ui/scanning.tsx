@@ -5,7 +5,7 @@ import { LENGTH } from '../../../contract/lengths.ts';
 import { texts } from '../texts.ts';
 import { focusOnPage } from './focus.ts';
 import styles from './scanning.module.css';
-import { useScanner } from './shortcuts.ts';
+import { isKeyTaken } from './shortcuts.ts';
 
 // What pages share on which people scan: the field, what became of the last scan, and a tone for it.
 
@@ -17,12 +17,29 @@ interface FieldProps {
   field?: RefObject<HTMLInputElement | null>;
 }
 
+/** These open the search and the list of keys; Space presses the button that has the focus. */
+const OTHER_KEYS = ['/', '?', ' '];
+
+/** Leads what is typed beside all fields to this one, from the first key on: a slow scanner cannot be told from a person. */
+const useKeysOfPage = (field: RefObject<HTMLInputElement | null>): void => {
+  useEffect(() => {
+    const lead = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey } = event;
+      if (key.length > 1 || OTHER_KEYS.includes(key) || ctrlKey || metaKey || altKey) return;
+      // The browser types the key into what has the focus after this.
+      if (!isKeyTaken(event)) field.current?.focus();
+    };
+    document.addEventListener('keydown', lead, { capture: true });
+    return () => document.removeEventListener('keydown', lead, { capture: true });
+  }, [field]);
+};
+
 /** Takes what is scanned into it, and what is scanned beside it while no other text field has the focus. */
 export const ScanField = ({ label, description, onScan, field: given }: FieldProps) => {
   const own = useRef<HTMLInputElement>(null);
   const input = given ?? own;
   useEffect(() => focusOnPage(input.current), [input]);
-  useScanner(onScan);
+  useKeysOfPage(input);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const field = input.current;

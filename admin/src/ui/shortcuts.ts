@@ -43,6 +43,10 @@ const onAnyKey = (): void => {
 };
 window.addEventListener('keydown', onAnyKey, { capture: true });
 
+/** Whether a field, a choice or a dialog takes what is typed. */
+export const isKeyTaken = (event: KeyboardEvent): boolean =>
+  isTyping(event) || isChoosing(event) || isForDialog;
+
 /** The shortcuts of each mounted component; the latest wins. */
 const groups: (readonly Shortcut[])[] = [];
 

@@ -1,5 +1,6 @@
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import { texts } from '../../texts.ts';
+import { isNumber } from '../return-number.ts';
 
 // What earlier returns tell about what was typed or scanned: whose it is, and which item.
 
@@ -72,7 +73,8 @@ export const knownRepairs = (
     withoutSign(rmaNumber),
   ];
   const number = withoutSign(typed);
-  const isItem = (repair: AdminOfflineRepair) => numbersOf(repair).some((value) => isPart(value, number));
+  const isItem = (repair: AdminOfflineRepair) =>
+    isNumber(repair.rmaNumber, typed) || numbersOf(repair).some((value) => isPart(value, number));
   const items = firstOfEach(repairs.filter(isItem), (repair) => `${itemKey(repair)} ${emailOf(repair)}`);
   const customers = firstOfEach(
     repairs.filter((repair) => !isItem(repair)),
@@ -89,7 +91,7 @@ export const knownRepairs = (
           words.order(item.orderNumber),
           item.customerName,
         ),
-        isExact: numbersOf(item).some((value) => isSame(value, number)),
+        isExact: isNumber(item.rmaNumber, typed) || numbersOf(item).some((value) => isSame(value, number)),
         fills: 'item',
         item,
         earlier: [],
@@ -120,7 +122,8 @@ export const knownCompanies = (
   const returns = found.filter(({ erasedAt }) => erasedAt === null);
   const number = withoutSign(typed);
   const numbersOf = (each: AdminTradeReturn) => [each.tradeOrderNumber, withoutSign(each.rmaNumber)];
-  const isOrder = (each: AdminTradeReturn) => numbersOf(each).some((value) => isPart(value, number));
+  const isOrder = (each: AdminTradeReturn) =>
+    isNumber(each.rmaNumber, typed) || numbersOf(each).some((value) => isPart(value, number));
   const companyOf = ({ companyId }: AdminTradeReturn) => companyId;
   const ofCompany = (item: AdminTradeReturn, fills: 'customer' | 'item'): Known<AdminTradeReturn> => {
     const earlier = returns.filter((each) => companyOf(each) === companyOf(item));
@@ -135,7 +138,9 @@ export const knownCompanies = (
       isExact:
         [...numbersOf(item), item.companyId, item.companyName, item.customerEmail].some((value) =>
           isSame(value, number),
-        ) || isSamePhone(item.customerPhone, typed),
+        ) ||
+        isNumber(item.rmaNumber, typed) ||
+        isSamePhone(item.customerPhone, typed),
       fills,
       item,
       earlier,

@@ -10,6 +10,7 @@ import { focusOnPage } from '../../ui/focus.ts';
 import { useScanner } from '../../ui/shortcuts.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import type { ListPage } from '../queries.ts';
+import { findByNumberToo } from '../return-number.ts';
 import styles from './intake.module.css';
 import { type Known, SEPARATOR } from './known.ts';
 
@@ -25,7 +26,10 @@ const earlierQuery = <Item extends AnyReturn>(kind: Kind, text: string) =>
   queryOptions({
     queryKey: [kind.path, 'earlier', text],
     queryFn: () =>
-      api.get<ListPage<Item>>(kind.path, { q: text, sort: 'number', order: 'desc', limit: MOST_FOUND }),
+      findByNumberToo(text, async (q) => {
+        const query = { q, sort: 'number', order: 'desc', limit: MOST_FOUND };
+        return (await api.get<ListPage<Item>>(kind.path, query)).items;
+      }),
     enabled: text.length >= FEWEST_LETTERS,
     staleTime: 5_000,
     retry: false,
@@ -193,14 +197,14 @@ const useKnown = <Item extends AnyReturn>({ kind, knownOf }: Props<Item>) => {
   return {
     text,
     setText,
-    known: isSearched && data ? exactFirst(knownOf(data.items, searched)) : [],
+    known: isSearched && data ? exactFirst(knownOf(data, searched)) : [],
     isCurrent: isSearched && searched === text.trim() && data !== undefined && !isPlaceholderData,
     isFetching,
     /** null where the service cannot be reached. */
     find: async (typed: string): Promise<Known<Item>[] | null> => {
       setAsked(typed);
-      const page = await queryClient.fetchQuery(earlierQuery<Item>(kind, typed)).catch(() => null);
-      return page && exactFirst(knownOf(page.items, typed));
+      const found = await queryClient.fetchQuery(earlierQuery<Item>(kind, typed)).catch(() => null);
+      return found && exactFirst(knownOf(found, typed));
     },
   };
 };

@@ -58,13 +58,25 @@ export const Slips = ({ items, letterhead, paper: { size, withCopy } }: SlipsPro
     )),
   );
 
-/** Prints a slip from whatever page: `print` resolves when the browser has it, and rejects where the letterhead cannot be read. */
+/**
+ * Prints a slip from whatever page: `print` resolves when the browser has it, and rejects where the letterhead cannot be read or the
+ * page is left before.
+ */
 export const useSlipPrinter = () => {
   const queryClient = useQueryClient();
   const { data: letterhead } = useQuery(shopSettingsQuery);
   const paper = usePaper();
   const [job, setJob] = useState<{ item: AnyReturn; finish(): void } | null>(null);
   const sheets = useRef<HTMLDivElement>(null);
+  /** Ends what is not printed yet; null once the page is left. */
+  const giveUp = useRef<(() => void) | null>(null);
+  useEffect(() => {
+    giveUp.current = () => {};
+    return () => {
+      giveUp.current?.();
+      giveUp.current = null;
+    };
+  }, []);
   useEffect(() => {
     if (!job) return;
     const pictures = [...(sheets.current?.querySelectorAll('img') ?? [])];
@@ -81,7 +93,12 @@ export const useSlipPrinter = () => {
   }, []);
   const print = async (item: AnyReturn): Promise<void> => {
     await queryClient.ensureQueryData(shopSettingsQuery);
-    await new Promise<void>((finish) => setJob({ item, finish }));
+    await new Promise<void>((finish, fail) => {
+      const leave = () => fail(new Error(words.pageLeft));
+      if (giveUp.current === null) return leave();
+      giveUp.current = leave;
+      setJob({ item, finish });
+    });
   };
   // Beside the app: nothing of the page around it takes room on the paper.
   const slips =
