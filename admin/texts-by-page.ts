@@ -17,11 +17,12 @@ export const textsByPage = (): Plugin => ({
     if (!CATALOGUE.test(id)) return null;
     const path = id.split('?')[0] ?? id;
     if (part === undefined) return `export * as texts from '${path}?${ALL}';`;
-    const sections = new Map(
-      [...(await readFile(path, 'utf8')).matchAll(SECTION)].map(([source, name = '']) => [name, source]),
-    );
+    const catalogue = await readFile(path, 'utf8');
+    const sections = new Map([...catalogue.matchAll(SECTION)].map(([source, name = '']) => [name, source]));
     if (part === ALL)
       return [...sections.keys()].map((name) => `export { ${name} } from '${path}?${name}';`).join('\n');
-    return `export ${sections.get(part)}`;
+    const imports = catalogue.match(/^import .*$/gm) ?? [];
+    // Without this note the sections that import something would all be kept.
+    return { code: `${imports.join('\n')}\nexport ${sections.get(part)}`, moduleSideEffects: false };
   },
 });

@@ -9,7 +9,14 @@ import {
 import { APP_PATH } from './api.ts';
 import { listSearch } from './list-search.ts';
 import { ProofRequired } from './session/interruptions.tsx';
-import { arrivalSearch, lacksFactor, sessionQuery, wantedPage } from './session/session.ts';
+import {
+  addressOf,
+  arrivalSearch,
+  isSignInRemembered,
+  lacksFactor,
+  sessionQuery,
+  wantedPage,
+} from './session/session.ts';
 import { NoSuchPage, PageError, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy.tsx';
 import { Loading } from './ui/page-frame.tsx';
@@ -30,6 +37,13 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: arrivalSearch,
+  beforeLoad: async ({ context, search: { to, provider, window } }) => {
+    // Who comes back from the provider goes on by the page itself.
+    if (!isSignInRemembered() || provider || window) return;
+    // Where the service cannot be reached the page is there to try again.
+    const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
+    if (session) throw redirect({ href: addressOf(to), replace: true });
+  },
   component: lazyPage(() => import('./session/sign-in-page.tsx'), 'SignInPage'),
 });
 

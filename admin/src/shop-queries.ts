@@ -8,15 +8,14 @@ import { api } from './api.ts';
 /** People are warned when this share of the monthly limit is used. */
 export const WARN_AT_PERCENT = 80;
 
-const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-
+import { TIME_ZONE } from './format.ts';
 /** Others work on the same returns, so the screen refreshes this often. */
 export const REFETCH_MS = 30_000;
 
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
   // Its days are those of the reader, as in all lists.
-  queryFn: ({ signal }) => api.get<Overview>('/overview', { timeZone }, signal),
+  queryFn: ({ signal }) => api.get<Overview>('/overview', { timeZone: TIME_ZONE }, signal),
   staleTime: REFETCH_MS,
   // Every page shows something of it, and it counts all returns of the shop.
   refetchInterval: 2 * REFETCH_MS,

@@ -1,4 +1,5 @@
 // Every text of the admin app, by page: a second language is a second file of the type `Texts`. A text with values in it is a function.
+import { formatNumber } from './format.ts';
 
 /** Words that several pages share. */
 const common = {
@@ -20,7 +21,7 @@ const common = {
   notRefreshed: 'This could not be refreshed',
   leaveUnsaved: (what: string) => `Leave this page? Your changes to the ${what} are not saved yet.`,
   stop: 'Stop',
-  doneOf: (done: number, total: number) => `${done.toLocaleString()} of ${total.toLocaleString()}`,
+  doneOf: (done: number, total: number) => `${formatNumber(done)} of ${formatNumber(total)}`,
 
   copy: (what: string) => `Copy ${what}`,
   copied: 'Copied',
@@ -31,7 +32,7 @@ const common = {
   previousPage: 'Previous page',
   nextPage: 'Next page',
   page: 'Page',
-  ofPages: (pages: number) => `of ${pages.toLocaleString()}`,
+  ofPages: (pages: number) => `of ${formatNumber(pages)}`,
   emptyPage: 'This page is empty',
   onEarlierPages: (count: string) => `There are ${count}, on earlier pages.`,
   firstPage: 'Go to the first page',
@@ -43,7 +44,7 @@ const common = {
   atLeast: (least: number | bigint) => `Must be at least ${least}.`,
   moreThan: (least: number | bigint) => `Must be more than ${least}.`,
   noMoreThan: (most: number | bigint) => `At most ${most}.`,
-  atMost: (most: number | bigint) => `Must be at most ${most.toLocaleString('en')}.`,
+  atMost: (most: number | bigint) => `Must be at most ${formatNumber(most)}.`,
   notValid: 'This is not valid.',
 
   days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
@@ -184,9 +185,9 @@ const shell = {
   planWithoutApi:
     'Your plan does not include the External API: keys are refused and no webhooks are sent. It comes with Scale and Enterprise.',
   limitReached: (limit: number) =>
-    `Monthly limit reached: all ${limit.toLocaleString()} returns are used. You can create more next month.`,
+    `Monthly limit reached: all ${formatNumber(limit)} returns are used. You can create more next month.`,
   nearLimit: (used: number, limit: number) =>
-    `You have used ${used.toLocaleString()} of this month's ${limit.toLocaleString()} returns.`,
+    `You have used ${formatNumber(used)} of this month's ${formatNumber(limit)} returns.`,
   askAdmin: 'Ask an Admin of your shop.',
   toPlan: 'Plan and usage',
   passwordExposed:
@@ -524,7 +525,7 @@ const detail = {
   previous: (one: string) => `Previous ${one}`,
   next: (one: string) => `Next ${one}`,
   walk: 'The list you came from',
-  position: (position: number, total: number) => `${position.toLocaleString()} of ${total.toLocaleString()}`,
+  position: (position: number, total: number) => `${formatNumber(position)} of ${formatNumber(total)}`,
   backToList: 'Back to the list',
   newOne: (one: string) => `New ${one}`,
   notRead: (one: string) => `This ${one} could not be loaded`,
@@ -610,7 +611,7 @@ const detail = {
   ofSerial: 'Same serial number',
   ofCustomer: 'Same customer',
   ofCompany: 'Same company or customer',
-  allOf: (total: number) => `All ${total.toLocaleString()}`,
+  allOf: (total: number) => `All ${formatNumber(total)}`,
 
   // Notes and corrections.
   addANote: 'Add a note',
@@ -647,7 +648,8 @@ const detail = {
       WAITING_SET: 'marked it as waiting',
       WAITING_CLEARED: 'marked it as no longer waiting',
       ERASED: 'erased the customer’s data',
-    },
+    } as Record<string, string>,
+    otherEntry: (type: string) => `made a change (${type})`,
     changedStatus: 'changed status to',
     repeated: (status: string) => `set the same status again: ${status}`,
     assigned: (person: string) => `assigned it to ${person}`,
@@ -772,6 +774,9 @@ const waiting = {
   nextWeek: 'Next week',
   noDate: 'No date',
   otherDate: 'Or pick a date',
+  inThePast: 'Pick today or a later day.',
+  tooLate: 'Pick a day within five years.',
+  noSuchDay: 'There is no such day.',
   note: 'Note',
   noteHint: 'Only your team sees it.',
   stopsClock: 'The due date is paused until you clear this or change the status.',
@@ -1339,6 +1344,7 @@ const settings = {
   auditTo: 'to',
   auditNone: 'None',
   auditActors: { operator: 'The operator', 'unknown person': 'Someone' } as Record<string, string>,
+  auditOther: (action: string, name: string) => `made a change: ${action} ${name}`,
   auditActions: {
     SHOP_CREATED: () => 'created the shop',
     SHOP_CHANGED: () => 'changed the plan or the sign-in rules',
@@ -1494,6 +1500,8 @@ const clients = {
   eventsHint: 'About returns this client created.',
   eventsMissing: 'Choose at least one event.',
   eventGroups: { offline_repair: 'Repairs', trade_return: 'Trade returns' },
+  eventOf: (group: string, event: string) => `${group}: ${event}`,
+  eventAndName: (label: string, name: string) => `${label} (${name})`,
   /** Where the event's name itself would not say it. */
   eventNames: {
     tracking_uploaded: 'Tracking number added',
@@ -1628,7 +1636,7 @@ const team = {
   search: 'Search by name or e-mail',
   show: 'Show',
   filters: { all: 'Everyone', ADMIN: 'Admins', STAFF: 'Staff', never: 'Never signed in' },
-  people: (count: number) => (count === 1 ? '1 person' : `${count.toLocaleString('en')} people`),
+  people: (count: number) => (count === 1 ? '1 person' : `${formatNumber(count)} people`),
   noMatch: 'No matches',
   noMatchHint: 'Try another name, or show everyone.',
   clear: 'Show everyone',
@@ -1719,7 +1727,7 @@ const team = {
 const personalData = {
   title: 'Personal data',
   intro: 'Find, export and erase what you store about customers and former employees.',
-  returns: (count: number) => (count === 1 ? '1 return' : `${count.toLocaleString('en')} returns`),
+  returns: (count: number) => (count === 1 ? '1 return' : `${formatNumber(count)} returns`),
 
   customer: 'Customer requests',
   customerIntro:

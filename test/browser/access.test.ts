@@ -15,9 +15,11 @@ import {
   emailAt,
   expectFocus,
   field,
+  fillIn,
   newRepair,
   passwordField,
   pick,
+  REPAIR_FIELDS,
   rowWith,
   signInTitle,
   title,
@@ -381,4 +383,45 @@ it('Staff of a shared computer leave nothing behind when they sign out', async (
   await page.goBack();
   await signInTitle(page).waitFor();
   expect(await page.content()).not.toContain('Ada Pereira');
+});
+
+it('a person who is signed in is led past the sign-in page, forward and back', async ({ t }) => {
+  const { email } = await newUser(t, { role: 'STAFF' });
+  const page = await openWindow(t);
+  await page.goto('/admin/sign-in?to=%2Ftrade-returns');
+  await page.getByLabel('E-mail').fill(email);
+  await passwordField(page, 'Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await title(page, 'Trade returns').waitFor();
+  await page.goto('/admin/sign-in?to=%2Faccount');
+  await title(page, 'Account').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/admin/account');
+  await page.goBack();
+  await title(page, 'Trade returns').waitFor();
+});
+
+it('where the browser may store nothing, people sign in, work and sign out', async ({ t }) => {
+  const { email } = await newUser(t, { role: 'STAFF' });
+  const page = await openWindow(t, { ownProfile: true });
+  // The component library warns in the console of what it cannot keep.
+  await page.addInitScript(`console.warn = () => {};
+    for (const name of ['localStorage', 'sessionStorage'])
+    Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } });`);
+  await page.goto('/admin/');
+  await signInTitle(page).waitFor();
+  await page.getByLabel('E-mail').fill(email);
+  await passwordField(page, 'Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await title(page, 'Today').waitFor();
+  // The cookie still says who it is.
+  await page.goto('/admin/offline-repairs/new');
+  await fillIn(page, REPAIR_FIELDS);
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await title(page, '#RMA-000001').waitFor();
+  await page.goto('/admin/scan-station');
+  await page.getByRole('checkbox', { name: 'Sound' }).check();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signInTitle(page).waitFor();
+  await page.goto('/admin/');
+  await signInTitle(page).waitFor();
 });

@@ -240,6 +240,18 @@ describe('the list of repairs', () => {
     await title(page, closed.rmaNumber).waitFor();
   });
 
+  it.for(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+    'is exported under the day of the reader in %s',
+    async (timeZone, { t }) => {
+      await newRepair(t);
+      const page = await openPageAs('Repairs', t, 'STAFF', { timeZone });
+      await page.getByText('1 repair', { exact: true }).waitFor();
+      const parts = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' });
+      const { name } = await exported(page);
+      expect(name).toBe(`offline-repairs-${parts.format()}.csv`);
+    },
+  );
+
   it('opens a row at the click, not a moment later', async ({ t }) => {
     const { id, rmaNumber } = await newRepair(t);
     const page = await openAs(t, 'STAFF', { ownProfile: true });

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { newPerson, newUser } from '../support/admin.ts';
+import { repairBody } from '../support/bodies.ts';
 import { openAs } from '../support/browser.ts';
 import { menu, newRepair, passwordField, rowOf, signInTitle, title } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -70,4 +71,22 @@ it('the next person at the computer finds no message of the last one, and no Und
   await menu(page, 'Repairs').click();
   await rowOf(page, rmaNumber).waitFor();
   expect(await undo.count()).toBe(0);
+});
+
+it('a browser that speaks German shows English dates and numbers beside the English words', async ({ t }) => {
+  const admin = await newPerson(t);
+  const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
+  expect((await admin.put('/shop-settings', { ...settings, currency: 'EUR' })).status).toBe(200);
+  const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1299.5, serialNumber: null };
+  const { id, createdAt } = (await t.post('/offline-repairs', { ...repairBody(), faultyItem })).body;
+  const page = await openAs(t, 'ADMIN', { locale: 'de-DE' });
+  await page.goto(`/admin/offline-repairs/${id}`);
+  await page.getByText('€1,299.50').first().waitFor();
+  await page.goto(`/admin/print?kind=offline-repairs&ids=${id}`);
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long' }).format(new Date(createdAt));
+  await page.getByText(day, { exact: true }).first().waitFor();
+  await page.goto('/admin/settings/plan');
+  const next = new Date(new Date().getFullYear(), new Date().getMonth() + 1, 1);
+  const first = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long' }).format(next);
+  await page.getByText(first).waitFor();
 });

@@ -579,6 +579,42 @@ it('a return waits for a part until a day, and goes on', async ({ t }) => {
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.waitingFor).toBe(null);
 });
 
+it('a return waits until no day that has passed, and none that is half typed', async ({ t }) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await openMove(page, 'Waiting for…');
+  const dialog = page.getByRole('dialog', { name: `Waiting: ${repair.rmaNumber}` });
+  const day = dialog.getByLabel('Or pick a date');
+  const save = dialog.getByRole('button', { name: 'Save' });
+  for (const [typed, fault] of [
+    // While the year 2026 is typed.
+    ['0026-11-17', 'Pick today or a later day.'],
+    ['2020-01-01', 'Pick today or a later day.'],
+    ['2999-01-01', 'Pick a day within five years.'],
+  ] as const) {
+    await day.fill(typed);
+    await save.click();
+    await dialog.getByText(fault).waitFor();
+    await expectFocus(day);
+  }
+  await expectAccessibleDialog(page);
+  await dialog.getByRole('button', { name: 'Tomorrow' }).click();
+  expect(await dialog.getByText('Pick a day').count()).toBe(0);
+  await closeBy(dialog, 'Save');
+  await page.getByText(/^Waiting for a part until/).waitFor();
+
+  await page.goto('/admin/scan-station');
+  await page.getByRole('radio', { name: 'Waiting for…' }).check();
+  await page.getByRole('radio', { name: 'The supplier' }).check();
+  await page.getByLabel('Until').fill('0026-11-17');
+  await page.getByRole('textbox', { name: 'Scan a return' }).fill(repair.rmaNumber);
+  await page.keyboard.press('Enter');
+  await page.getByText('Pick today or a later day.').waitFor();
+  await page.getByText('0 done, 1 failed').waitFor();
+  expect((await t.get(`/offline-repairs/${repair.id}`)).body.waitingFor.what).toBe('PART');
+});
+
 it('a return is assigned below its name, by keys alone', async ({ t }) => {
   await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
   await newPerson(t, { role: 'STAFF', name: 'Grace Hopper' });

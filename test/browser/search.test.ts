@@ -19,7 +19,6 @@ it('the search runs commands, and begins with what was opened last', async ({ t 
   await open();
   await page.keyboard.type('audit');
   await options.filter({ hasText: 'Settings: Audit log' }).waitFor();
-  // A command waits for no answer.
   await page.keyboard.press('Enter');
   await title(page, 'Audit log').waitFor();
 
@@ -60,4 +59,69 @@ it('the search offers Staff no settings', async ({ t }) => {
   await page.keyboard.type('team');
   await dialog.getByText('Nothing found for “team”').waitFor();
   expect(await dialog.getByRole('option').count()).toBe(0);
+});
+
+it('what is searched comes before a command, unless the command’s whole name was typed', async ({ t }) => {
+  const ada = await newRepair(t);
+  const page = await openPageAs('Account', t, 'ADMIN');
+  const dialog = page.getByRole('dialog', { name: 'Search returns' });
+  const options = dialog.getByRole('option');
+  const search = async (text: string) => {
+    await page.keyboard.press('Control+k');
+    await expectFocus(dialog.getByRole('combobox'));
+    await page.keyboard.type(text);
+  };
+  // Also a word for "New repair".
+  await search('ad');
+  await options.filter({ hasText: 'Ada Pereira' }).waitFor();
+  await options.filter({ hasText: 'New repair' }).waitFor();
+  await page.keyboard.press('Enter');
+  await title(page, ada.rmaNumber).waitFor();
+
+  await newRepair(t, { orderNumber: 'TEAM-7', customerName: 'Team Seven' });
+  await search('team');
+  await options.filter({ hasText: 'Team Seven' }).waitFor();
+  await page.keyboard.press('Enter');
+  await title(page, 'Team').waitFor();
+  // But not where it is all that a return has.
+  const own = await newRepair(t, { orderNumber: 'Team' });
+  await search('Team');
+  await options.filter({ hasText: 'This order' }).waitFor();
+  await page.keyboard.press('Enter');
+  await title(page, own.rmaNumber).waitFor();
+
+  // Enter before the answer waits for it.
+  const answer = Promise.withResolvers<void>();
+  await page.route('**/admin/api/search?*', async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await search('history');
+  await page.keyboard.press('Enter');
+  expect(await dialog.count()).toBe(1);
+  answer.resolve();
+  await title(page, 'Audit log').waitFor();
+});
+
+it('a number is found without its letters and zeros', async ({ t }) => {
+  for (let i = 0; i < 12; i++) await newRepair(t, { orderNumber: `SO-7${i}` });
+  const page = await openPageAs('Account', t, 'STAFF');
+  const dialog = page.getByRole('dialog', { name: 'Search returns' });
+  for (const typed of ['7', '#7', 'rma-7']) {
+    await page.keyboard.press('Control+k');
+    await expectFocus(dialog.getByRole('combobox'));
+    await page.keyboard.type(typed);
+    await dialog.getByRole('option').filter({ hasText: 'This number' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await title(page, '#RMA-000007').waitFor();
+    await page.goto('/admin/account');
+    await title(page, 'Account').waitFor();
+  }
+  await page.goto('/admin/offline-repairs');
+  await page.getByRole('textbox', { name: 'Search number, customer, phone, serial …' }).fill('#7');
+  await page.getByText('1 repair', { exact: true }).waitFor();
+  await page.goto('/admin/offline-repairs/new');
+  await page.getByRole('combobox', { name: /^Scan or type/ }).fill('rma-7');
+  await page.keyboard.press('Enter');
+  await page.getByText('Filled in from #RMA-000007').waitFor();
 });

@@ -24,6 +24,8 @@ interface Options {
   scheme?: 'light' | 'dark';
   width?: number;
   timeZone?: string;
+  /** What the browser speaks; American English without it. */
+  locale?: string;
   /** A new one that no other test gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
   ownProfile?: boolean;
 }
@@ -46,12 +48,13 @@ const unusedFor = (url: string): BrowserContext | undefined => {
   return index < 0 ? undefined : unused.splice(index, 1)[0]?.profile;
 };
 
-const newProfile = async (url: string, timeZone?: string): Promise<BrowserContext> => {
+const newProfile = async (url: string, { timeZone, locale }: Options): Promise<BrowserContext> => {
   const browser = await launch();
   const profile = await browser.newContext({
     baseURL: url,
     reducedMotion: 'reduce',
     ...(timeZone ? { timezoneId: timeZone } : {}),
+    ...(locale ? { locale } : {}),
     viewport: { width: 1280, height: 900 },
   });
   // Stays open behind all windows of the profile: they share its process, which keeps what it compiled.
@@ -100,12 +103,13 @@ export const openWindow = async (
     scheme = 'light',
     width = 1280,
     timeZone,
+    locale,
     cookie,
-    ownProfile = timeZone !== undefined,
+    ownProfile = timeZone !== undefined || locale !== undefined,
     provider = t.url,
   }: Options & { cookie?: string; provider?: string } = {},
 ): Promise<Page> => {
-  const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, timeZone));
+  const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, { timeZone, locale }));
   // An address of its own, so that lock-outs stay out of the way.
   await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress('172.31') });
   const page = await newWindow(profile);

@@ -7,6 +7,7 @@ import { RMA_EVENT_NAMES } from '../../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../../contract/webhook-event.ts';
 import { texts } from '../texts.ts';
 import { DAY_MS } from '../ui/relative-time.tsx';
+import { eventLabel } from './event-label.ts';
 
 const t = texts.clients;
 
@@ -116,11 +117,6 @@ export const OldKeyInputs = ({ values, inputProps }: OldKeyProps) => (
     ) : null}
   </>
 );
-
-const eventLabel = (event: string): string => {
-  const kind = event.replace(/^.*\./, '');
-  return t.eventNames[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('_', ' ');
-};
 
 const EventsInput = (input: { error: string | null }) => (
   <Checkbox.Group label={t.events} description={t.eventsHint} {...input}>

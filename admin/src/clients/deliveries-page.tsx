@@ -11,6 +11,7 @@ import {
   DeliveryQuery,
 } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
+import { formatNumber } from '../format.ts';
 import type { ListSearch } from '../list-search.ts';
 import { clientsQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
@@ -22,6 +23,8 @@ import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
 import { CLIENT_DIALOGS } from './client-dialogs.tsx';
 import { hasEnded, keyEnd, unusualRights } from './client-state.tsx';
 import { DELIVERY_STATUSES, DeliveriesTable } from './deliveries-table.tsx';
+
+import { fullEventLabel } from './event-label.ts';
 
 const t = texts.clients;
 
@@ -38,7 +41,10 @@ const filtersIn = ({ status, event }: ListSearch): Filters => ({
 const ALL = { value: '', label: t.all };
 const CHOICES = {
   status: Status.unwrap().options.map((value) => ({ value, label: DELIVERY_STATUSES[value].label })),
-  event: Event.unwrap().options.map((value) => ({ value, label: value })),
+  event: Event.unwrap().options.map((value) => ({
+    value,
+    label: t.eventAndName(fullEventLabel(value), value),
+  })),
 };
 
 interface FilterProps {
@@ -227,7 +233,7 @@ export const Failures = ({ client, onShow }: { client: ApiClientView; onShow: ()
   const isCut = data.total > data.items.length;
   return (
     <>
-      <Alert color="red" title={t.failures(group.count.toLocaleString('en'), group.reason)}>
+      <Alert color="red" title={t.failures(formatNumber(group.count), group.reason)}>
         <Stack gap="sm">
           <Text size="sm">
             {fixOf(group.reason)} {t.catchUp} {isCut ? t.newestFailures(MOST) : ''}

@@ -2,6 +2,7 @@ import { Box, Code, Stack, Text, Title } from '@mantine/core';
 import { useId } from 'react';
 import { z } from 'zod';
 import type { Delivery } from '../../../contract/admin.ts';
+import { dateFormat } from '../format.ts';
 import { texts } from '../texts.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Dot } from '../ui/dot.tsx';
@@ -10,6 +11,9 @@ import { useNow } from '../ui/now.ts';
 import { PlainTable } from '../ui/plain-table.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/two-lines.tsx';
+
+import { unknownState } from './client-state.tsx';
+import { fullEventLabel } from './event-label.ts';
 
 const t = texts.clients;
 
@@ -22,7 +26,7 @@ export const DELIVERY_STATUSES = {
 } as const satisfies Record<Delivery['status'], object>;
 
 /** With seconds, because attempts follow each other that closely. */
-const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const timeFormat = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' });
 const formatDuration = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
@@ -108,7 +112,18 @@ const rmaNumberOf = ({ payload }: Delivery): string =>
   RmaPayload.safeParse(payload).data?.data.rmaNumber ?? 'RMA';
 
 const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
-  { header: t.event, cell: ({ event }) => event, width: '33%' },
+  {
+    header: t.event,
+    cell: ({ event }) => (
+      <>
+        {fullEventLabel(event)}
+        <SecondLine>
+          <span className="code">{event}</span>
+        </SecondLine>
+      </>
+    ),
+    width: '33%',
+  },
   {
     header: t.columnReturn,
     noWrap: true,
@@ -130,7 +145,7 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
     header: t.status,
     cell: (delivery) => (
       <>
-        <Dot {...DELIVERY_STATUSES[delivery.status]} />
+        <Dot {...(DELIVERY_STATUSES[delivery.status] ?? unknownState(delivery.status))} />
         <LastOutcome delivery={delivery} />
       </>
     ),

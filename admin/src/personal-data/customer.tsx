@@ -149,13 +149,16 @@ const COLUMNS: [Column<CustomerReturn>, ...Column<CustomerReturn>[]] = [
   {
     header: t.number,
     noWrap: true,
-    cell: ({ kind, id, rmaNumber }) => (
-      <TextLink to={KIND_OF[kind].detail} params={{ id }} size="sm" fw={600} preload={false}>
-        {rmaNumber}
-      </TextLink>
-    ),
+    cell: ({ kind, id, rmaNumber }) =>
+      KIND_OF[kind] ? (
+        <TextLink to={KIND_OF[kind].detail} params={{ id }} size="sm" fw={600} preload={false}>
+          {rmaNumber}
+        </TextLink>
+      ) : (
+        rmaNumber
+      ),
   },
-  { header: t.type, noWrap: true, cell: ({ kind }) => sentenceCase(KIND_OF[kind].one) },
+  { header: t.type, noWrap: true, cell: ({ kind }) => sentenceCase(KIND_OF[kind]?.one ?? kind) },
   { header: t.status, noWrap: true, cell: ({ status }) => <StatusBadge status={status} /> },
   {
     header: t.columnCustomer,

@@ -10,6 +10,7 @@ import { refetchReturns } from '../returns/queries.ts';
 import { texts } from '../texts.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { wordFor } from '../ui/known-word.ts';
 import { LoadingRows, QueryError } from '../ui/query-view.tsx';
 import { RunProgress } from '../ui/run-progress.tsx';
 import { removeFromTab } from '../ui/tab-storage.ts';
@@ -170,7 +171,6 @@ const Consequences = ({ person, dryRun, count, includeOpen, onIncludeOpen }: Con
   </>
 );
 
-const REFUSED_BECAUSE: Record<RefusedReturn['reason'], string> = t.refusedBecause;
 const MOST_NAMED = 10;
 
 interface RefusedProps {
@@ -182,8 +182,8 @@ interface RefusedProps {
 const Refused = ({ title, refused, children }: RefusedProps) => (
   <Alert color="orange" title={title}>
     <Stack gap="xs">
-      {Object.entries(REFUSED_BECAUSE).map(([reason, label]) => (
-        <Numbers key={reason} label={label} of={refused.filter((each) => each.reason === reason)} />
+      {[...Map.groupBy(refused, ({ reason }) => reason)].map(([reason, returns]) => (
+        <Numbers key={reason} label={wordFor(t.refusedBecause, reason)} of={returns} />
       ))}
       {children}
     </Stack>
@@ -191,7 +191,6 @@ const Refused = ({ title, refused, children }: RefusedProps) => (
 );
 
 const Numbers = ({ label, of }: { label: string; of: readonly RefusedReturn[] }) => {
-  if (of.length === 0) return null;
   const rest = of.length - MOST_NAMED;
   return (
     <div>

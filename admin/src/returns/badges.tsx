@@ -1,7 +1,9 @@
 import { Hourglass } from 'lucide-react';
 import type { Assignee as Person } from '../../../contract/admin-returns.ts';
+import { dateFormat } from '../format.ts';
 import { texts } from '../texts.ts';
 import { Dot, type DotProps } from '../ui/dot.tsx';
+import { wordFor } from '../ui/known-word.ts';
 import { useNow } from '../ui/now.ts';
 import { calendarDaysBetween, DAY_MS } from '../ui/relative-time.tsx';
 import assignee from './assignee.module.css';
@@ -46,12 +48,12 @@ export const Due = ({ dueAt }: { dueAt: string | null }) => {
   );
 };
 
-const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
+const day = dateFormat({ weekday: 'short', day: 'numeric', month: 'short' });
 
 /** When a return is due, or what it waits for: its clock stands still then. */
 export const DueCell = ({ dueAt, waitingFor }: Pick<AnyReturn, 'dueAt' | 'waitingFor'>) => {
   if (!waitingFor) return <Due dueAt={dueAt} />;
-  const text = texts.list.waitingFor[waitingFor.what];
+  const text = wordFor(texts.list.waitingFor, waitingFor.what);
   return (
     <span
       className={styles['waiting']}

@@ -1,9 +1,10 @@
 import { Alert, Button, Group } from '@mantine/core';
 import { Eraser } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { dateFormat } from '../format.ts';
 import { useSession } from '../session/session.ts';
 import { texts } from '../texts.ts';
-import { readTab, removeFromTab, writeTab } from '../ui/tab-storage.ts';
+import { forgetInTab, readTab, removeFromTab, writeTab } from '../ui/tab-storage.ts';
 import { Hint } from '../ui/two-lines.tsx';
 
 const RANDOM_BYTES = 16;
@@ -29,7 +30,7 @@ const draftOf = <Values extends object>(form: string, userId: string) => {
       if (before) writeTab(name, { ...before, attempt: { body: text, key } });
       return key;
     },
-    clear: (): void => sessionStorage.removeItem(name),
+    clear: (): void => forgetInTab(name),
   };
 };
 
@@ -77,7 +78,7 @@ export const useDialogDraft = (name: string, updatedAt: string, onClose: () => v
   };
 };
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' });
+const day = dateFormat({ dateStyle: 'long' });
 
 /** Also removes what was typed about it in this tab: it may hold the customer, and cannot be sent any more. */
 export const ErasedNotice = ({ id, erasedAt }: { id: string; erasedAt: string }) => {

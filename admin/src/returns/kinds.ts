@@ -9,6 +9,7 @@ import {
   type TradeReturnAction,
   type TradeReturnStatus,
 } from '../../../contract/lifecycle.ts';
+import { formatNumber } from '../format.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.returns;
@@ -39,6 +40,9 @@ export type Kind = typeof REPAIRS | typeof TRADE_RETURNS;
 export const KINDS = [REPAIRS, TRADE_RETURNS] as const;
 /** By the name that the service gives them. */
 export const KIND_OF = { OFFLINE_REPAIR: REPAIRS, TRADE_RETURN: TRADE_RETURNS } as const;
+/** Without those of a newer service's kinds, for which this page has no pages. */
+export const ofKnownKinds = <Item extends { kind: string }>(items: readonly Item[]): Item[] =>
+  items.filter(({ kind }) => Object.hasOwn(KIND_OF, kind));
 
 /** One line where it was erased. */
 export const addressLines = ({ shippingAddress }: Pick<AdminTradeReturn, 'shippingAddress'>): string[] => {
@@ -47,7 +51,7 @@ export const addressLines = ({ shippingAddress }: Pick<AdminTradeReturn, 'shippi
 };
 
 export const countOf = (count: number, { one, many }: Kind): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : many}`;
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 interface StatusLook {
   label: string;
@@ -83,8 +87,12 @@ export const DISPOSITION_LABELS: Record<
   (typeof DISPOSITIONS)[number],
   { label: string; description: string }
 > = words.dispositions;
-export const dispositionLabel = (disposition: string): string =>
-  DISPOSITION_LABELS[disposition as keyof typeof DISPOSITION_LABELS]?.label ?? disposition;
+export const describeDisposition = (disposition: string): { label: string; description: string } =>
+  DISPOSITION_LABELS[disposition as keyof typeof DISPOSITION_LABELS] ?? {
+    label: disposition,
+    description: '',
+  };
+export const dispositionLabel = (disposition: string): string => describeDisposition(disposition).label;
 
 type MoveLabels = { label: string; done: string };
 export const REPAIR_MOVE_LABELS: Record<OfflineRepairAction, MoveLabels> = words.repairMoves;

@@ -1,11 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
+import { formatNumber, moneyFormat } from '../format.ts';
 import { shopSettingsQuery } from '../shop-queries.ts';
-
-const amountFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
-const numberFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
-/** A price. The service keeps no currency. */
-const formatAmount = (value: number): string => amountFormat.format(value);
-export const formatNumber = (value: number): string => numberFormat.format(value);
 
 const UNIT = 10_000;
 /** Rounded to four decimals, which is what prices and quantities have; so no binary rounding error shows. */
@@ -22,13 +17,6 @@ export const piecesOf = (items: readonly { quantity: number }[]): string => {
 /** How prices are written: in the shop's currency, or as plain numbers where the shop named none. */
 export const useMoney = (): ((value: number) => string) => {
   const { data } = useQuery(shopSettingsQuery);
-  const currency = data?.currency;
-  if (!currency) return formatAmount;
-  const format = new Intl.NumberFormat(undefined, {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-    maximumFractionDigits: 4,
-  });
+  const format = moneyFormat(data?.currency || null);
   return (value) => format.format(value);
 };

@@ -8,7 +8,7 @@ import { api } from '../api.ts';
 import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
 import { getQuery, overviewQuery, REFETCH_MS } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
-import type { Kind } from './kinds.ts';
+import { type Kind, ofKnownKinds } from './kinds.ts';
 import { findByNumberToo, withFullNumber } from './return-number.ts';
 
 export type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
@@ -149,7 +149,9 @@ export const isSameSearch = (one: ListSearch, other: ListSearch): boolean =>
 export const isOfKind = (kind: Kind, view: SavedView): boolean => view.kind === kind.savedKind;
 
 export const findReturns = (text: string, signal?: AbortSignal): Promise<FoundReturn[]> =>
-  findByNumberToo(text, async (q) => (await api.get<SearchResult>('/search', { q }, signal)).items);
+  findByNumberToo(text, async (q) =>
+    ofKnownKinds((await api.get<SearchResult>('/search', { q }, signal)).items),
+  );
 
 export const searchQuery = (text: string) =>
   queryOptions({

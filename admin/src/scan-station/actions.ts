@@ -16,11 +16,12 @@ import {
   TRADE_MOVES,
 } from '../returns/moves/moves.ts';
 import { sendMove, setWaiting, undoMove, type Waiting } from '../returns/moves/toasts.tsx';
-import { asTime } from '../returns/moves/waiting.tsx';
+import { asTime, faultIn } from '../returns/moves/waiting-days.ts';
 import { assign } from '../returns/person-select.tsx';
 import { findReturns } from '../returns/queries.ts';
 import { texts } from '../texts.ts';
 import { formErrors } from '../ui/forms/form-errors.ts';
+import { wordFor } from '../ui/known-word.ts';
 import { formatRelative } from '../ui/relative-time.tsx';
 
 // What a scan does: it finds a return, does the chosen action to it, and tells what became of it.
@@ -110,7 +111,7 @@ const OF_ANY_TYPE: Action[] = [
         note: note?.trim() || null,
       }),
     done: ({ waitingFor }) =>
-      texts.waiting.line(waitingFor ? texts.waiting.names[waitingFor.what] : '', null),
+      texts.waiting.line(waitingFor ? wordFor(texts.waiting.names, waitingFor.what) : '', null),
   },
   {
     name: 'look',
@@ -133,8 +134,13 @@ export const actionOf = ({ type, action }: Job): Action | undefined =>
 export const errorsOf = ({ type, values }: Job, { name, fields, move }: Action): Record<string, string> => {
   const filled = Object.fromEntries(fields.map((field) => [field.name, values[field.name] ?? '']));
   if (move) return formErrors(moveSchema(KIND_OF[type], name), filled);
-  const missing = fields.filter((field) => field.required && !filled[field.name]);
-  return Object.fromEntries(missing.map((field) => [field.name, texts.common.required]));
+  const faults = fields.flatMap((field): [string, string][] => {
+    const value = filled[field.name] ?? '';
+    if (field.required && !value) return [[field.name, texts.common.required]];
+    const fault = field.as === 'date' ? faultIn(value) : null;
+    return fault === null ? [] : [[field.name, fault]];
+  });
+  return Object.fromEntries(faults);
 };
 
 /** What is shown of a return that was scanned. */

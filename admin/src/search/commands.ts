@@ -46,6 +46,10 @@ const isMeant = ({ name }: Command, words: readonly string[]): boolean => {
   return words.every((word) => known.some((each) => each.startsWith(word)));
 };
 
+/** Whether all of its name was typed, "team" for "Settings: Team": of words that only find it, something else may be meant. */
+export const isNamed = ({ name }: Command, text: string): boolean =>
+  (names[name][0] ?? '').toLowerCase().replace(/^.*: /, '') === text.trim().toLowerCase();
+
 export const useOpenReturn = (): { kind: Kind; id: string } | null => {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const kind = KINDS.find((each) => path.startsWith(`${each.path}/`));

@@ -10,8 +10,9 @@ import { StatusBadge } from '../returns/badges.tsx';
 import { type AnyReturn, KIND_OF, KINDS } from '../returns/kinds.ts';
 import { detailQuery, onlyMatch, searchQuery } from '../returns/queries.ts';
 import { texts } from '../texts.ts';
+import { wordFor } from '../ui/known-word.ts';
 import { OrErased } from '../ui/two-lines.tsx';
-import { type Command, recentReturns, useCommands, useOpenReturn } from './commands.ts';
+import { type Command, isNamed, recentReturns, useCommands, useOpenReturn } from './commands.ts';
 import styles from './search-dialog.module.css';
 
 const PAUSE_MS = 150;
@@ -24,11 +25,14 @@ interface Props {
 
 type Shown = Pick<FoundReturn, 'kind' | 'id' | 'rmaNumber' | 'status' | 'customerName' | 'about'> & {
   hint: string;
+  /** What was typed is all of its number, serial, tracking number, reference or order. */
+  isExact: boolean;
 };
 
 const asShown = (found: FoundReturn): Shown => ({
   ...found,
-  hint: found.match ? texts.search.matches[found.match] : found.orderNumber,
+  isExact: found.match !== null,
+  hint: found.match ? wordFor(texts.search.matches, found.match) : found.orderNumber,
 });
 
 /** What was opened last, without the one that is open; what is gone since is not shown. */
@@ -48,7 +52,7 @@ const useRecent = (): Shown[] => {
       'faultyItem' in data
         ? { kind: 'OFFLINE_REPAIR' as const, about: data.faultyItem.productName, hint: data.orderNumber }
         : { kind: 'TRADE_RETURN' as const, about: data.companyName, hint: data.tradeOrderNumber };
-    return [{ id, rmaNumber, status, customerName, ...own }];
+    return [{ id, rmaNumber, status, customerName, isExact: false, ...own }];
   });
 };
 
@@ -69,10 +73,13 @@ const useFound = (text: string, onClose: () => void) => {
     onClose();
     void navigate({ to, search } as never);
   };
-  /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown. */
-  const openWhenFound = async (typed: string) => {
-    const only = onlyMatch(await queryClient.fetchQuery(searchQuery(typed)).catch(() => []));
-    if (only) open(only);
+  /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown; else the command runs. */
+  const openWhenFound = async (typed: string, command: Command | undefined) => {
+    const results = await queryClient.fetchQuery(searchQuery(typed)).catch(() => null);
+    const only = results && onlyMatch(results);
+    const isMeant = results?.length === 0 || (command && isNamed(command, typed));
+    if (only && (only.match !== null || !isMeant)) open(only);
+    else if (results && command && isMeant) run(command);
   };
   return {
     searched,
@@ -117,7 +124,8 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
     text,
     onClose,
   );
-  const commands = useCommands(text).map(
+  const meant = useCommands(text).toSorted((a, b) => Number(isNamed(b, text)) - Number(isNamed(a, text)));
+  const commands = meant.map(
     (command): Option => ({
       key: command.name,
       group: texts.search.commands,
@@ -133,8 +141,10 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
       content: <ReturnLine found={each} />,
     }),
   );
-  // What was opened last comes before commands, but a command that is typed comes first.
-  const options = text.trim() === '' ? [...found, ...commands] : [...commands, ...found];
+  // Returns come before commands, unless the name of one was typed, and of no return.
+  const isCommand =
+    meant[0] !== undefined && isNamed(meant[0], text) && !returns.some(({ isExact }) => isExact);
+  const options = isCommand ? [...commands, ...found] : [...found, ...commands];
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && options.length > 0) {
@@ -143,8 +153,8 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
     }
     if (event.key !== 'Enter') return;
     event.preventDefault();
-    if (isCurrent || active < commands.length) options[active]?.run();
-    else void openWhenFound(text.trim());
+    if (isCurrent || active > 0) options[active]?.run();
+    else void openWhenFound(text.trim(), meant[0]);
   };
   return (
     <Modal

@@ -19,7 +19,7 @@ import { NewPasswordInput } from './new-password-input.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
 import {
   ownSessionsQuery,
-  ROLE_LABELS,
+  roleName,
   type Session,
   sessionQuery,
   signInOptionsQuery,
@@ -31,7 +31,7 @@ const { account: t, session: words } = texts;
 export const AccountPage = () => {
   const { user, shop } = useSession();
   return (
-    <PageFrame title={t.account} intro={t.accountIntro(ROLE_LABELS[user.role].name, shop.name)}>
+    <PageFrame title={t.account} intro={t.accountIntro(roleName(user.role), shop.name)}>
       <Profile />
       <FactorCard />
       <Devices />

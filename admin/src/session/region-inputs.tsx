@@ -1,5 +1,6 @@
 import { NativeSelect, type NativeSelectProps, SimpleGrid } from '@mantine/core';
 import { useEffect, useEffectEvent } from 'react';
+import { currencyNames, TIME_ZONE } from '../format.ts';
 import { texts } from '../texts.ts';
 import { TextButton } from '../ui/links.tsx';
 
@@ -14,10 +15,7 @@ const choicesOf = (known: readonly string[], present: string, labelOf: (value: s
   ...(present === '' || known.includes(present) ? [] : [{ value: present, label: present }]),
 ];
 
-const currencyNames = new Intl.DisplayNames('en', { type: 'currency' });
 const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
-
-const OWN_TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The regions of the currencies that are spread widest; of others nothing is suggested. */
 const REGIONS: Record<string, string> = {
@@ -44,11 +42,13 @@ const REGIONS: Record<string, string> = {
 /** By the language of the browser. American English is the default of many browsers elsewhere, so the time zone must fit it. */
 const ownCurrency = (): string => {
   const { region = '' } = new Intl.Locale(navigator.language);
-  if (region === '' || (region === 'US' && !/^(America|Pacific)\//.test(OWN_TIME_ZONE))) return '';
+  if (region === '' || (region === 'US' && !/^(America|Pacific)\//.test(TIME_ZONE))) return '';
   return Object.keys(REGIONS).find((currency) => REGIONS[currency]?.split(' ').includes(region)) ?? '';
 };
 
-const OWN_REGION = { currency: ownCurrency(), timeZone: OWN_TIME_ZONE };
+const names = currencyNames();
+
+const OWN_REGION = { currency: ownCurrency(), timeZone: TIME_ZONE };
 
 interface Props extends Omit<NativeSelectProps, 'onChange'> {
   value?: string;
@@ -79,7 +79,7 @@ export const CurrencyInput = (props: Props) => (
     data={choicesOf(
       Intl.supportedValuesOf('currency'),
       props.value ?? '',
-      (code) => `${code} – ${currencyNames.of(code)}`,
+      (code) => `${code} – ${names.of(code)}`,
     )}
     {...props}
   />

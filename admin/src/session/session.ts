@@ -8,20 +8,25 @@ import { APP_PATH, ApiError, api } from '../api.ts';
 import { getQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { clearToasts, notifyFailed } from '../ui/notify.ts';
+import { readBrowser, removeFromTab, writeBrowser } from '../ui/tab-storage.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
 /** Scripts cannot see the cookie. Without this note there is no session, and no need to ask the service for one. */
 const SIGNED_IN_NOTE = 'handback.signed-in';
-const rememberSignIn = (signedIn: boolean): void =>
-  signedIn ? localStorage.setItem(SIGNED_IN_NOTE, 'yes') : localStorage.removeItem(SIGNED_IN_NOTE);
-
-export const isSignInRemembered = (): boolean => localStorage.getItem(SIGNED_IN_NOTE) !== null;
-
-const forgetStored = (prefix: string): void => {
-  for (const name of Object.keys(sessionStorage))
-    if (name.startsWith(prefix)) sessionStorage.removeItem(name);
+/** Where nothing may be stored. Before the first answer there may be a session. */
+let signedInHere = true;
+const rememberSignIn = (signedIn: boolean): void => {
+  signedInHere = signedIn;
+  writeBrowser(SIGNED_IN_NOTE, signedIn ? 'yes' : null);
 };
+
+export const isSignInRemembered = (): boolean => {
+  const note = readBrowser(SIGNED_IN_NOTE);
+  return note === undefined ? signedInHere : note !== null;
+};
+
+const forgetStored = (prefix: string): void => removeFromTab((name) => name.startsWith(prefix));
 
 /** Others may use this computer, so nothing of the person stays behind. */
 const forgetSession = (): void => {
@@ -59,6 +64,7 @@ export const useSession = (): Session => {
 };
 
 export const ROLE_LABELS: Record<UserRole, { name: string; description: string }> = texts.common.roles;
+export const roleName = (role: string): string => ROLE_LABELS[role as UserRole]?.name ?? role;
 
 /** Of the address of a page that stands before others: where to go from it. */
 export const wantedPage = (search: Record<string, unknown>): { to?: string } =>

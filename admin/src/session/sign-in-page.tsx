@@ -23,7 +23,7 @@ const SignInForm = ({ to, provider: outcome }: ReturnType<typeof arrivalSearch>)
   const { data: options } = useQuery(signInOptionsQuery);
   const router = useRouter();
   const { form, asksCode, onSubmit, busy, failure, startOver } = useSignIn('', () =>
-    router.history.push(addressOf(to)),
+    router.history.replace(addressOf(to)),
   );
   return (
     <SignedOutFrame

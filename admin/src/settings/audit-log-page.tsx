@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { formatNumber } from '../format.ts';
 import { texts } from '../texts.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -85,7 +86,7 @@ const formatValue = (field: string, value: unknown): ReactNode => {
   const label = VALUE_LABELS[`${field} ${String(value)}`];
   if (label) return label;
   if (value === null) return t.auditNone;
-  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'string' && LISTS.includes(field)) return formatValue(field, value.split(','));
   if (typeof value === 'string') return ENDS.includes(field) ? formatEnd(value) : value;
   if (Array.isArray(value))

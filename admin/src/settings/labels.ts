@@ -21,9 +21,14 @@ export const TARGET_LABELS: Record<TargetStatus, string> = t.targetStatuses;
 export const actorName = ({ actor }: AuditEntry): string =>
   actor.type === 'SYSTEM' ? (t.auditActors[actor.name] ?? actor.name) : actor.name;
 
-const ACTIONS: Record<AuditEntry['action'], (name: string) => string> = t.auditActions;
+/** A newer service may record actions that this page does not know. */
+const ACTIONS: Record<string, (name: string) => string> = t.auditActions satisfies Record<
+  AuditEntry['action'],
+  unknown
+>;
 
-export const sentenceOf = ({ action, subject }: AuditEntry): string => ACTIONS[action](subject.name);
+export const sentenceOf = ({ action, subject }: AuditEntry): string =>
+  ACTIONS[action]?.(subject.name) ?? t.auditOther(action, subject.name);
 
 /** A field that is missing here is shown by its own name. */
 export const FIELD_LABELS: Record<string, string> = {

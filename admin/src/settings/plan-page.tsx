@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
+import { dateFormat, formatNumber } from '../format.ts';
 import { useSession } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
+import { wordFor } from '../ui/known-word.ts';
 import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { Hint } from '../ui/two-lines.tsx';
@@ -26,7 +28,7 @@ export const PlanPage = () => {
             <Stack gap="lg">
               <Usage month={month} />
               <dl className={styles['facts']}>
-                <Fact label={t.planLabel} value={PLAN_NAMES[shop.plan]}>
+                <Fact label={t.planLabel} value={wordFor(PLAN_NAMES, shop.plan)}>
                   {PLANS_WITH_API.includes(shop.plan) ? t.withApi : t.withoutApi}
                 </Fact>
                 <Fact
@@ -39,7 +41,7 @@ export const PlanPage = () => {
                   {t.whatCounts}
                 </Fact>
                 {month.limit === null ? null : (
-                  <Fact label={t.atLimit} value={t.atLimitHint(LIMIT_ERRORS[month.billing])} />
+                  <Fact label={t.atLimit} value={t.atLimitHint(wordFor(LIMIT_ERRORS, month.billing))} />
                 )}
               </dl>
             </Stack>
@@ -68,9 +70,7 @@ const Fact = ({ label, value, children }: { label: string; value: ReactNode; chi
   </div>
 );
 
-const number = new Intl.NumberFormat('en');
-const inUtc = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' });
+const inUtc = (options: Intl.DateTimeFormatOptions) => dateFormat({ ...options, timeZone: 'UTC' });
 const monthName = inUtc({ month: 'long', year: 'numeric' });
 const dayName = inUtc({ day: 'numeric', month: 'long' });
 
@@ -88,7 +88,7 @@ const colorAt = (percent: number): string => {
 
 const Usage = ({ month }: { month: Month }) => {
   const { limit, used } = month;
-  const shown = number.format(used);
+  const shown = formatNumber(used);
   return (
     <Stack gap="xs">
       <Text component="div" className="tabular-numbers">
@@ -96,7 +96,7 @@ const Usage = ({ month }: { month: Month }) => {
           {t.usedReturns(used, shown)}
         </Text>{' '}
         <Text span c="dimmed">
-          {limit === null ? t.noLimit : t.usedOf(number.format(limit))}
+          {limit === null ? t.noLimit : t.usedOf(formatNumber(limit))}
         </Text>
       </Text>
       {limit === null ? null : <UsedOf month={month} limit={limit} />}
@@ -107,14 +107,14 @@ const Usage = ({ month }: { month: Month }) => {
 const UsedOf = ({ month, limit }: { month: Month; limit: number }) => {
   const { used } = month;
   const percent = limit === 0 ? 100 : Math.min(100, (used / limit) * 100);
-  const left = number.format(Math.max(0, limit - used));
+  const left = formatNumber(Math.max(0, limit - used));
   return (
     <>
       <Progress.Root size="md">
         <Progress.Section
           value={percent}
           color={colorAt(percent)}
-          aria-label={t.usedBar(number.format(used), number.format(limit))}
+          aria-label={t.usedBar(formatNumber(used), formatNumber(limit))}
         />
       </Progress.Root>
       {used >= limit ? <Badge color="red">{t.limitReached}</Badge> : null}
@@ -124,4 +124,4 @@ const UsedOf = ({ month, limit }: { month: Month; limit: number }) => {
 };
 
 const billingText = ({ billing, limit }: Month): string =>
-  (billing === 'ALLOWANCE' ? t.byPlan : t.byUse)(limit === null ? null : number.format(limit));
+  (billing === 'ALLOWANCE' ? t.byPlan : t.byUse)(limit === null ? null : formatNumber(limit));

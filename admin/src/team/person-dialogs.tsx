@@ -14,6 +14,7 @@ import {
   type UserRole,
 } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { dateFormat } from '../format.ts';
 import { EmailInput } from '../session/credentials.tsx';
 import { NewPasswordInput } from '../session/new-password-input.tsx';
 import { useProviderName } from '../session/provider.tsx';
@@ -116,7 +117,7 @@ interface ShownLink extends NewLink {
   person: User;
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' });
+const exact = dateFormat({ dateStyle: 'full', timeStyle: 'short' });
 
 /** A link to hand on. It is not shown again, but a new one is made in a moment. */
 const LinkDialog = (props: ShownLink & { title: string; onClose: () => void }) => {

@@ -7,7 +7,7 @@ import { useState } from 'react';
 import type { SignInRules } from '../../../contract/admin-access.ts';
 import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { ROLE_LABELS, sessionQuery, useSession } from '../session/session.ts';
+import { roleName, sessionQuery, useSession } from '../session/session.ts';
 import { getQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { ActionMenu } from '../ui/action-menu.tsx';
@@ -138,7 +138,7 @@ const People = ({ people, onPick }: PeopleProps) => {
             </>
           ),
         },
-        { header: t.role, noWrap: true, cell: ({ role }) => ROLE_LABELS[role].name },
+        { header: t.role, noWrap: true, cell: ({ role }) => roleName(role) },
         {
           header: t.lastSignIn,
           noWrap: true,

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Overview } from '../../../contract/admin.ts';
+import { dateFormat, formatNumber } from '../format.ts';
 import type { ListSearch } from '../list-search.ts';
 import { countOf, describeStatus, isEnded, KINDS, type Kind } from '../returns/kinds.ts';
 import { texts } from '../texts.ts';
@@ -68,7 +69,7 @@ const Bars = ({ kind, bars }: { kind: Kind; bars: readonly Bar[] }) => {
           />
         ) : null}
       </span>
-      <span className={styles['count']}>{count.toLocaleString()}</span>
+      <span className={styles['count']}>{formatNumber(count)}</span>
     </Link>
   ));
 };
@@ -81,7 +82,7 @@ const COLOURS = {
 type Day = Overview['createdPerDay'][number];
 
 /** The days are the reader's own, so they are named without a time zone. */
-const format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const format = dateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dayName = ({ day }: Day): string => format.format(new Date(`${day}T00:00:00Z`));
 
 const searchOf = (day: Day): ListSearch => ({ open: 'all', ...spanOf(day) });
@@ -137,7 +138,7 @@ const DaysTable = ({ days }: { days: readonly Day[] }) => (
             header: kind.title,
             cell: (day: Day) => (
               <Link to={kind.path} search={searchOf(day)} preload={false}>
-                {day[kind.overview].toLocaleString()}
+                {formatNumber(day[kind.overview])}
               </Link>
             ),
           })),

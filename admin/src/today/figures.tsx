@@ -1,8 +1,9 @@
 import { Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
+import { formatNumber } from '../format.ts';
 import { StatusBadge } from '../returns/badges.tsx';
-import { KIND_OF, KINDS } from '../returns/kinds.ts';
+import { KIND_OF, KINDS, ofKnownKinds } from '../returns/kinds.ts';
 import { useSession } from '../session/session.ts';
 import { WARN_AT_PERCENT } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
@@ -48,7 +49,7 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
     ) : (
       <PlainTable
         className={styles['oldest']}
-        rows={returns}
+        rows={ofKnownKinds(returns)}
         keyOf={({ id }) => id}
         columns={[
           {
@@ -116,8 +117,8 @@ const MonthFigure = ({ month: { used, limit } }: { month: Overview['month'] }) =
     <AdminFigure
       to="/settings/plan"
       label={texts.today.createdThisMonth}
-      figure={used.toLocaleString()}
-      unit={limit === null ? texts.today.noLimit : texts.today.ofLimit(limit.toLocaleString())}
+      figure={formatNumber(used)}
+      unit={limit === null ? texts.today.noLimit : texts.today.ofLimit(formatNumber(limit))}
     >
       {limit === null ? null : (
         <Progress
@@ -140,7 +141,7 @@ const WebhookFigure = ({ overview: { webhooks, droppedByClient } }: { overview: 
       to="/settings/external-api"
       label={texts.today.webhooks}
       figure={ended === 0 ? texts.today.noWebhooks : `${Math.floor((delivered / ended) * 100)} %`}
-      unit={`${unit}${waiting > 0 ? texts.today.webhooksWaiting(waiting.toLocaleString()) : ''}`}
+      unit={`${unit}${waiting > 0 ? texts.today.webhooksWaiting(formatNumber(waiting)) : ''}`}
     >
       <ul>
         {droppedByClient?.map(({ clientId, name, dropped: count }) => (
@@ -152,7 +153,7 @@ const WebhookFigure = ({ overview: { webhooks, droppedByClient } }: { overview: 
               size="sm"
               c="var(--mantine-color-error)"
             >
-              {texts.today.webhooksFailed(name, count.toLocaleString())}
+              {texts.today.webhooksFailed(name, formatNumber(count))}
             </TextLink>
           </li>
         ))}

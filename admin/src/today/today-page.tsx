@@ -3,9 +3,10 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { Overview, OverviewReturn } from '../../../contract/admin.ts';
+import { formatNumber } from '../format.ts';
 import type { ListSearch } from '../list-search.ts';
 import { DueCell, StatusBadge } from '../returns/badges.tsx';
-import { KIND_OF, KINDS, type Kind } from '../returns/kinds.ts';
+import { KIND_OF, KINDS, type Kind, ofKnownKinds } from '../returns/kinds.ts';
 import { overviewQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { lazyPart } from '../ui/lazy.tsx';
@@ -117,7 +118,7 @@ const Work = ({ overview, kinds }: { overview: Overview; kinds: readonly Kind[] 
             return (
               <Link key={kind.path} to={kind.path} search={search} preload={false}>
                 <span className={styles['number']} data-none={count === 0 || undefined}>
-                  {count.toLocaleString()}
+                  {formatNumber(count)}
                 </span>{' '}
                 <span className={styles['noun']}>{count === 1 ? kind.one : kind.many}</span>
               </Link>
@@ -176,7 +177,7 @@ const ReturnList = ({ title, returns, kinds, search, all, empty }: ListProps) =>
       </Text>
     ) : (
       <ul className={styles['rows']}>
-        {returns.map((item) => (
+        {ofKnownKinds(returns).map((item) => (
           <li key={item.id}>
             <Link to={KIND_OF[item.kind].detail} params={{ id: item.id }} preload={false}>
               <span className={styles['rma']}>{item.rmaNumber}</span>

@@ -1,5 +1,6 @@
 import { type ComponentType, type ReactNode, Suspense, use } from 'react';
 import { APP_PATH } from '../api.ts';
+import { readTab, writeTab } from './tab-storage.ts';
 
 /** Resolves when the page is rendered and the browser is idle. */
 export const whenIdle = (): Promise<void> =>
@@ -109,8 +110,10 @@ const RELOADED_AT = 'handback.reloaded-at';
 const RELOAD_AGAIN_AFTER_MS = 60_000;
 
 export const reloadOnce = (): void => {
-  const last = Number(sessionStorage.getItem(RELOADED_AT) ?? 0);
+  const last = readTab<number>(RELOADED_AT) ?? 0;
   if (Date.now() - last < RELOAD_AGAIN_AFTER_MS) return;
-  sessionStorage.setItem(RELOADED_AT, String(Date.now()));
+  writeTab(RELOADED_AT, Date.now());
+  // Without storage nobody knows how often it was reloaded.
+  if (readTab(RELOADED_AT) === null) return;
   window.location.reload();
 };

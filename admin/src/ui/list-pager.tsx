@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Text, TextInput } from '@mantine/core';
 import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { formatNumber } from '../format.ts';
 import { texts } from '../texts.ts';
 import { EmptyState } from './empty-state.tsx';
 
@@ -15,7 +16,7 @@ interface Props {
 }
 
 export const PagedList = ({ list, noun, onPage, empty, children }: Props) => {
-  const count = `${list.total.toLocaleString()} ${list.total === 1 ? noun[0] : noun[1]}`;
+  const count = `${formatNumber(list.total)} ${list.total === 1 ? noun[0] : noun[1]}`;
   if (list.total === 0) return empty;
   if (list.items.length === 0) return <PastEnd count={count} onFirst={() => onPage(1)} />;
   return (

@@ -1,4 +1,5 @@
 import { useId, useRef, useState } from 'react';
+import { dateFormat, relativeFormat } from '../format.ts';
 import { texts } from '../texts.ts';
 import { lazyOptional } from './lazy.tsx';
 import { useNow } from './now.ts';
@@ -29,8 +30,7 @@ export const formatSpan = (fromMs: number, toMs: number): string => {
 
 const ExactTime = lazyOptional(async () => (await import('./exact-time.tsx')).ExactTime);
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+const exact = dateFormat({ dateStyle: 'medium', timeStyle: 'long' });
 
 /** Up to here people think in hours, also over midnight. */
 const HOURS = 6;
@@ -40,9 +40,10 @@ export const formatRelative = (at: string, nowMs: number): string => {
   const ms = Date.parse(at) - nowMs;
   const [distance, days] = [Math.abs(ms), calendarDaysBetween(nowMs, nowMs + ms)];
   if (distance < MINUTE_MS) return words.justNow;
-  if (distance < HOUR_MS) return relative.format(Math.round(ms / MINUTE_MS), 'minute');
-  if (days === 0 || distance < HOURS * HOUR_MS) return relative.format(Math.trunc(ms / HOUR_MS), 'hour');
-  return relative.format(days, 'day');
+  if (distance < HOUR_MS) return relativeFormat.format(Math.round(ms / MINUTE_MS), 'minute');
+  if (days === 0 || distance < HOURS * HOUR_MS)
+    return relativeFormat.format(Math.trunc(ms / HOUR_MS), 'hour');
+  return relativeFormat.format(days, 'day');
 };
 
 /** How long ago something was. Hover, touch or keyboard focus shows the exact time, in the reader's time zone. */
@@ -78,13 +79,13 @@ export const RelativeTime = ({ at }: { at: string }) => {
   );
 };
 
-const sameYear = new Intl.DateTimeFormat(undefined, {
+const sameYear = dateFormat({
   day: 'numeric',
   month: 'short',
   hour: 'numeric',
   minute: '2-digit',
 });
-const otherYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const otherYear = dateFormat({ dateStyle: 'medium' });
 const formatDate = (at: string, nowMs: number): string => {
   const date = new Date(at);
   return (date.getFullYear() === new Date(nowMs).getFullYear() ? sameYear : otherYear).format(date);
@@ -100,12 +101,12 @@ export const RelativeTimeAndDate = ({ at }: { at: string }) => {
   );
 };
 
-const utcTime = new Intl.DateTimeFormat(undefined, {
+const utcTime = dateFormat({
   dateStyle: 'medium',
   timeStyle: 'short',
   timeZone: 'UTC',
 });
-const utcDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const utcDate = dateFormat({ dateStyle: 'medium', timeZone: 'UTC' });
 
 /** A time at which something ends, in UTC: midnight is the end of the day before. */
 export const formatEnd = (at: string): string => {

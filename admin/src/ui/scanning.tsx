@@ -6,6 +6,7 @@ import { texts } from '../texts.ts';
 import { focusOnPage } from './focus.ts';
 import styles from './scanning.module.css';
 import { isKeyTaken } from './shortcuts.ts';
+import { readBrowser, writeBrowser } from './tab-storage.ts';
 
 // What pages share on which people scan: the field, what became of the last scan, and a tone for it.
 
@@ -125,11 +126,11 @@ const play = (tone: keyof typeof TONES): void => {
 
 /** Off unless it was turned on at this computer. */
 export const useSound = () => {
-  const [isOn, setOn] = useState(() => localStorage.getItem(REMEMBERED) === 'on');
+  const [isOn, setOn] = useState(() => readBrowser(REMEMBERED) === 'on');
   return {
     isOn,
     turn: (on: boolean) => {
-      localStorage.setItem(REMEMBERED, on ? 'on' : 'off');
+      writeBrowser(REMEMBERED, on ? 'on' : 'off');
       setOn(on);
       if (on) play('done');
     },

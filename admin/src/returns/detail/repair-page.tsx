@@ -2,11 +2,12 @@ import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair as OfflineRepair } from '../../../../contract/admin-returns.ts';
+import { formatNumber } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import { SecondLine } from '../../ui/two-lines.tsx';
-import { DISPOSITION_LABELS, REPAIRS } from '../kinds.ts';
+import { describeDisposition, REPAIRS } from '../kinds.ts';
 import { isDone, REPAIR_MOVES } from '../moves/moves.ts';
-import { formatNumber, useMoney } from '../numbers.ts';
+import { useMoney } from '../numbers.ts';
 import { Code, EmailLink, Facts, folded, ifCut, PhoneLink, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
 
@@ -58,7 +59,7 @@ const summaryOf = ({ faultyItem: item, ...repair }: OfflineRepair): SummaryPart[
 
 const Disposition = ({ repair: { offlineDisposition, status } }: { repair: OfflineRepair }) => {
   if (!offlineDisposition) return null;
-  const { label, description } = DISPOSITION_LABELS[offlineDisposition];
+  const { label, description } = describeDisposition(offlineDisposition);
   return (
     <>
       {label}

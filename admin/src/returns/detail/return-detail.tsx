@@ -27,6 +27,7 @@ import {
   isEnded,
   KIND_OF,
   type Kind,
+  ofKnownKinds,
   REPAIRS,
   TRADE_RETURNS,
 } from '../kinds.ts';
@@ -272,7 +273,7 @@ const RelatedGroup = ({ title, kind, search, found: { items, total } }: RelatedG
         {title}
       </Text>
       <ul className={styles['related']}>
-        {items.map((each) => (
+        {ofKnownKinds(items).map((each) => (
           <li key={each.id}>
             <Link to={KIND_OF[each.kind].detail} params={{ id: each.id }} preload={false}>
               <span className={`${styles['related-number']} code`}>{each.rmaNumber}</span>

@@ -16,13 +16,14 @@ import type { ReactNode } from 'react';
 import type { TimelineEntry } from '../../../../contract/common.ts';
 import { ERASED_TEXT, type TimelineType } from '../../../../contract/lifecycle.ts';
 import type { ReceivedLine } from '../../../../contract/trade-return.ts';
+import { formatNumber } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { isErased, OrErased } from '../../ui/two-lines.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
 import { untilText, whatName } from '../moves/waiting-line.tsx';
-import { formatNumber, useMoney } from '../numbers.ts';
+import { useMoney } from '../numbers.ts';
 import styles from './detail.module.css';
 import { FoldedText } from './facts.tsx';
 
@@ -65,7 +66,7 @@ const actionOf = ({ type, fromStatus, toStatus, data }: TimelineEntry): ReactNod
   }
   if (type === 'WAITING_SET')
     return words.waiting(whatName(String(data['what'])), untilText(textOrNull(data['until'])));
-  return words.entries[type];
+  return words.entries[type] ?? words.otherEntry(type);
 };
 
 /** "Phone: 555 (was: none)" for each field that was corrected. */

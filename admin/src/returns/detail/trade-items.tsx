@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
+import { formatNumber } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import { columnClass, type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
 import { SecondLine } from '../../ui/two-lines.tsx';
-import { formatNumber, piecesOf, totalOf, useMoney } from '../numbers.ts';
+import { piecesOf, totalOf, useMoney } from '../numbers.ts';
 import styles from './detail.module.css';
 
 const words = texts.detail;

@@ -2,7 +2,7 @@ import { ActionIcon, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import type { ListSearch } from '../../list-search.ts';
 import { texts } from '../../texts.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
@@ -68,10 +68,11 @@ const useWalk = (kind: Kind, id: string) => {
     const search = lastSearch(kind);
     const shown = queryClient.getQueryData(listQuery<AnyReturn>(kind, search, pageSize).queryKey);
     const fresh = shown ? pageOf(search, shown) : null;
-    const known = [fresh, readTab<Page>(nameOf(kind))].find((page) => page?.ids.includes(id)) ?? null;
-    if (known) writeTab(nameOf(kind), known);
-    return known;
+    return [fresh, readTab<Page>(nameOf(kind))].find((page) => page?.ids.includes(id)) ?? null;
   }, [kind, id, queryClient, pageSize]);
+  useEffect(() => {
+    if (current) writeTab(nameOf(kind), current);
+  }, [kind, current]);
 
   const index = current?.ids.indexOf(id) ?? -1;
   const position = current ? (current.page - 1) * current.limit + index + 1 : 0;

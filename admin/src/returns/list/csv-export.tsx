@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api.ts';
+import { dayOf } from '../../format.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { texts } from '../../texts.ts';
 import { notify, notifyFailed } from '../../ui/notify.ts';
@@ -30,11 +31,7 @@ export const useCsvExport = <Item extends AnyReturn>(
       const items = await readAll<Item>(queryClient, kind, search, { signal, onProgress: setProgress });
       // For the audit log: without its entry nothing is saved.
       await api.post('/exports', { kind: kind.savedKind, count: items.length });
-      saveFile(
-        `${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`,
-        csvText(columns, items),
-        'text/csv',
-      );
+      saveFile(`${kind.path.slice(1)}-${dayOf(new Date())}.csv`, csvText(columns, items), 'text/csv');
       notifyExported(kind, items.length);
     } catch (error) {
       if (signal.aborted) return;

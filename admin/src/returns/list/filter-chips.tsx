@@ -1,5 +1,6 @@
 import { CloseButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { dateFormat } from '../../format.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { texts } from '../../texts.ts';
 import { describeStatus, dispositionLabel, ORIGIN_LABELS } from '../kinds.ts';
@@ -10,8 +11,8 @@ const { chips: words } = texts.list;
 
 export type FilterName = keyof typeof texts.list.fields;
 
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const date = dateFormat({ dateStyle: 'medium' });
+const dateAndTime = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
 const isMidnight = (at: Date): boolean => at.getHours() + at.getMinutes() + at.getSeconds() === 0;
 
 /** "Created on 17 Nov": whole days are shown as days. The end is not included: up to midnight means up to the day before. */

@@ -2,7 +2,9 @@ import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronLeft } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import type { Overview } from '../../../../contract/admin.ts';
 import { DISPOSITIONS, WAITING_FOR } from '../../../../contract/lifecycle.ts';
+import { dayOf, formatNumber } from '../../format.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { useSession } from '../../session/session.ts';
 import { overviewQuery } from '../../shop-queries.ts';
@@ -38,6 +40,11 @@ const COMMON: FilterName[] = ['status', 'assignee', 'due', 'waitingFor', 'create
 const fieldsOf = (kind: Kind): FilterName[] =>
   kind === REPAIRS ? [...COMMON, 'store', 'disposition', 'isDangerous'] : [...COMMON, 'company'];
 
+const countOfStatus = (figures: Overview[Kind['overview']] | undefined, status: string) => {
+  const found = figures?.byStatus.find((each) => each.status === status);
+  return found && formatNumber(found.count);
+};
+
 /** The choices of each filter that has some; what is not listed here is typed. */
 const useChoices = (kind: Kind): Partial<Record<FilterName, Choice[]>> => {
   const { user } = useSession();
@@ -47,7 +54,7 @@ const useChoices = (kind: Kind): Partial<Record<FilterName, Choice[]>> => {
   return {
     status: kind.statuses.map((status) => ({
       label: describeStatus(status).label,
-      hint: overview?.byStatus.find((each) => each.status === status)?.count.toLocaleString(),
+      hint: countOfStatus(overview, status),
       search: { status },
     })),
     assignee: [
@@ -220,9 +227,7 @@ const ChoiceList = ({ label, choices, typed, search, onChoose }: ListProps) => {
   );
 };
 
-/** For an input of the kind `date`, which takes days as Swedes write them: 2026-11-17. */
-const dayOf = (at: string, isEnd: boolean): string =>
-  new Date(Date.parse(at) - (isEnd ? 1 : 0)).toLocaleDateString('sv');
+const dayAt = (at: string, isEnd: boolean): string => dayOf(new Date(Date.parse(at) - (isEnd ? 1 : 0)));
 /** The day's first midnight, or the one after it. */
 const instantOf = (day: string, isEnd: boolean): string => {
   const start = new Date(`${day}T00:00`);
@@ -241,7 +246,7 @@ interface DayProps {
 const FIRST_YEAR = '1900';
 
 const DayInput = ({ label, at, isEnd = false, onDay }: DayProps) => {
-  const filtered = at ? dayOf(at, isEnd) : '';
+  const filtered = at ? dayAt(at, isEnd) : '';
   const [before, setBefore] = useState(filtered);
   const [typed, setTyped] = useState(filtered);
   if (filtered !== before) {
@@ -256,7 +261,7 @@ const DayInput = ({ label, at, isEnd = false, onDay }: DayProps) => {
     <TextInput
       type="date"
       label={label}
-      max={dayOf(midnight(1), false)}
+      max={dayAt(midnight(1), false)}
       value={typed}
       onChange={({ currentTarget: { value } }) => take(value)}
     />

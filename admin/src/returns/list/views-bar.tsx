@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Bookmark, Pencil, Users } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { SavedView } from '../../../../contract/admin-work.ts';
+import { formatNumber } from '../../format.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { useSession } from '../../session/session.ts';
 import { overviewQuery } from '../../shop-queries.ts';
@@ -119,12 +120,12 @@ const Count = ({ kind, figure }: { kind: Kind; figure: (typeof BUILT_IN_VIEWS)[n
     figure === 'all' ? figures.byStatus.reduce((sum, each) => sum + each.count, 0) : figures[figure];
   return (
     <span className={styles['count']} data-late={(figure === 'overdue' && count > 0) || undefined}>
-      {count.toLocaleString()}
+      {formatNumber(count)}
     </span>
   );
 };
 
 const SavedCount = ({ kind, search }: { kind: Kind; search: ListSearch }) => {
   const { data } = useQuery(viewCountQuery(kind, search));
-  return data === undefined ? null : <span className={styles['count']}>{data.toLocaleString()}</span>;
+  return data === undefined ? null : <span className={styles['count']}>{formatNumber(data)}</span>;
 };

@@ -92,8 +92,10 @@ const useBulkMove = <Item extends AnyReturn>(
       const after = new Map<string, AnyReturn>();
       const send = async ({ id, updatedAt }: Item) =>
         after.set(id, await sendMove(kind, id, move.action, body, updatedAt));
-      const outcomes = await runForEach(items, send, stopping.current.signal, setDone);
-      clearTimeout(timer);
+      const outcomes = await runForEach(items, send, stopping.current.signal, setDone).finally(() => {
+        clearTimeout(timer);
+        setSlow(false);
+      });
       const read = await Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
       return read.map((outcome) => ({ ...outcome, after: after.get(outcome.item.id) ?? null }));
     },

@@ -15,6 +15,7 @@ import {
   type AnyReturn,
   DISPOSITION_LABELS,
   describeStatus,
+  dispositionLabel,
   REPAIR_MOVE_LABELS,
   TRADE_MOVE_LABELS,
 } from '../kinds.ts';
@@ -101,7 +102,7 @@ const reopeningWarning = (
 ) => {
   if (!reopens(status, to)) return null;
   const outcome = to === 'OFFLINE_RESOLVED' ? null : offlineDisposition;
-  return words.reopens(describeStatus(status).label, outcome && DISPOSITION_LABELS[outcome].label);
+  return words.reopens(describeStatus(status).label, outcome && dispositionLabel(outcome));
 };
 
 /** The contract lists the statuses in the order of the work. */

@@ -3,8 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Hourglass } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { dateFormat } from '../../format.ts';
 import { useBlocked } from '../../session/blocked.tsx';
 import { texts } from '../../texts.ts';
+import { wordFor } from '../../ui/known-word.ts';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { notifyDone, notifyFailed } from '../../ui/notify.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
@@ -14,12 +16,12 @@ import styles from './return-moves.module.css';
 const words = texts.waiting;
 const WaitingDialog = lazyPart(async () => (await import('./waiting.tsx')).WaitingDialog);
 
-/** "A part"; a newer service may have something that this page does not know. */
-export const whatName = (what: string): string => words.names[what as keyof typeof words.names] ?? what;
+/** "A part". */
+export const whatName = (what: string): string => wordFor(words.names, what);
 
 const DAY = { weekday: 'short', day: 'numeric', month: 'short' } as const;
-const day = new Intl.DateTimeFormat(undefined, DAY);
-const dayOfAnotherYear = new Intl.DateTimeFormat(undefined, { ...DAY, year: 'numeric' });
+const day = dateFormat(DAY);
+const dayOfAnotherYear = dateFormat({ ...DAY, year: 'numeric' });
 export const untilText = (until: string | null): string | null => {
   if (until === null) return null;
   const date = new Date(until);

@@ -1,7 +1,8 @@
 import { Button, Group, Input, Radio, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { WAITING_FOR } from '../../../../contract/lifecycle.ts';
+import { dayOf } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
@@ -10,28 +11,12 @@ import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
 import { runForEach, showResult } from './bulk-dialog.tsx';
 import { setWaiting, type Waiting } from './toasts.tsx';
+import { asTime, dayIn, faultIn, latestDay } from './waiting-days.ts';
 
 const words = texts.waiting;
 
-const NOON = 12;
 const WEEK_DAYS = 7;
 const MOST_LETTERS = 500;
-
-/** A day of the reader's calendar, as an input of the browser has it. */
-const dayIn = (days: number): string => {
-  const date = new Date();
-  date.setDate(date.getDate() + days);
-  return asDay(date);
-};
-/** Swedes write days as 2026-11-17. */
-const asDay = (date: Date): string => date.toLocaleDateString('sv');
-
-/** Noon of that day: it is the same day for nearly every colleague elsewhere. */
-export const asTime = (day: string): string => {
-  const date = new Date(`${day}T00:00:00`);
-  date.setHours(NOON);
-  return date.toISOString();
-};
 
 /** From Sunday to the next Monday is one day. */
 const toNextMonday = (): number => (WEEK_DAYS + 1 - new Date().getDay()) % WEEK_DAYS || WEEK_DAYS;
@@ -57,12 +42,23 @@ interface Props {
 
 /** Says what one return or many wait for. A toast tells of many, and of failures. */
 export const WaitingDialog = ({ kind, items, onClose }: Props) => {
-  const [values, setValues] = useState(() => presentValues(items));
+  const [saved] = useState(() => presentValues(items));
+  const [values, setValues] = useState(saved);
+  const [fault, setFault] = useState<string | null>(null);
+  const dayInput = useRef<HTMLInputElement>(null);
   const saving = useSaving(kind, items, onClose);
-  const set = (part: Partial<Values>) => setValues({ ...values, ...part });
+  const set = (part: Partial<Values>) => {
+    setValues({ ...values, ...part });
+    if (part.day !== undefined) setFault(null);
+  };
   const { what, day, note } = values;
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    // The browser has no value for a day that is not complete, or does not exist.
+    const isIncomplete = dayInput.current?.validity.badInput === true;
+    const found = isIncomplete ? words.noSuchDay : faultIn(day, saved.day);
+    setFault(found);
+    if (found !== null) return dayInput.current?.focus();
     saving.mutate({ what, until: day === '' ? null : asTime(day), note: note.trim() || null });
   };
   return (
@@ -90,7 +86,7 @@ export const WaitingDialog = ({ kind, items, onClose }: Props) => {
           ))}
         </Group>
       </Radio.Group>
-      <Input.Wrapper label={words.until} labelElement="div">
+      <Input.Wrapper label={words.until} labelElement="div" error={fault}>
         <Group gap={6} role="group" aria-label={words.until}>
           {CHIPS.map(({ label, day: of }) => (
             <Button
@@ -104,10 +100,13 @@ export const WaitingDialog = ({ kind, items, onClose }: Props) => {
             </Button>
           ))}
           <TextInput
+            ref={dayInput}
             type="date"
             size="xs"
             aria-label={words.otherDate}
             min={dayIn(0)}
+            max={latestDay()}
+            error={fault !== null}
             value={day}
             onChange={({ currentTarget }) => set({ day: currentTarget.value })}
           />
@@ -130,7 +129,7 @@ const presentValues = ([item, ...others]: readonly AnyReturn[]): Values => {
   const waiting = others.length === 0 ? item?.waitingFor : null;
   return {
     what: waiting?.what ?? 'PART',
-    day: waiting?.until ? asDay(new Date(waiting.until)) : '',
+    day: waiting?.until ? dayOf(new Date(waiting.until)) : '',
     note: waiting?.note ?? '',
   };
 };

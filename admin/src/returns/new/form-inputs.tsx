@@ -3,6 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
+import { decimalsOf } from '../../format.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
 import { texts } from '../../texts.ts';
 import { Section } from '../../ui/page-frame.tsx';
@@ -81,8 +82,7 @@ export const useCurrency = (): { code: string | null; decimals: number } => {
   const { data } = useQuery(shopSettingsQuery);
   const code = data?.currency ?? null;
   if (code === null) return { code, decimals: Number.POSITIVE_INFINITY };
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code });
-  return { code, decimals: format.resolvedOptions().maximumFractionDigits ?? 2 };
+  return { code, decimals: decimalsOf(code) };
 };
 
 interface DecimalProps extends Omit<TextInputProps, 'value' | 'onChange'> {

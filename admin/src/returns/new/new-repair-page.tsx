@@ -9,6 +9,7 @@ import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
 import { api } from '../../api.ts';
 import { texts } from '../../texts.ts';
 import { TextLink } from '../../ui/links.tsx';
+import { readBrowser, writeBrowser } from '../../ui/tab-storage.ts';
 import { describeStatus, REPAIRS } from '../kinds.ts';
 import type { ListPage } from '../queries.ts';
 import { ChoiceChips, Suggestions } from './chips.tsx';
@@ -71,7 +72,7 @@ const bodyOf = ({ faultyItem, tracking, ...rest }: Values, decimals: number) => 
 
 /** Remembered, because a counter stays in one store. */
 const LAST_STORE = 'handback.last-store';
-const initialValues = (): Values => ({ ...EMPTY, storeId: localStorage.getItem(LAST_STORE) ?? '' });
+const initialValues = (): Values => ({ ...EMPTY, storeId: readBrowser(LAST_STORE) ?? '' });
 
 export const NewRepairPage = () => {
   const { decimals } = useCurrency();
@@ -81,7 +82,7 @@ export const NewRepairPage = () => {
       schema={CreateOfflineRepair}
       initialValues={initialValues}
       bodyOf={(values) => bodyOf(values, decimals)}
-      onCreated={({ storeId }) => localStorage.setItem(LAST_STORE, storeId.trim())}
+      onCreated={({ storeId }) => writeBrowser(LAST_STORE, storeId.trim())}
       canPrint
     >
       {(form) => <Inputs form={form} decimals={decimals} />}

@@ -4,13 +4,13 @@ import { useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import type { ShopSettings } from '../../../../contract/shop-settings.ts';
+import { formatNumber } from '../../format.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
 import { texts } from '../../texts.ts';
 import { Slip, type SlipData, type SlipSize } from '../../ui/slip/slip.tsx';
 import { useRemembered } from '../../ui/tab-storage.ts';
 import { isErased } from '../../ui/two-lines.tsx';
 import { type AnyReturn, addressLines } from '../kinds.ts';
-import { formatNumber } from '../numbers.ts';
 import styles from './print-page.module.css';
 
 const words = texts.print;

@@ -1,9 +1,10 @@
 import { TextInput } from '@mantine/core';
 import { type FocusEvent, type RefObject, useEffect } from 'react';
+import { formatNumber } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import { columnClass, type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
 import { ItemName } from '../detail/trade-items.tsx';
-import { formatNumber, totalOf, useMoney } from '../numbers.ts';
+import { totalOf, useMoney } from '../numbers.ts';
 import { type Counted, type Counts, countedOf, type Item } from './counts.ts';
 import styles from './receive.module.css';
 

@@ -1,8 +1,8 @@
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import { formatNumber } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import type { ScanOutcome } from '../../ui/scanning.tsx';
 import { readNumber } from '../new/read-number.ts';
-import { formatNumber } from '../numbers.ts';
 
 // What was counted of a trade return, as it was typed: `received.1`, `accepted.1` and `note.1` of line 1, and so on. A line without a
 // figure was not counted yet; without `accepted`, all that was received is.

@@ -1,4 +1,5 @@
 import type { ShopSettings } from '../../../../contract/shop-settings.ts';
+import { dateFormat } from '../../format.ts';
 import { texts } from '../../texts.ts';
 import { isErased } from '../two-lines.tsx';
 import { Barcode, QrCode } from './codes.tsx';
@@ -37,7 +38,7 @@ export const Slip = ({ size, ...props }: SlipProps) => (
 type Content = Omit<SlipProps, 'size'>;
 
 const dateOf = (at: string, timeZone: string | null, dateStyle: 'long' | 'medium' = 'long'): string =>
-  new Intl.DateTimeFormat(undefined, { dateStyle, ...(timeZone ? { timeZone } : {}) }).format(new Date(at));
+  dateFormat({ dateStyle, ...(timeZone ? { timeZone } : {}) }).format(new Date(at));
 
 const PaperSlip = ({ letterhead, slip, copy }: Content) => (
   <>
@@ -89,8 +90,9 @@ const Head = ({ letterhead: { shopName, name, logo, ...shop } }: Pick<Content, '
     {logo ? <img src={logo} alt="" className={styles['logo']} /> : null}
     <div className={styles['shop']}>
       <strong>{name ?? shopName}</strong>
-      {[...shop.address, shop.phone, shop.email].filter(Boolean).map((line) => (
-        <span key={line}>{line}</span>
+      {[...shop.address, shop.phone, shop.email].filter(Boolean).map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be equal
+        <span key={index}>{line}</span>
       ))}
     </div>
   </header>
