@@ -4,12 +4,14 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { apiClientRoutes } from '../api-clients/routes.ts';
 import { auditRoutes } from '../audit/routes.ts';
+import { isLockTimeout } from '../db/database-errors.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { noRoute, refuseOtherMethods } from '../http/error-answers.ts';
 import { describeApi, serveDocument } from '../http/openapi.ts';
 import { createServer } from '../http/server.ts';
-import { DAY_MS } from '../lib/time.ts';
+import { QueueTimeout } from '../lib/batch.ts';
+import { DAY_MS, isoOrNull } from '../lib/time.ts';
 import { overviewRoutes } from '../overview/routes.ts';
 import { erasureRoutes, formerEmployeeRoutes, personalDataRoutes } from '../personal-data/routes.ts';
 import { returnAdminRoutes, returnRoutes } from '../returns/routes.ts';
@@ -46,6 +48,27 @@ const warnOfUntrustedProxy = (app: FastifyInstance, { log, clock, background }: 
   });
 };
 
+const BLOCKERS_EVERY_MS = 60_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** Of requests that fail at a lock, the log otherwise has only that they waited too long. */
+const logBlockers = (app: FastifyInstance, { log, blockers }: Context): void => {
+  let nextLookMs = 0;
+  const look = async (): Promise<void> => {
+    nextLookMs = performance.now() + LOOK_EVERY_MS;
+    const sessions = (await blockers()).map((each) => ({ ...each, since: isoOrNull(each.since) }));
+    if (sessions.length === 0) return;
+    nextLookMs = performance.now() + BLOCKERS_EVERY_MS;
+    log.warn({ sessions }, 'requests wait for locks that other sessions of the database hold');
+  };
+  app.addHook('onError', (_request, _reply, error, done) => {
+    const isOfLock = error instanceof QueueTimeout || isLockTimeout(error);
+    if (isOfLock && performance.now() >= nextLookMs)
+      look().catch(warning(log, 'the sessions that hold locks could not be read'));
+    done();
+  });
+};
+
 type Routes = (app: FastifyInstance, ctx: Context) => void;
 
 const EXTERNAL_ROUTES: Routes[] = [returnRoutes, usageRoutes, eventRoutes, deliveryRoutes, erasureRoutes];
@@ -72,6 +95,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     callerFields: ({ caller }) => (caller ? { shopId: caller.shop.id, actorId: caller.actor.id } : {}),
   });
   if (config.trustProxy === false) warnOfUntrustedProxy(app, ctx);
+  logBlockers(app, ctx);
   const limitPages = pageLimitGate();
   watchQueue(ctx);
   operationRoutes(app, ctx);

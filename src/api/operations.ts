@@ -25,14 +25,24 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   let checking = Promise.resolve();
   let checkedAt = Number.NEGATIVE_INFINITY;
-  app.get('/readyz', healthCheck, async () => {
-    if (app.connections.isDraining)
-      throw new ServiceError('SERVICE_UNAVAILABLE', { message: 'The service is stopping.', quiet: true });
+  const checkReady = (): Promise<void> => {
     if (performance.now() - checkedAt > SHARED_FOR_MS) {
       checkedAt = performance.now();
       checking = ctx.checkReady();
     }
-    await checking.catch((cause) => {
+    return checking;
+  };
+  // For installations whose proxy asks no /readyz, and for hours without a caller.
+  ctx.metrics.watch('handback_ready', '1 while the database responds and takes writes, else 0.', () =>
+    checkReady().then(
+      () => 1,
+      () => 0,
+    ),
+  );
+  app.get('/readyz', healthCheck, async () => {
+    if (app.connections.isDraining)
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message: 'The service is stopping.', quiet: true });
+    await checkReady().catch((cause) => {
       const message = 'The database does not answer, or takes no writes.';
       throw new ServiceError('SERVICE_UNAVAILABLE', { message, cause });
     });

@@ -32,8 +32,8 @@ class TooLate extends Error {}
 export const isTooLate = (error: unknown): boolean =>
   error instanceof TooLate || (error as { code?: unknown }).code === '57014';
 
-/** How long one statement and one check may take, also in a database with millions of rows. */
-export const STATEMENT_MS = 5_000;
+/** How long one statement, a wait for a lock and a whole check may take, also in a database with millions of rows. */
+export const DOCTOR_LIMITS = { statementMs: 5_000, lockMs: 2_000 };
 const CHECK_MS = 15_000;
 
 const deadline = (): (() => void) => {
@@ -47,7 +47,7 @@ const deadline = (): (() => void) => {
 
 const NAMED = 3;
 
-const some = (names: string[]): string =>
+export const some = (names: string[]): string =>
   names.length <= NAMED
     ? names.join(', ')
     : `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;

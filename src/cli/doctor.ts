@@ -1,14 +1,20 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { isUnavailable, reasonOf } from '../db/database-errors.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Blocker } from '../db/database.ts';
+import { isLockTimeout, isUnavailable, reasonOf } from '../db/database-errors.ts';
 import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { detectPooler } from '../db/open.ts';
+import { connectionRoom, findBlockers } from '../db/postgres/activity.ts';
+import { connectionsOf } from '../db/postgres/pools.ts';
 import { type PoolerMode, type Reading, type ServerFacts, tryWrite, withSnapshot } from '../db/transfer.ts';
+import { toIso } from '../lib/time.ts';
+import { checkMailServer } from '../mail/mailer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { IdentityProvider, ProviderRefusal } from '../staff/oidc.ts';
-import { print } from './command.ts';
-import { DATA_CHECKS, type Finding, isTooLate, ok, STATEMENT_MS, warn, wrong } from './doctor-data.ts';
+import { print, printable } from './command.ts';
+import { DATA_CHECKS, DOCTOR_LIMITS, type Finding, isTooLate, ok, some, warn, wrong } from './doctor-data.ts';
 
 type Look = (check: string, work: () => Promise<Finding | null>) => Promise<Finding | null>;
 
@@ -33,23 +39,30 @@ const examine = async (look: Look): Promise<void> => {
   if (settings?.state === 'wrong') return;
   const config = readConfig(process.env);
   const read = <Found>(work: (reading: Reading) => Promise<Found>) =>
-    withSnapshot(config, work, STATEMENT_MS);
+    withSnapshot(config, work, DOCTOR_LIMITS);
   const server = await look('database', () => read(async (reading) => checkServer(await reading.server())));
   if (server?.state === 'ok') {
     const schema = await look('migrations', () => read(checkMigrations));
     await look('pooler', () => detectPooler(config).then((mode) => mode && POOLERS[mode]));
     if (schema?.state === 'ok') {
       await look('writes', () => tryWrite(config).then(() => ok('are taken')));
+      if (config.databaseUrl) {
+        await look('locks', () => read(checkLocks));
+        await look('connections', () => read((reading) => checkConnections(reading, config)));
+      }
       for (const [name, check] of DATA_CHECKS)
         await look(name, () => read((reading) => check(reading, config)));
     } else await look('data', async () => warn('not checked: its schema is not that of this release'));
   }
   await look('disk', () => checkDisk(config));
+  await look('mail', () => checkMail(config));
   await look('provider', () => checkProvider(config));
 };
 
 const failed = (error: unknown): Finding => {
   if (isTooLate(error)) return warn('not checked in time');
+  if (isLockTimeout(error))
+    return wrong('another session holds a lock on what is to be checked: see the line locks');
   if (error instanceof ConfigError) return wrong(error.message);
   const why = explainStartFailure(error);
   if (isUnavailable(error)) return wrong(reasonOf(error) ?? why);
@@ -100,6 +113,47 @@ const POOLERS: Record<PoolerMode, Finding> = {
   ),
 };
 
+/** The service waits for a lock in slices of less than a second: one look would miss it. */
+const LOOKS = 5;
+const LOOK_AGAIN_MS = 200;
+
+const checkLocks = async ({ db }: Reading): Promise<Finding> => {
+  const found = new Map<number, Blocker>();
+  for (let looks = 0; looks < LOOKS; looks++) {
+    for (const blocker of await findBlockers(db)) {
+      const known = found.get(blocker.pid);
+      if (!known || known.blocks <= blocker.blocks) found.set(blocker.pid, blocker);
+    }
+    await pause(LOOK_AGAIN_MS);
+  }
+  const all = [...found.values()].sort((one, other) => Number(one.waitsItself) - Number(other.waitsItself));
+  const [first] = all;
+  if (!first) return ok('no session of the database waits for a lock');
+  const words = some(all.map(inWords));
+  const isBlocking = all.some(({ blocks }) => blocks > 0);
+  return isBlocking
+    ? wrong(`${words}: end the first, there or with select pg_terminate_backend(${first.pid})`)
+    : warn(`${words}: it may hold locks; end it if nobody uses it`);
+};
+
+const inWords = ({ pid, application, state, since, blocks, blocksOwn, waitsItself }: Blocker): string => {
+  const known = [printable(application), state, since !== null && `transaction since ${toIso(since)}`];
+  const who = pid === 0 ? 'a prepared transaction' : `session ${pid}`;
+  const waiting = waitsItself ? 'waits itself, and ' : '';
+  const does = blocks > 0 ? ` ${waiting}keeps ${blocks} waiting, ${blocksOwn} of them of Handback` : '';
+  return `${who} (${known.filter(Boolean).join(', ')})${does}`;
+};
+
+const checkConnections = async ({ db }: Reading, { poolSizes }: Config): Promise<Finding> => {
+  const { room, processes } = await connectionRoom(db);
+  const most = Math.max(1, processes) * connectionsOf(poolSizes);
+  const who = processes > 1 ? `${processes} processes` : 'a process';
+  const words = `${who} may open ${most} connections, and the server has ${room} for them`;
+  return most <= room
+    ? ok(words)
+    : warn(`${words}: raise max_connections there by ${most - room} at least, or lower DATABASE_POOLS`);
+};
+
 const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;
 /** Less than a large creation with its indexes takes. */
@@ -114,6 +168,15 @@ const checkDisk = async (config: Config): Promise<Finding | null> => {
   if (free < FULL_BYTES) return wrong(`${words}: it is full, and writes fail; free some space`);
   if (free < TOO_LITTLE_BYTES) return wrong(`${words}: free some space, or writes will soon fail`);
   return free < LITTLE_BYTES ? warn(`${words}: free some space soon`) : ok(words);
+};
+
+const checkMail = async ({ mail }: Config): Promise<Finding | null> => {
+  if (!mail) return null;
+  const { hostname } = new URL(mail.smtpUrl);
+  const problem = await checkMailServer(mail);
+  return problem
+    ? wrong(`${hostname}: ${problem}; handback mail test ADDRESS tries it`)
+    : ok(`${hostname} answers and takes the login; handback mail test ADDRESS sends one`);
 };
 
 const checkProvider = async ({ provider, passwordSignIn }: Config): Promise<Finding | null> => {

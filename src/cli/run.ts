@@ -1,9 +1,10 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
+import { email as emailField } from '../../contract/fields.ts';
 import { readConfig, VERSION } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
-import { command, httpStatus, notice, print, wholeNumber, withContext } from './command.ts';
+import { by, command, httpStatus, notice, print, wholeNumber, withContext } from './command.ts';
 import { addShopCommands, once } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
@@ -67,6 +68,10 @@ const addServiceCommands = (handback: Command): void => {
   ).action(async ({ json }) => (await import('./status.ts')).status(json));
   command(handback, 'doctor', 'check settings, database, keys and counters; exit 1 if one is wrong').action(
     async ({ json }) => (await import('./doctor.ts')).doctor(json),
+  );
+  const mail = handback.command('mail').description('the mail server in SMTP_URL');
+  command(mail, 'test <address>', 'send one mail now, and say whether the mail server took it').action(
+    async (to, { json }) => (await import('./mail-test.ts')).mailTest(by(emailField())(to), json),
   );
 };
 

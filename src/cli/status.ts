@@ -7,7 +7,7 @@ import { type Config, readConfig, type SettingInForce, VERSION } from '../servic
 import { CliFailure } from '../service/start-failure.ts';
 import { findReceivers, findWaiting } from '../webhooks/queue.ts';
 import { type CommandResult, print } from './command.ts';
-import { nowOf, STATEMENT_MS } from './doctor-data.ts';
+import { DOCTOR_LIMITS, nowOf } from './doctor-data.ts';
 
 // `status`: the whole installation at a glance. It changes nothing; `doctor` judges.
 
@@ -23,7 +23,7 @@ const iso = (ms: number | null | undefined): string | null =>
 export const status = async (json: boolean | undefined): Promise<void> => {
   const settings: SettingInForce[] = [];
   const config = readConfig(process.env, (setting) => settings.push(setting));
-  const found = await withSnapshot(config, (reading) => look(reading, config), STATEMENT_MS);
+  const found = await withSnapshot(config, (reading) => look(reading, config), DOCTOR_LIMITS);
   if (json) return print({ version: VERSION, ...found, settings }, true);
   const { receivers, keys, ...rest } = found;
   print(flat({ version: VERSION, ...rest }), false);

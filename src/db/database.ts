@@ -63,6 +63,22 @@ export interface Observer {
   onDatabaseError(what: string, error: unknown): void;
 }
 
+/** A session of the database server whose locks others wait for, or whose transaction seems forgotten. */
+export interface Blocker {
+  /** 0: a prepared transaction, which has no session. */
+  pid: number;
+  /** The name that the program gave itself; empty where it gave none. */
+  application: string;
+  /** `idle in transaction` for example; null where this user may not know. */
+  state: string | null;
+  /** When its transaction began; null where this user may not know. */
+  since: number | null;
+  /** How many sessions wait for it, and how many of them are the service's. */
+  blocks: number;
+  blocksOwn: number;
+  waitsItself: boolean;
+}
+
 /** What an engine gives the features; only this folder knows which engine it is. */
 export interface Database extends Dialect {
   clock: Clock;
@@ -95,6 +111,8 @@ export interface Database extends Dialect {
   onWake(topic: WakeTopic, listener: WakeListener): () => void;
   /** Throws unless the database answers and takes a write: one that only answers reads, or whose disk is full, is not ready. */
   checkReady(): Promise<void>;
+  /** Empty on SQLite, whose only lock is the one on its file. */
+  blockers(): Promise<Blocker[]>;
   close(): Promise<void>;
 }
 

@@ -84,10 +84,10 @@ const transferOf = (
 export const withSnapshot = <Result>(
   { databaseUrl, dataDir }: Where,
   work: (reading: Reading) => Promise<Result>,
-  statementTimeoutMs = 0,
+  { statementMs = 0, lockMs = 0 } = {},
 ): Promise<Result> =>
   databaseUrl
-    ? alone(databaseUrl, { statement_timeout: statementTimeoutMs }, (db) =>
+    ? alone(databaseUrl, { statement_timeout: statementMs, lock_timeout: lockMs }, (db) =>
         db
           .transaction()
           .setIsolationLevel('repeatable read')

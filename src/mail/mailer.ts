@@ -56,8 +56,42 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
   });
 };
 
-/** Sends mails after the request that asked for them: a slow or dead mail server delays no answer. */
-export const openMailer = (settings: MailSettings, log: Logger) => {
+/** What is wrong with the mail server, in words; null: it can be reached, speaks TLS where it must and accepts the login. */
+export const checkMailServer = async (settings: MailSettings): Promise<string | null> =>
+  inWords(settings, (transport) => transport.verify());
+
+export const sendTestMail = async (
+  settings: MailSettings,
+  to: string,
+  url: string,
+): Promise<string | null> => {
+  const text = `This mail shows that ${url} can send mails.`;
+  const message = { from: settings.from, to: { name: '', address: to }, subject: 'Test mail', text };
+  return inWords(settings, (transport) => transport.sendMail(message));
+};
+
+const inWords = async (
+  settings: MailSettings,
+  work: (transport: Transporter) => Promise<unknown>,
+): Promise<string | null> => {
+  const transport = await openTransport(settings);
+  try {
+    await withTimeout(work(transport), ATTEMPT_MS, tooLate);
+    return null;
+  } catch (error) {
+    const { code, answer, reason } = reasonOf(error);
+    return `${reason} [${[code, answer].filter(Boolean).join(' ')}]`;
+  } finally {
+    transport.close();
+  }
+};
+
+/** Sends mails after the request that asked for them: a slow or dead mail server delays no answer. `onEnd` hears what became of each. */
+export const openMailer = (
+  settings: MailSettings,
+  log: Logger,
+  onEnd: (result: 'sent' | 'failed') => void = () => {},
+) => {
   const stopping = new AbortController();
   const queue = new BoundedQueue(LIMITS);
   const unfinished = new Set<Promise<void>>();
@@ -71,12 +105,14 @@ export const openMailer = (settings: MailSettings, log: Logger) => {
       // As an object, so that nothing in it is read as a second address.
       const message = { ...mail, from: settings.from, to: { name: '', address: mail.to } };
       await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
+      onEnd('sent');
     } catch (error) {
       const reason = reasonOf(error);
       // Too many wait, or the server understood and said no: asking again changes nothing.
       const isFinal = reason.code === 'TOO_MANY' || (reason.answer ?? 0) >= 500;
       if (waitMs === undefined || isFinal || stopping.signal.aborted) {
         allSent = false;
+        onEnd('failed');
         log.error(reason, 'a mail could not be sent and was given up');
         return;
       }

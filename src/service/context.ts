@@ -86,7 +86,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     metrics,
     secrets,
     addressGuard: addressGuard({ allowPrivate: config.allowPrivateWebhooks, resolve: overrides.resolve }),
-    mail: config.mail && openMailer(config.mail, log),
+    mail: config.mail && openMailer(config.mail, log, (result) => metrics.mails.inc({ result })),
   } as Context;
   return Object.assign(ctx, {
     authenticate: createAuthenticate(ctx),

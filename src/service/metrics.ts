@@ -17,8 +17,12 @@ export const createMetrics = () => {
     help: string,
     { labelNames = [] as Label[], buckets = LATENCY_BUCKETS_S } = {},
   ) => new Histogram({ name, help, labelNames, buckets, registers });
+  const mails = counter('handback_mails_total', 'Mails by result: sent, or failed (given up).', ['result']);
+  // There from the start, so that the first one that fails is an increase.
+  for (const result of ['sent', 'failed'] as const) mails.inc({ result }, 0);
   return {
     registry,
+    mails,
     requests: histogram(
       'handback_http_request_duration_seconds',
       'Time to answer a request, by method, route and status.',

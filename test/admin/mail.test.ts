@@ -134,6 +134,9 @@ describe('where mails are sent', () => {
     mails.answers.push(550);
     expect((await admin.post(`/users/${id}/link`)).status).toBe(201);
     await until('it is given up', () => t.logs.some((line) => line.includes('given up')));
+    const counted = await t.ctx.metrics.registry.metrics();
+    expect(counted).toContain('handback_mails_total{result="sent"} 1\n');
+    expect(counted).toContain('handback_mails_total{result="failed"} 1\n');
     expect(await t.ctx.mail?.finish()).toBe(false);
     expect(mails.attempts).toBe(3);
     const logged = t.logs.join('');

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ISO, UNKNOWN_ID, UUID7 } from '../support/api.ts';
@@ -197,6 +197,34 @@ describe('a mail that cannot be sent', () => {
     expect({ status, json }).toMatchObject({ status: 0, json: { mailed: false } });
     expect(stderr).toMatch(/^handback: a mail could not be sent[^\n]*user and password in SMTP_URL\n$/);
     expect(stderr).not.toMatch(/wrong-one|ada@/);
+  });
+});
+
+describe('mail test', () => {
+  it('sends one mail, or says why not, and needs no database', async () => {
+    const mails = await mailServer({ password: 'right' });
+    const env = { ...mails.env, DATA_DIR: join(temporaryFolder(), 'none') };
+    const url = (password: string) => mails.env.SMTP_URL.replace('//', `//me:${password}@`);
+    expect(await cliHere(['mail', 'test', 'ada@example.com'], { ...env, SMTP_URL: url('right') })).toEqual({
+      sent: true,
+      to: 'ada@example.com',
+      from: mails.env.MAIL_FROM,
+    });
+    expect(mails.received).toMatchObject([
+      { to: ['ada@example.com'], text: expect.stringContaining('Test mail') },
+    ]);
+    const refused = await failing(['mail', 'test', 'ada@example.com'], {
+      ...env,
+      SMTP_URL: url('wrong-one'),
+    });
+    expect(refused).toMatch(/the mail was not sent: .* user and password in SMTP_URL \[EAUTH 535\]/);
+    expect(refused).not.toContain('wrong-one');
+    const none = { DATA_DIR: env.DATA_DIR };
+    expect(await failing(['mail', 'test', 'ada@example.com'], none)).toMatch(
+      /no mail server is set up: SMTP_URL/,
+    );
+    expect(await run(['mail', 'test', 'ada'], env)).toMatchObject({ status: 2, stdout: '' });
+    expect(existsSync(env.DATA_DIR)).toBe(false);
   });
 });
 

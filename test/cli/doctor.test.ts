@@ -5,8 +5,10 @@ import { everyRow } from '../support/backups.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { scriptedProvider } from '../support/identity-provider.ts';
+import { freePort } from '../support/postgres-server.ts';
 import { emptyDatabase, holdWriteLock, launch, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
+import { mailServer } from '../support/smtp.ts';
 
 const CHECKS =
   'settings,database,migrations,writes,clock,secret key,queue,keys,backup,totals,counters,disk'.split(',');
@@ -42,6 +44,29 @@ describe('doctor', () => {
       message: expect.stringContaining('cannot be reached'),
     });
     expect(await look({ PASSWORD_SIGN_IN: 'false' })).toMatchObject({ state: 'wrong' });
+  });
+
+  it('asks the mail server whether it takes the login, and sends nothing', async () => {
+    const env = await migratedDatabase();
+    const mails = await mailServer({ password: 'right' });
+    const look = async (password: string, SMTP_URL = mails.env.SMTP_URL) =>
+      (await doctor({ ...env, ...mails.env, SMTP_URL: SMTP_URL.replace('//', `//me:${password}@`) }))['mail'];
+    expect(await look('right')).toMatchObject({
+      state: 'ok',
+      message: expect.stringContaining('127.0.0.1 answers and takes the login'),
+    });
+    const refused = await look('wrong-one');
+    expect(refused).toMatchObject({
+      state: 'wrong',
+      message: expect.stringContaining('does not accept the user and password in SMTP_URL [EAUTH 535]'),
+    });
+    expect(refused?.message).not.toContain('wrong-one');
+    expect(await look('right', `smtp://127.0.0.1:${await freePort()}`)).toMatchObject({
+      state: 'wrong',
+      message: expect.stringMatching(/cannot be reached.*handback mail test ADDRESS/),
+    });
+    expect(mails.received).toEqual([]);
+    expect((await doctor(env))['mail']).toBeUndefined();
   });
 
   it.each<[what: string, change: string, check: string, about: RegExp]>([

@@ -2,12 +2,19 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'undici';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repeatedly } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
+import { onServer } from '../support/postgres-databases.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { type Env, migratedDatabase, startServer, temporaryFolder } from '../support/process.ts';
+import {
+  type Env,
+  emptyDatabase,
+  migratedDatabase,
+  startServer,
+  temporaryFolder,
+} from '../support/process.ts';
 import { makeCertificate, startHaproxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
@@ -23,16 +30,14 @@ const startProxy = async (serverPorts: number[]) => {
   const folder = temporaryFolder();
   makeCertificate(folder, 'tls');
   const [plain, secure] = [await freePort(), await freePort()];
-  let servers = 0;
   const configuration = CONFIGURATION.replaceAll('/run/secrets', folder)
     .replace('bind :80\n', `bind 127.0.0.1:${plain}\n`)
     .replace('bind :443 ', `bind 127.0.0.1:${secure} `)
-    .replace(/api-\d:3000/g, () => `127.0.0.1:${serverPorts[servers++]}`);
-  expect(servers).toBe(serverPorts.length);
-  const uses = await startHaproxy(configuration);
+    .replace(/api-(\d):3000/g, (_, server) => `127.0.0.1:${serverPorts[Number(server) - 1]}`);
+  const { uses, lacks } = await startHaproxy(configuration);
   await uses('api-1');
   await uses('api-2');
-  return { plain: `http://127.0.0.1:${plain}`, secure: `https://127.0.0.1:${secure}`, uses };
+  return { plain: `http://127.0.0.1:${plain}`, secure: `https://127.0.0.1:${secure}`, uses, lacks };
 };
 
 /** A caller with an address and a connection of its own, who trusts our certificate and lies about its address. */
@@ -58,6 +63,23 @@ const startTwo = async (env: Env) => {
   const ports = [await freePort(), await freePort()];
   const start = (port: number) => startServer({ ...env, TRUST_PROXY: '1', PORT: String(port) });
   return { ports, start, servers: await Promise.all(ports.map(start)) };
+};
+
+const expectNotReady = ({
+  status,
+  headers,
+  text,
+}: Awaited<ReturnType<ReturnType<typeof callerOf>>>): void => {
+  expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'application/json', '2']);
+  const { docs, requestId, ...body } = JSON.parse(text);
+  expect(body).toEqual({
+    statusCode: 503,
+    error: 'Service Unavailable',
+    message: 'The service cannot do this right now: try again in a moment.',
+    code: 'SERVICE_UNAVAILABLE',
+  });
+  expect(docs).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/docs\/errors#SERVICE_UNAVAILABLE$/);
+  expect(requestId).toBe(headers['x-request-id']);
 };
 
 describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
@@ -114,6 +136,31 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     for (let i = 0; i < 10; i += 1) expect((await ask('/healthz')).status).toBe(200);
   });
 
+  it('callers read while the database takes no writes, and get the error of the API where no process runs', async () => {
+    // Not one that other tests use again.
+    const env = await emptyDatabase();
+    const { key } = await makeShop(env);
+    const { ports, servers } = await startTwo(env);
+    const { secure, uses, lacks } = await startProxy(ports);
+    const ask = callerOf(secure);
+    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
+    const server = inject('postgresUrl');
+    await onServer(server, `alter database ${name} set default_transaction_read_only = on`);
+    await onServer(
+      server,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+    );
+    await lacks('handback');
+    await uses('api-1', 'reads');
+    for (let i = 0; i < 10; i += 1) {
+      expect((await ask(`${BASE_PATH}/offline-repairs`, key)).status).toBe(200);
+      expectNotReady(await ask(`${BASE_PATH}/offline-repairs`, key, repairBody()));
+    }
+    for (const each of servers) await each.stop('SIGKILL');
+    await lacks('reads');
+    expectNotReady(await ask(`${BASE_PATH}/offline-repairs`, key));
+  });
+
   it('callers cannot choose the address that counts, nor read the metrics, nor go without TLS', async () => {
     const { ports } = await startTwo(await migratedDatabase());
     const { plain, secure } = await startProxy(ports);
@@ -121,7 +168,8 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     const remaining = async () => Number((await ask(`${BASE_PATH}/usage`)).headers['ratelimit-remaining']);
     const first = await remaining();
     expect(await remaining()).toBe(first - 1);
-    expect(await ask('/metrics')).toMatchObject({ status: 404 });
+    for (const path of ['/metrics', '/%6detrics', '/returns/%6Det%72ics'])
+      expect(await ask(path)).toMatchObject({ status: 404, headers: { 'content-length': '0' } });
     const { status, headers } = await callerOf(plain)('/docs/');
     expect({ status, location: headers['location'] }).toEqual({
       status: 308,

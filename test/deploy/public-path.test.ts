@@ -34,7 +34,7 @@ const haproxy = async (port: number, servicePort: number, removesPath: boolean):
     ...(removesPath ? ['  http-request replace-path ^/returns/?(.*) /\\1'] : []),
     `  server api-1 127.0.0.1:${servicePort} check inter 500ms`,
   ];
-  const uses = await startHaproxy(lines.join('\n'));
+  const { uses } = await startHaproxy(lines.join('\n'));
   await uses('api-1');
 };
 

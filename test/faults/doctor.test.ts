@@ -1,12 +1,28 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { wrongClock } from '../support/faults.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { emptyDatabase, lookInto, migratedDatabase, run } from '../support/process.ts';
+import { type Env, emptyDatabase, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { throughPgbouncer } from '../support/proxies.ts';
-import { makeShop } from '../support/shops.ts';
+import { makeShop, startShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
+import { until } from '../support/until.ts';
+
+const session = async (env: Env, application_name: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: env['DATABASE_URL'], application_name });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+};
+const waitsForLock = async (env: Env, count: number): Promise<boolean> => {
+  const { rows } = await sql`select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(lookInto(env));
+  return rows.length === count;
+};
+const pidOf = async (client?: pg.Client): Promise<number> =>
+  (await client?.query('select pg_backend_pid() as pid'))?.rows[0]?.pid;
 
 describe('doctor on PostgreSQL', () => {
   it('says why the database cannot be reached', async () => {
@@ -41,16 +57,60 @@ describe('doctor on PostgreSQL', () => {
     });
   });
 
-  it('gives up on what takes too long, and goes on', async () => {
+  it('names the session that holds a lock, and those that wait, but nothing of what they run', async () => {
     const env = await filled();
-    const db = lookInto(env);
-    const found = await db.transaction().execute(async (trx) => {
-      await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
-      await sql`lock table trade_returns in access exclusive mode`.execute(trx);
-      return doctor(env, run);
+    const [holder, waiting, requests] = await Promise.all(
+      ['an operator', 'a migration', 'handback'].map((application_name) => session(env, application_name)),
+    );
+    const [pid, waitingPid] = await Promise.all([pidOf(holder), pidOf(waiting)]);
+    await holder?.query("begin; select 'secret' from trade_returns");
+    const altering = waiting?.query("alter table trade_returns add column secret text default 'secret'");
+    const reading = until('both wait', () => waitsForLock(env, 1)).then(() =>
+      requests?.query('select from trade_returns'),
+    );
+    await until('both wait', () => waitsForLock(env, 2));
+    const found = await until('the locks are old', async () => {
+      const checks = await doctor(env, run);
+      return / waits itself, /.test(checks['locks']?.message ?? '') && checks;
     });
-    expect(found['totals']).toEqual({ check: 'totals', state: 'warn', message: 'not checked in time' });
+    await holder?.query('rollback');
+    await Promise.all([altering, reading]);
+    expect(found['locks']?.message).toMatch(
+      new RegExp(
+        `^session ${pid} \\(an operator, idle in transaction, transaction since \\S+Z\\) keeps 1 waiting, 0 of them of Handback, ` +
+          `session ${waitingPid} \\(a migration, active, transaction since \\S+Z\\) waits itself, and keeps 1 waiting, 1 of them of Handback: ` +
+          `end the first.*pg_terminate_backend\\(${pid}\\)$`,
+      ),
+    );
+    expect(JSON.stringify(found)).not.toContain('secret text');
+    expect(JSON.stringify(found)).not.toContain("'secret'");
+    expect(found['totals']).toMatchObject({ state: 'wrong', message: expect.stringContaining('line locks') });
     expect(found['queue']?.state).toBe('ok');
+    expect((await doctor(env, run))['locks']).toEqual({
+      check: 'locks',
+      state: 'ok',
+      message: 'no session of the database waits for a lock',
+    });
+  });
+
+  it('compares the connections that processes may open with what the server has for them', async () => {
+    const { env } = await startShop();
+    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
+    const look = async (limit: number) => {
+      await sql`alter database ${sql.id(name)} connection limit ${sql.lit(limit)}`.execute(lookInto(env));
+      return (await doctor(env))['connections'];
+    };
+    expect(await look(100)).toMatchObject({
+      state: 'ok',
+      message: expect.stringMatching(/^a process may open 24 connections, and the server has 9\d for them$/),
+    });
+    expect(await look(20)).toMatchObject({
+      state: 'warn',
+      message: expect.stringMatching(
+        /has 1\d for them: raise max_connections there by \d+ at least, or lower DATABASE_POOLS/,
+      ),
+    });
+    await look(-1);
   });
 
   it('sees how a pooler works', needs('pgbouncer'), async () => {

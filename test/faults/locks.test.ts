@@ -136,6 +136,36 @@ describe('a return whose row is locked', () => {
 });
 
 describe('a shop whose counter is locked', () => {
+  it('is a line of the log that names the session, and what it runs is not in it', async () => {
+    const { env, server, shopId } = await setUp();
+    const { holder, release } = await holding(env, COUNTERS, [[shopId]]);
+    const { rows } = await holder.query("select pg_backend_pid() as pid, 'secret' as mark");
+    const message = 'requests wait for locks that other sessions of the database hold';
+    const lines = () => server.logs().filter(({ msg }) => msg === message);
+    await until('it is logged', async () => {
+      expect((await server.create()).status).toBe(503);
+      return lines()[0];
+    });
+    await release();
+    expect(lines()).toEqual([
+      expect.objectContaining({
+        level: 40,
+        sessions: [
+          {
+            pid: rows[0].pid,
+            application: '',
+            state: 'idle in transaction',
+            since: expect.stringMatching(/Z$/),
+            blocks: expect.any(Number),
+            blocksOwn: expect.any(Number),
+            waitsItself: false,
+          },
+        ],
+      }),
+    ]);
+    expect(server.stdout).not.toMatch(/secret|for update/);
+  });
+
   const CALLERS = effort(80, 200);
   /** Each time as long as a large batch of another process. */
   const HELD_MS = 400;

@@ -27,22 +27,27 @@ export const makeCertificate = (folder: string, name: string): void => {
   writeFileSync(join(folder, name), parts.join(''));
 };
 
-/** A real proxy before the service, with this configuration. Gives what waits until it sends requests to a server of its backend. */
-export const startHaproxy = async (configuration: string): Promise<(server: string) => Promise<void>> => {
+/** A real proxy before the service, with this configuration. Gives what waits until it sends requests to a server, or to none of a backend. */
+export const startHaproxy = async (configuration: string) => {
   const statsPort = await freePort();
   const file = join(temporaryFolder(), 'haproxy.cfg');
   const stats = `frontend figures\n  bind 127.0.0.1:${statsPort}\n  stats enable\n  stats uri /\n`;
   writeFileSync(file, `${configuration}\n${stats}`);
   const said = startTool('haproxy', ['-f', file, '-db']);
-  const isUp = async (server: string): Promise<boolean> => {
+  const isUp = async (backend: string, server: string): Promise<boolean> => {
     said();
     const table = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
       (answer) => answer.text(),
       () => '',
     );
-    return table.split('\n').some((line) => line.startsWith(`handback,${server},`) && /,UP,/.test(line));
+    return table.split('\n').some((line) => line.startsWith(`${backend},${server},`) && /,UP,/.test(line));
   };
-  return async (server) => void (await until(`the proxy uses ${server}`, () => isUp(server)));
+  return {
+    uses: (server: string, backend = 'handback') =>
+      until(`the proxy uses ${server}`, () => isUp(backend, server)),
+    lacks: (backend: string) =>
+      until(`the proxy uses none of ${backend}`, async () => !(await isUp(backend, 'BACKEND'))),
+  };
 };
 
 /** Another real proxy, with this within its one server. */

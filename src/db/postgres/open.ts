@@ -6,6 +6,7 @@ import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
 import { postgresRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { CompiledStatements, postgresDialect } from '../statements.ts';
+import { findBlockers } from './activity.ts';
 import { DatabaseClock } from './clock.ts';
 import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
@@ -81,6 +82,7 @@ export const openPostgres = (
     wake: (topic, id) => notifications.wake(topic, id),
     onWake: (topic, listener) => notifications.onWake(topic, listener),
     checkReady,
+    blockers: () => findBlockers(readiness),
     async close() {
       clock.stop();
       await notifications.close();

@@ -38,7 +38,8 @@ const CUSTOM_PLANS: PoolSettings = { plan_cache_mode: 'force_custom_plan' };
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
 const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 
-const OWN_NAME = 'handback';
+/** Of every connection, for whoever looks at the server; `doctor` and the log go by it. */
+export const OWN_NAME = 'handback';
 export const READINESS_NAME = `${OWN_NAME} readiness`;
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
@@ -55,6 +56,10 @@ const KINDS = {
 } satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, PoolSettings>;
 type PoolKind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
+
+/** The most that one process opens: one more listens for notifications. */
+export const connectionsOf = (sizes: PoolSizes): number =>
+  Object.values({ ...sizes, ...FIXED_SIZES }).reduce((sum, size) => sum + size, 1);
 
 /** Sent when a connection is opened, not as startup parameters, which a pooler in between may refuse. */
 export const setting = (settings: PoolSettings): string =>

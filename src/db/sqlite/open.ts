@@ -85,6 +85,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       listeners.on(topic, listener);
       return () => void listeners.off(topic, listener);
     },
+    blockers: async () => [],
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
       await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);

@@ -158,7 +158,7 @@ if (ENGINE === 'postgres')
     const start = (port: number) => startServer({ ...env, PORT: String(port) });
     const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));
     const proxyPort = await freePort();
-    const uses = await startHaproxy(proxyBefore(proxyPort, ports));
+    const { uses } = await startHaproxy(proxyBefore(proxyPort, ports));
     for (const port of ports) await uses(`on-${port}`);
     const callers = startCallers(history, `http://127.0.0.1:${proxyPort}`, clients);
     const stops: number[] = [];
