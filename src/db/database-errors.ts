@@ -26,7 +26,7 @@ const BY_CODE: ErrorClass[] = [
   [/^532/, 'the server lacks memory'],
   [
     /^533/,
-    'the server has no connection left: raise max_connections there to processes × 24 and ten more, or lower DATABASE_POOLS',
+    'the server has no connection left: raise max_connections there to processes × 25 and ten more, or lower DATABASE_POOLS',
     'passes',
   ],
   [/^53/, 'the server has reached a limit that it is configured with', 'passes'],

@@ -90,7 +90,11 @@ describe('compose.yaml', () => {
 
   it('has the processes that the proxy knows, and the certificate where it looks', () => {
     const proxy = readDeploy('haproxy.cfg');
-    expect(proxy.match(/(?<=^ {2}server \S+ )\S+(?=:3000$)/gm)).toEqual(['api-1', 'api-2']);
+    const [main = '', reads] = proxy
+      .split('\nbackend reads')
+      .map((part) => part.match(/^ {2}server \S+ \S+$/gm)?.join());
+    expect(reads).toBe(main);
+    expect(main.match(/(?<= )\S+(?=:3000)/g)).toEqual(['api-1', 'api-2']);
     expect(proxy).toContain(`crt /run/secrets/${COMPOSE.services.proxy.secrets[0]} `);
   });
 });

@@ -207,7 +207,7 @@ describe('a PostgreSQL with few connections', () => {
       DATABASE_WAIT_SECONDS: '0',
     });
     expect(stderr).toMatch(
-      /the server has no connection left: raise max_connections there to processes × 24/,
+      /the server has no connection left: raise max_connections there to processes × 25/,
     );
     await onServer(owners, `alter role ${user} connection limit -1`);
     await until('it is ready by its own connection', server.isReady);

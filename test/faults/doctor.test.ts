@@ -102,7 +102,7 @@ describe('doctor on PostgreSQL', () => {
     };
     expect(await look(100)).toMatchObject({
       state: 'ok',
-      message: expect.stringMatching(/^a process may open 24 connections, and the server has 9\d for them$/),
+      message: expect.stringMatching(/^a process may open 25 connections, and the server has 9\d for them$/),
     });
     expect(await look(20)).toMatchObject({
       state: 'warn',

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { fromServer, isUnavailable, reasonOf, whileConnecting } from '../../src/db/database-errors.ts';
+import { connectionsOf } from '../../src/db/postgres/pools.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { boundedDestination, describeError } from '../../src/service/log.ts';
 
@@ -150,7 +152,8 @@ it('what an operator has to do about a connection differs by its code, and names
     reasonFor('55000'),
     reasonFor('ECONNREFUSED'),
   ];
-  expect(reasons[0]).toMatch(/no connection left: raise max_connections there to processes × 24/);
+  const each = connectionsOf(readConfig({}).poolSizes);
+  expect(reasons[0]).toContain(`no connection left: raise max_connections there to processes × ${each} and`);
   expect(reasons[1]).toMatch(/disk is full/);
   expect(reasons[5]).toMatch(/^the server is starting /);
   expect(reasons[6]).toMatch(/^the server is stopping /);
