@@ -4,6 +4,14 @@ const LATENCY_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** Both results are there from the start, so that the first mail that fails is an increase. */
+const mailCounter = (registers: Registry[]): Counter<'result'> => {
+  const help = 'Mails by result: sent, or failed (given up).';
+  const mails = new Counter({ name: 'handback_mails_total', help, labelNames: ['result'], registers });
+  for (const result of ['sent', 'failed']) mails.inc({ result }, 0);
+  return mails;
+};
+
 /** One registry a context, so that two apps in one process never share a counter. */
 export const createMetrics = () => {
   const registry = new Registry();
@@ -17,12 +25,9 @@ export const createMetrics = () => {
     help: string,
     { labelNames = [] as Label[], buckets = LATENCY_BUCKETS_S } = {},
   ) => new Histogram({ name, help, labelNames, buckets, registers });
-  const mails = counter('handback_mails_total', 'Mails by result: sent, or failed (given up).', ['result']);
-  // There from the start, so that the first one that fails is an increase.
-  for (const result of ['sent', 'failed'] as const) mails.inc({ result }, 0);
   return {
     registry,
-    mails,
+    mails: mailCounter(registers),
     requests: histogram(
       'handback_http_request_duration_seconds',
       'Time to answer a request, by method, route and status.',
