@@ -4,7 +4,7 @@ import { TIMELINE_TYPES, WAITING_FOR } from './lifecycle.ts';
 export const BASE_PATH = '/api/v1/external/v1';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** Ids are lower-case UUIDv7 strings; anything else cannot name a record. */
+/** Ids are UUIDv7 strings, in lower case once they are read from a request; anything else cannot name a record. */
 export const isId = (value: string): boolean => UUID.test(value);
 export const Id = z.string().meta({
   format: 'uuid',

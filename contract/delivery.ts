@@ -75,6 +75,7 @@ export const WebhookDeliveryQuery = z.strictObject({
   event: EventName.optional(),
   rmaId: z
     .string()
+    .toLowerCase()
     .refine(isId, { error: 'must be the id of an RMA', params: { rule: 'format' } })
     .optional()
     .meta({ format: 'uuid', description: 'Only deliveries of this repair or trade return.' }),

@@ -93,13 +93,17 @@ export const EraseCustomer = z
     dryRun,
   })
   .refine(isOneOfBoth, ONE_OF_BOTH)
-  .meta({ id: 'EraseCustomer', examples: [{ email: 'ada@example.com', reason: 'Asked for it by letter' }] });
+  .meta({
+    id: 'EraseCustomer',
+    examples: [{ email: 'ada@example.com', reason: 'Asked for it by letter', dryRun: true }],
+  });
 export type EraseCustomer = z.infer<typeof EraseCustomer>;
 
 /** By API. */
 export const CreateErasure = z
   .strictObject({ customerEmail: email({ examples: ['ada@example.com'] }), dryRun })
-  .meta({ id: 'CreateErasure', examples: [{ customerEmail: 'ada@example.com' }] });
+  // Examples are sent as they stand, and what they erase is gone.
+  .meta({ id: 'CreateErasure', examples: [{ customerEmail: 'ada@example.com', dryRun: true }] });
 export type CreateErasure = z.infer<typeof CreateErasure>;
 
 const count = (description: string) => z.int().min(0).meta({ description });

@@ -130,7 +130,9 @@ const ReceiveTradeReturn = z
   })
   .meta({
     id: 'ReceiveTradeReturn',
-    examples: [{ lines: [{ line: 1, received: 3, accepted: 2, note: 'One has a broken base' }] }],
+    examples: [
+      { lines: [{ line: 1, received: 3, accepted: 2, note: 'One has a broken base' }], complete: true },
+    ],
   });
 
 const RequestTradeReturnCredit = z

@@ -108,6 +108,7 @@ def work() -> None:
 
 if __name__ == "__main__":
     open_inbox().close()
+    server = ThreadingHTTPServer(("127.0.0.1", PORT), Receiver)
     threading.Thread(target=work, daemon=True).start()
     print(f"Listening on http://127.0.0.1:{PORT}", flush=True)
-    ThreadingHTTPServer(("127.0.0.1", PORT), Receiver).serve_forever()
+    server.serve_forever()

@@ -60,8 +60,11 @@ const operationsIn = (document: Json): Operation[] =>
     )
     .sort(creationsFirst);
 
-/** So that a run of the whole collection has something to read. The order is otherwise the document's. */
-const creationsFirst = (a: Operation, b: Operation): number => Number(isCreation(b)) - Number(isCreation(a));
+/** So that the whole collection can be run from top to bottom. The order is otherwise the document's. */
+const creationsFirst = (a: Operation, b: Operation): number => rankOf(a) - rankOf(b);
+/** A return that is rejected takes no other move. */
+const rankOf = (operation: Operation): number => (isCreation(operation) ? 0 : isRejection(operation) ? 2 : 1);
+const isRejection = ({ path }: Operation): boolean => path.endsWith('/reject');
 const isCreation = ({ method, path }: Operation): boolean => method === 'post' && !path.includes('{');
 
 /** `/offline-repairs/{id}/close` → `offlineRepairId`; null where the path has no id. */
@@ -74,11 +77,14 @@ const idVariableOf = (path: string): string | null => {
 
 const itemFor = (document: Json, operations: Operation[], operation: Operation): Json => {
   const { method, path, details } = operation;
-  const script = idScriptOf(operations, operation);
+  const event = [
+    script('test', [...testOf(details), ...(idScriptOf(operations, operation) ?? [])]),
+    ...(isRejection(operation) ? [script('prerequest', createAnother(document, operations, operation))] : []),
+  ];
   const schema = details.requestBody?.content['application/json']?.schema;
   return {
     name: details.summary,
-    ...(script && { event: [{ listen: 'test', script: { type: 'text/javascript', exec: script } }] }),
+    event,
     request: {
       method: method.toUpperCase(),
       description: details.description,
@@ -94,6 +100,38 @@ const itemFor = (document: Json, operations: Operation[], operation: Operation):
     },
     response: [],
   };
+};
+
+const script = (listen: 'test' | 'prerequest', exec: string[]): Json => ({
+  listen,
+  script: { type: 'text/javascript', exec },
+});
+
+/** A key without the right that an operation needs is no failure of the run. */
+const testOf = ({ summary }: Json): string[] => [
+  `pm.test(${JSON.stringify(`${summary}: succeeds, or the key lacks the right`)}, () => {`,
+  "  const lacksRight = pm.response.code === 403 && pm.response.json().code === 'RIGHT_REQUIRED';",
+  '  if (!lacksRight) pm.expect(pm.response.code, pm.response.text()).to.be.within(200, 299);',
+  '});',
+];
+
+/** A rejection has a return of its own, since the one before it has been resolved. */
+const createAnother = (document: Json, operations: Operation[], { path }: Operation): string[] => {
+  const [collection = ''] = path.split('/{id}');
+  const creation = operations.find((each) => each.path === collection && isCreation(each));
+  const schema = creation?.details.requestBody.content['application/json'].schema;
+  const body = JSON.stringify(exampleOf(document, schema));
+  return [
+    'pm.sendRequest(',
+    '  {',
+    `    url: pm.collectionVariables.get('baseUrl') + '${collection}',`,
+    "    method: 'POST',",
+    "    header: { 'X-Api-Key': pm.collectionVariables.get('apiKey'), 'Content-Type': 'application/json' },",
+    `    body: { mode: 'raw', raw: ${JSON.stringify(body)} },`,
+    '  },',
+    `  (error, response) => pm.collectionVariables.set('${idVariableOf(path)}', response.json().id),`,
+    ');',
+  ];
 };
 
 /** Optional ones are there, but switched off. */

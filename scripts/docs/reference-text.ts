@@ -10,10 +10,6 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAl
 const resolved = (document: Json, schema: Json): Json =>
   schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema;
 
-/** The largest whole number is no limit that anybody has set. */
-const isBound = (limit: number | undefined): boolean =>
-  limit !== undefined && Math.abs(limit) !== Number.MAX_SAFE_INTEGER;
-
 /** `string`, `integer, 1 to 100`, `one of A, B`, or the name of an object that stands further down. */
 const typeOf = (schema: Json): string => {
   if (schema.$ref) return `\`${schema.$ref.split('/').at(-1)}\``;
@@ -25,7 +21,7 @@ const typeOf = (schema: Json): string => {
   const type = [schema.type ?? 'any value'].flat().join(' or ');
   const limits = [
     schema.maxLength && `at most ${schema.maxLength} characters`,
-    isBound(schema.minimum) && isBound(schema.maximum) && `${schema.minimum} to ${schema.maximum}`,
+    schema.minimum !== undefined && schema.maximum !== undefined && `${schema.minimum} to ${schema.maximum}`,
   ].filter(Boolean);
   return [type, ...limits].join(', ');
 };
@@ -50,10 +46,14 @@ const rowsOf = (schema: Json, path = ''): string[] =>
 /** In what is sent a field is required or not; in answers it is always there or not. */
 const fieldsOf = (schema: Json, isSent: boolean): string => {
   const rows = rowsOf(schema);
+  if (rows.length === 0 && (schema.enum ?? schema.anyOf ?? schema.oneOf))
+    return [descriptionOf(schema), `${capital(typeOf(schema))}.`].filter(Boolean).join('\n\n');
   return rows.length === 0
     ? 'No fields.'
     : `| field | type | ${isSent ? 'required' : 'always there'} | |\n|---|---|---|---|\n${rows.join('\n')}`;
 };
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const namesIn = (part: Json): string[] =>
   [...(JSON.stringify(part) ?? '').matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) =>
@@ -89,8 +89,8 @@ const operationText = (method: string, path: string, operation: Json): string =>
     `### ${method.toUpperCase()} ${path}`,
     [operation.summary, operation.description].filter(Boolean).join('. '),
     parametersOf(operation.parameters ?? []),
-    body ? `Body: ${typeOf(body)}${operation.requestBody.required ? '' : ', may be left out'}.` : '',
-    `Answers:\n\n${answers.join('\n')}`,
+    body ? `Body: ${typeOf(body)}${operation.requestBody.required ? '' : ', optional'}.` : '',
+    `Responses:\n\n${answers.join('\n')}`,
   ]
     .filter(Boolean)
     .join('\n\n');

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { SetWaitingFor } from '../../contract/admin-returns.ts';
 import type { TargetDays } from '../../contract/admin-work.ts';
@@ -9,6 +10,7 @@ import { CreateTradeReturn, TradeReturnMoveBody } from '../../contract/trade-ret
 import { createClient } from '../api-clients/actions.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { findFact } from '../db/installation-facts.ts';
+import { fileIn } from '../db/open.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { offlineRepairs, type ReturnActions, tradeReturns } from '../returns/actions.ts';
 import type { CreateBody } from '../returns/kinds/kind.ts';
@@ -194,11 +196,12 @@ export const demo = async (ctx: Context) => {
   for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => Math.min(at, now) } });
 
   // Where the service was when it last started, unless this command's settings say how callers reach it.
-  const { publicUrl, publicUrlIsSet } = ctx.config;
+  const { publicUrl, publicUrlIsSet, databaseUrl, dataDir } = ctx.config;
   const url = (publicUrlIsSet ? null : await findFact(ctx.db, 'address')) ?? publicUrl;
   return {
     shop: shop.name,
     shopId: shop.id,
+    database: databaseUrl ? 'PostgreSQL (DATABASE_URL)' : fileIn(resolve(dataDir)),
     admin: `${url}/admin`,
     email: admin.email,
     password,

@@ -43,7 +43,7 @@ const addServiceCommands = (handback: Command): void => {
     print({ migrated: true }, json);
   });
   command(handback, 'demo', 'create a demo shop with sample data').action(({ json }) =>
-    once(json, async (ctx) => (await import('./demo.ts')).demo(ctx), { creates: true }),
+    once(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
   );
   command(handback, 'backup <file>', 'write everything into one signed file, while the service runs')
     .option('--overwrite', 'replace the file if it exists')

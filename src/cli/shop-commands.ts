@@ -56,10 +56,10 @@ const newEmail = by(newStaffEmail());
 const skuPattern = by(text(LENGTH.reference));
 const skuPatterns = (value: string, before: string[] = []): string[] => [...before, skuPattern(value)];
 
-/** `read` for none: an empty text is easily an accident. */
+/** `none` and `read` mean the same: such a client only reads. An empty text is easily an accident. */
 const clientRights = (value: string): Right[] => {
-  const given = value === 'read' ? [] : value.split(',').map((right) => right.trim());
-  return by(z.array(z.enum(RIGHTS, `must be read, or some of ${RIGHTS.join()}`)))(given);
+  const given = value === 'read' || value === 'none' ? [] : value.split(',').map((right) => right.trim());
+  return by(z.array(z.enum(RIGHTS, `must be none, or some of ${RIGHTS.join()}`)))(given);
 };
 
 const endOfDay = (value: string): number =>
@@ -222,7 +222,7 @@ const addUser = (user: Command): void => {
   command(user, 'reset-factor <e-mail>', "remove a user's second factor").action(calls('userResetFactor'));
 };
 
-const RIGHTS_HELP = `what it may do: some of ${RIGHTS.join()}, or read for none of them`;
+const RIGHTS_HELP = `what it may do: some of ${RIGHTS.join()}, or none for a client that only reads`;
 
 const addClient = (client: Command): void => {
   command(client, 'create', 'create a client; its key and webhook secret are shown only now')

@@ -17,7 +17,7 @@ export const eventRoutes = (app: FastifyInstance, ctx: Context): void =>
       "Every event of the RMAs that programs of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the answer's `cursor` as `after` next time. With `wait` the answer comes as soon as there is something new. `types` chooses the events; a page may then have none of them although more follow: see `hasMore`.",
     query: EventQuery,
     answer: ['A page of the feed.', EventPage],
-    errors: [410],
+    errors: ['CURSOR_EXPIRED'],
     handle: (request, reply) =>
       sendJson(
         reply,

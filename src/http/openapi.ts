@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { VERSION } from '../service/config.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
 import { errorBody } from './error-answers.ts';
+import { codesInWords } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -38,6 +39,8 @@ export interface ApiDescription {
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
   answers: Answers;
+  /** Why the gates may refuse an operation with a 403. */
+  refusals?(config: FastifyContextConfig, method: string): ErrorCode[];
   webhooks?: Json;
 }
 
@@ -49,6 +52,9 @@ interface Converted {
 /** A schema may state its JSON form under `override`, where its input is text that means a number or a time. */
 const asStated = ({ jsonSchema }: Converted): void => {
   const { override, description, examples } = jsonSchema;
+  // The bounds of every whole number say nothing.
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (!override) return;
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
   Object.assign(jsonSchema, override, description && { description }, examples && { examples });
@@ -59,6 +65,9 @@ const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {
   const { def } = zodSchema._zod;
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
   if (def.type === 'default') delete jsonSchema.default;
+  // The library drops the examples of bodies whose fields are trimmed or have defaults.
+  const examples = z.globalRegistry.get(zodSchema)?.['examples'];
+  if (def.type === 'object' && examples) jsonSchema.examples = examples;
   asStated({ zodSchema, jsonSchema });
 };
 
@@ -67,7 +76,7 @@ export const describeApi = async (
   publicUrl: string,
   api: ApiDescription,
 ): Promise<void> => {
-  const { basePath, decorator, info, tags, securitySchemes, answers, ...rest } = api;
+  const { basePath, decorator, info, tags, securitySchemes, answers, refusals, ...rest } = api;
   const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
   await app.register(swagger, {
     decorator: decorator as 'swagger',
@@ -88,7 +97,10 @@ export const describeApi = async (
       const inside = route.url.startsWith(`${basePath}/`);
       if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
       const { schema } = toJsonSchema(route);
-      const { config: { proof, right } = {}, method } = route.route;
+      const { config = {}, method } = route.route;
+      const { proof, right } = config;
+      const forbidden = (schema['response'] as Json)?.[403];
+      if (forbidden && refusals) forbidden.description = codesInWords(refusals(config, String(method)));
       const needs = [proof && NEEDS_PROOF, right && method !== 'GET' && `Needs the right \`${right}\`.`];
       schema['description'] = [schema['description'], ...needs].filter(Boolean).join(' ') || undefined;
       return { schema, url: route.url.slice(basePath.length) };
@@ -153,7 +165,8 @@ const withAnswers = (document: Json, answers: Answers): Json => {
       );
       response.description = answers.refused?.[status] ?? response.description;
       const own = answers.examplesByTag?.[operation.tags?.[0]] ?? [];
-      const example = [...own, ...examples].find(({ code }) => ERRORS[code].status === Number(status));
+      const fitting = [...own, ...examples].filter(({ code }) => ERRORS[code].status === Number(status));
+      const example = fitting.find(({ code }) => response.description.includes(`\`${code}\``)) ?? fitting[0];
       if (example)
         response.content['application/json'].example = errorBody(example, EXAMPLE.requestId, EXAMPLE.baseUrl);
     }

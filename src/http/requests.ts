@@ -72,9 +72,14 @@ const withoutPath = (url: string, publicPath: string): string => {
   return rest.startsWith('/') ? rest : `/${rest}`;
 };
 
+/** Ids compare without case: some databases and languages print them in upper case. */
+const ID_IN_PATH = /\/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?=[/?]|$)/gi;
+
+const withLowerCaseIds = (url: string): string => url.replace(ID_IN_PATH, (id) => id.toLowerCase());
+
 /** The address as the router takes it. In both APIs a slash at its end changes nothing (docs/contract.md). */
 export const routable = (url: string, publicPath: string): string =>
-  decodable(withoutPath(url, publicPath).replace(SLASH_AT_END, '$1'));
+  decodable(withLowerCaseIds(withoutPath(url, publicPath).replace(SLASH_AT_END, '$1')));
 
 /** How often a header was sent. Node keeps the first; a proxy in front of us may have used another one. */
 export const countOf = (name: string, rawHeaders: string[]): number => {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ErrorBody, type listEnvelope, type Right } from '../../contract/common.ts';
+import { ERRORS, type ErrorCode } from '../service/errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,14 +29,15 @@ declare module 'fastify' {
 const ERROR_STATUSES = {
   400: 'The request is not valid. `message` lists every error, `errors` the same in parts; nothing was changed.',
   401: 'The API key is missing, unknown, expired or revoked, or two different keys were sent.',
-  403: '`code` says why: `PLAN_REQUIRED`, `RIGHT_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
-  404: 'There is no such RMA of the shop (`NOT_FOUND`), or no such delivery of the client (`DELIVERY_NOT_FOUND`).',
-  409: '`code` says why: the first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`), the status does not allow the move (`MOVE_NOT_ALLOWED`), the return changed since `seen` (`EDIT_CONFLICT`), the customer in it was erased (`ERASED`), or no return could be erased (`ERASE_REFUSED`).',
-  410: 'Events after this cursor are not kept any more (`CURSOR_EXPIRED`).',
+  403: 'The caller may not do this; `code` says why.',
+  404: 'The shop has nothing by this id.',
+  409: 'This conflicts with the current state; `code` says why.',
+  410: 'This is not available any more.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not `application/json`.',
-  422: 'This `Idempotency-Key` was used with another body (`IDEMPOTENCY_KEY_REUSED`).',
+  422: 'The request contradicts an earlier one.',
   429: 'Too many requests from this address: wait `Retry-After` seconds.',
+  500: 'The service failed. `requestId` names the request in its log.',
   503: 'The service cannot work right now; nothing was acknowledged. Try again after `Retry-After` seconds.',
 } as const;
 type ErrorStatus = keyof typeof ERROR_STATUSES;
@@ -59,8 +61,8 @@ interface Route<Body extends z.ZodType, Query extends z.ZodType, Answer extends 
   /** What success means, and its body; without one the status is 204. */
   answer: readonly [description: string, body?: Answer];
   status?: 201 | 202 | 303;
-  /** Error statuses beyond those that follow from method, path and access. */
-  errors?: ErrorStatus[];
+  /** Errors beyond those that follow from method, path and access: by code in the External API, by status where the app reads no code. */
+  errors?: readonly (ErrorCode | ErrorStatus)[];
   handle(request: RouteRequest<Body, Query>, reply: FastifyReply): Promise<z.input<Answer>>;
 }
 
@@ -74,6 +76,16 @@ const json = (description: string, schema: z.ZodType) => ({
   description,
   content: { 'application/json': { schema } },
 });
+
+/** What a status means for an operation whose codes are known: each with its sentence. */
+const meaningOf = (status: ErrorStatus, codes: ErrorCode[]): string => {
+  const own = codes.filter((code) => ERRORS[code].status === status);
+  if (own.length === 0) return ERROR_STATUSES[status];
+  return codesInWords(own);
+};
+
+export const codesInWords = (codes: ErrorCode[]): string =>
+  codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' ');
 
 /** A function that registers the routes of a feature, each with its entry in the OpenAPI document. */
 export const routesOf =
@@ -92,12 +104,15 @@ export const routesOf =
     const status = given ?? (schema ? 200 : 204);
     const [method = '', url = ''] = at.split(' ');
     const hasId = url.includes(':id');
-    const failing = new Set<ErrorStatus>([400, 429, 503, ...errors]);
+    const codes = errors.filter((each) => typeof each === 'string');
+    const statusOf = (each: ErrorCode | ErrorStatus) =>
+      typeof each === 'string' ? (ERRORS[each].status as ErrorStatus) : each;
+    const failing = new Set<ErrorStatus>([400, 429, 500, 503, ...errors.map(statusOf)]);
     if (!config.isPublic) failing.add(401);
     if (method !== 'GET') failing.add(403).add(413).add(415);
     else if (!config.isPublic && !config.withoutFactor) failing.add(403);
     if (hasId) failing.add(404);
-    const failures = [...failing].map((each) => [each, json(ERROR_STATUSES[each], ErrorBody)]);
+    const failures = [...failing].map((each) => [each, json(meaningOf(each, codes), ErrorBody)]);
     app.route({
       method,
       url,

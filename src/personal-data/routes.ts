@@ -48,7 +48,7 @@ export const erasureRoutes = (app: FastifyInstance, ctx: Context): void =>
       'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. One call of a shop at a time: another meanwhile is a 429.',
     body: CreateErasure,
     answer: ['What was erased.', Erasure],
-    errors: [409],
+    errors: ['ERASE_REFUSED'],
     handle: ({ caller, body }) => eraseAlone(ctx, caller, body),
   });
 
@@ -83,7 +83,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => 
       'At most 500 returns a call: repeat it until `remaining` is 0. When none could be erased, a 409 `ERASE_REFUSED` says why. It cannot be undone.',
     body: EraseCustomer,
     answer: ['What was erased.', Erasure],
-    errors: [409],
+    errors: ['ERASE_REFUSED'],
     handle: ({ caller, body }) => eraseCustomer(ctx, caller, body),
   });
   route({

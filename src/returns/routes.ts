@@ -41,6 +41,7 @@ import {
 import { DryRun } from '../../contract/usage.ts';
 import { idempotencyKeyOf, routesOf, sendCreated, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
+import type { ErrorCode } from '../service/errors.ts';
 import { offlineRepairs, type ReturnActions, tradeReturns } from './actions.ts';
 import type { Action, Correction, CreateBody } from './kinds/kind.ts';
 import type { RmaFilters } from './list.ts';
@@ -70,6 +71,8 @@ interface KindApi {
   staff: Audience;
   moves: { [Name in Action]?: MoveTexts };
   moveBodies: { [Name in Action]?: z.ZodType<object> };
+  /** Why a move may be refused in some statuses. */
+  refusedMoves: readonly ErrorCode[];
   /** What API clients need for its moves, and whether they may also say what they saw. */
   programMoves: { right: Right; query?: typeof MoveQuery };
   describe: { create: string; related: string };
@@ -115,6 +118,7 @@ const OFFLINE_REPAIRS: KindApi = {
   staff: { query: AdminOfflineRepairQuery, item: AdminOfflineRepair, list: AdminOfflineRepairList },
   moves: REPAIR_MOVES,
   moveBodies: OfflineRepairActionBody,
+  refusedMoves: [],
   programMoves: { right: 'write' },
   describe: {
     create:
@@ -124,21 +128,31 @@ const OFFLINE_REPAIRS: KindApi = {
   actions: offlineRepairs,
 };
 
-const tradeMove = (action: TradeReturnAction, operationId: string, more = ''): MoveTexts => ({
+const tradeMove = (
+  action: TradeReturnAction,
+  operationId: string,
+  summary: string,
+  more = '',
+): MoveTexts => ({
   operationId,
-  summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
-  description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${more}`,
+  summary,
+  description: `Moves the return to \`${TRADE_RETURN_MOVES[action].to}\`. Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${more}`,
 });
 
 const COUNTING = ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`;
 const CREDITING = ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.';
 
 const TRADE_MOVES: Record<TradeReturnAction, MoveTexts> = {
-  approve: tradeMove('approve', 'approveTradeReturn'),
-  reject: tradeMove('reject', 'rejectTradeReturn'),
-  receive: tradeMove('receive', 'receiveTradeReturn', COUNTING),
-  'request-credit': tradeMove('request-credit', 'requestTradeReturnCredit', CREDITING),
-  resolve: tradeMove('resolve', 'resolveTradeReturn'),
+  approve: tradeMove('approve', 'approveTradeReturn', 'Approve a trade return'),
+  reject: tradeMove('reject', 'rejectTradeReturn', 'Reject a trade return'),
+  receive: tradeMove('receive', 'receiveTradeReturn', 'Receive the goods of a trade return', COUNTING),
+  'request-credit': tradeMove(
+    'request-credit',
+    'requestTradeReturnCredit',
+    'Request the credit of a trade return',
+    CREDITING,
+  ),
+  resolve: tradeMove('resolve', 'resolveTradeReturn', 'Resolve a trade return'),
 };
 
 const TRADE_RETURNS: KindApi = {
@@ -150,6 +164,7 @@ const TRADE_RETURNS: KindApi = {
   staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
   moves: TRADE_MOVES,
   moveBodies: TradeReturnMoveBody,
+  refusedMoves: ['MOVE_NOT_ALLOWED', 'EDIT_CONFLICT'],
   programMoves: { right: 'move-trade-returns', query: MoveQuery },
   describe: {
     create:
@@ -168,12 +183,12 @@ const dryRunRoute = (route: Register, ctx: Context, { names, create, actions }: 
     at: `POST /${actions.path}/dry-run`,
     operationId: `dryRun${names.id}`,
     limit: 'create',
-    summary: `Try out ${names.one}`,
-    description: `Checks the body as if it were sent to \`POST /${actions.path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
+    summary: `Validate ${names.one} (dry run)`,
+    description: `Checks the body as if it were sent to \`POST /${actions.path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event. An \`Idempotency-Key\` is looked up as in the real call, and not stored.`,
     headers,
     body: create,
     answer: [`The ${names.short} would have been created.`, DryRun],
-    errors: [409, 422],
+    errors: ['IDEMPOTENCY_KEY_REUSED'],
     handle: (request) => actions.dryRun(ctx, request.caller, request.body, idempotencyKeyOf(request)),
   });
 
@@ -194,7 +209,7 @@ const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, ite
       programs.item,
     ],
     status: 201,
-    errors: [409, 422],
+    errors: ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'],
     handle: (request, reply) =>
       sendCreated(reply, actions.create(ctx, request.caller, request.body, idempotencyKeyOf(request))),
   });
@@ -214,6 +229,7 @@ const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, ite
     summary: `Read ${names.one}`,
     description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
     answer: [`The ${names.short} as it stands now.`, item],
+    errors: ['NOT_FOUND'],
     handle: ({ caller, params, ahead }) => actions.get(ctx, caller, params.id, ahead as Ahead),
   });
   route({
@@ -223,6 +239,7 @@ const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, ite
     description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
     query: TimelineQuery,
     answer: ['A page of the timeline.', Timeline],
+    errors: ['NOT_FOUND'],
     handle: ({ caller, params, query }, reply) =>
       sendPage(reply, readTimeline(ctx, table, caller, params.id, query)),
   });
@@ -244,7 +261,7 @@ const moveRoutes = (
       query,
       body: moveBodies[action] as z.ZodType<object>,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
-      errors: [409],
+      errors: ['NOT_FOUND', 'ERASED', ...kind.refusedMoves],
       handle: ({ caller, params, body, query: { seen } }) =>
         actions.move(ctx, caller, params.id, action, body, seen),
     });
@@ -254,7 +271,7 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
   const { names, correct, describe, actions } = kind;
   const { path, table } = actions;
   const answer = [`The whole ${names.short}, as it stands after this.`, item] as const;
-  const changed = { answer, errors: [409 as const] };
+  const changed = { answer, errors: ['NOT_FOUND', 'ERASED', 'EDIT_CONFLICT'] as const };
   route({
     ...changed,
     at: `POST /${path}/:id/notes`,

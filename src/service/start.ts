@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { buildApp } from '../api/app.ts';
 import { PAGES } from '../api/pages.ts';
 import { checkBackups, startBackups } from '../backup/schedule.ts';
@@ -6,7 +7,7 @@ import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
 import { offerSetUp } from '../staff/links.ts';
 import { startWebhooks } from '../webhooks/worker/dispatcher.ts';
-import { ConfigError, VERSION } from './config.ts';
+import { type Config, ConfigError, VERSION } from './config.ts';
 import type { Context } from './context.ts';
 import { startJanitor } from './janitor.ts';
 import { warning } from './log.ts';
@@ -36,11 +37,11 @@ export const serve = async (ctx: Context): Promise<void> => {
   const token = role === 'worker' || !isBuilt('admin') ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
   stopWhenAsked({ app, ctx, stopJanitor, stopWebhooks, stopBackups });
-  greet(url, token);
+  greet(ctx.config, url, token);
 };
 
 /** What a start says on standard error. It points only to pages that are there. */
-const greet = (url: string, setUpToken: string | null): void => {
+const greet = (config: Config, url: string, setUpToken: string | null): void => {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   say(`Handback ${VERSION} is ready at ${url}${isBuilt('docs') ? ` (documentation: ${url}/docs)` : ''}`);
   const missing = PAGES.filter(({ name }) => !isBuilt(name)).map(({ title }) => `the ${title}`);
@@ -48,16 +49,22 @@ const greet = (url: string, setUpToken: string | null): void => {
     say(
       `Not built here: ${missing.join(' and ')}. To have what is missing, ${HOW_TO_BUILD}. npx handback --help lists what works without.`,
     );
-  if (setUpToken) say(firstSteps(`${url}/admin/set-up#${setUpToken}`));
+  if (setUpToken) say(firstSteps(`${url}/admin/set-up#${setUpToken}`, settingsFor(config)));
 };
 
-const firstSteps = (link: string): string => `
+/** How a command finds the data of this service. */
+const settingsFor = ({ databaseUrl, dataDir, dataDirIsSet }: Config): string => {
+  if (databaseUrl) return 'with DATABASE_URL and SECRET_KEY as they are here';
+  return dataDirIsSet ? `with DATA_DIR=${resolve(dataDir)}` : 'in this folder';
+};
+
+const firstSteps = (link: string, settings: string): string => `
 There is no shop yet. Either create the first one and its Admin here (the link works once, for one hour; a restart prints
 a new one):
 
   ${link}
 
-or, in another terminal in this folder:
+or, in another terminal, ${settings}:
 
   npx handback demo                          a demo shop with sample data, and a key to call it
   npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,

@@ -21,7 +21,7 @@ export const usageRoutes = (app: FastifyInstance, ctx: Context): void =>
   routesOf(app, { tag: 'Usage' })({
     at: 'GET /usage',
     operationId: 'getUsage',
-    summary: "Read the month's use",
+    summary: "Get this month's usage",
     description:
       'How many RMAs the shop has created this month, and how many more it may create. Call it before you create many.',
     answer: ['As it stands now.', Usage],

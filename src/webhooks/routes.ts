@@ -30,6 +30,7 @@ export const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
     summary: 'Read a webhook delivery',
     description: 'With the body as it was sent, to check a signature against.',
     answer: ['The delivery as it stands now.', WebhookDeliveryWithBody],
+    errors: ['DELIVERY_NOT_FOUND'],
     handle: ({ caller, params }) => getDelivery(ctx, clientOf(caller), params.id),
   });
 };

@@ -210,6 +210,11 @@ describe('the same as text', () => {
     for (const name of Object.keys(components.schemas)) expect(body).toContain(`### ${name}\n`);
     for (const nested of ['faultyItem.sku', 'items[].sku', 'tracking.carrierName', 'attempts[].statusCode'])
       expect(body).toContain(`| \`${nested}\` |`);
+    for (const [name, schema] of Object.entries<{ enum?: string[] }>(components.schemas)) {
+      const section = body.split(`\n### ${name}\n`)[1].split('\n### ')[0];
+      expect(section.includes('No fields.'), name).toBe(name === 'Close');
+      for (const value of schema.enum ?? []) expect(section, name).toContain(`\`${value}\``);
+    }
     expect(body).toContain('### CreateOfflineRepair\n\n| field | type | required |');
     expect(body).toContain('### OfflineRepair\n\n| field | type | always there |');
   });

@@ -194,6 +194,14 @@ describe.each(KINDS)('the list at $path', (row) => {
   });
 });
 
+it.each(['offline-repairs', 'trade-returns'] as const)('an id of /%s is read without case', async (kind) => {
+  const t = await harness();
+  const { id } = await newRma(t, kind);
+  expect((await t.get(`/${kind}/${id.toUpperCase()}`)).body.id).toBe(id);
+  expect((await t.get(`/${kind}/${id.toUpperCase()}/timeline`)).body.total).toBe(1);
+  expect((await t.get(`/deliveries?rmaId=${id.toUpperCase()}`)).status).toBe(200);
+});
+
 describe('repairs', () => {
   const { list, found, rules, make } = asking(REPAIRS);
   const withSerial = (serialNumber: string | null) => ({

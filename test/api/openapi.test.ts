@@ -93,6 +93,33 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has a dry run as the example of an erasure', async ({ t }) => {
+    const { components } = await read(t);
+    expect(components.schemas.CreateErasure.examples).toEqual([
+      { customerEmail: 'ada@example.com', dryRun: true },
+    ]);
+  });
+
+  it('names the errors of each operation, and no others', async ({ t }) => {
+    const { paths } = await read(t);
+    const codesOf = (path: string, method: string, status: number) =>
+      [...(paths[path][method].responses[status]?.description ?? '').matchAll(/`([A-Z_]+)`:/g)].map(
+        ([, code]) => code,
+      );
+    expect(codesOf('/offline-repairs', 'post', 409)).toEqual(['IDEMPOTENCY_KEY_IN_USE']);
+    expect(codesOf('/offline-repairs/{id}', 'get', 403)).toEqual(['PLAN_REQUIRED']);
+    expect(codesOf('/trade-returns/{id}/approve', 'post', 409)).toEqual([
+      'ERASED',
+      'MOVE_NOT_ALLOWED',
+      'EDIT_CONFLICT',
+    ]);
+    expect(codesOf('/deliveries/{id}', 'get', 404)).toEqual(['DELIVERY_NOT_FOUND']);
+    expect(codesOf('/events', 'get', 410)).toEqual(['CURSOR_EXPIRED']);
+    // biome-ignore lint/suspicious/noExplicitAny: a JSON document
+    for (const operation of Object.values<any>(paths).flatMap((path) => Object.values<any>(path)))
+      expect(operation.responses[500], operation.operationId).toBeDefined();
+  });
+
   it('types the data of the feed by its event, with the payloads of the webhooks', async ({ t }) => {
     const { components, webhooks } = await read(t);
     const { mapping, propertyName } = components.schemas.FeedEvent.discriminator;

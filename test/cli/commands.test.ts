@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ISO, UNKNOWN_ID, UUID7 } from '../support/api.ts';
@@ -229,19 +229,25 @@ describe('mail test', () => {
 });
 
 describe('without settings', () => {
-  it('only migrate and demo create a database in their folder', async () => {
+  it('only migrate creates a database in its folder', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'data'));
     const here = (...args: string[]) => run(args, {}, { shell: `cd ${folder}` });
-    for (const args of [['shop', 'list'], ['user', 'link', 'a@example.com'], ['doctor'], ['status']]) {
+    for (const args of [
+      ['shop', 'list'],
+      ['user', 'link', 'a@example.com'],
+      ['doctor'],
+      ['status'],
+      ['demo'],
+    ]) {
       const { status, stdout, stderr } = await here(...args);
       expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/\bdata\b/)]);
     }
     expect(readdirSync(folder, { recursive: true })).toEqual(['data']);
     expect((await here('migrate')).status).toBe(0);
     expect(await here('shop', 'list')).toMatchObject({ status: 0, stdout: '(none)\n' });
-    rmSync(join(folder, 'data'), { recursive: true });
-    expect((await here('demo')).status).toBe(0);
+    const demo = await here('demo', '--json');
+    expect(demo.json).toMatchObject({ database: expect.stringMatching(/data\/handback\.sqlite$/) });
   });
 });
 
@@ -312,6 +318,8 @@ describe('clients', () => {
     expect(await fails('client', 'replace', next.id, '--old-key-until', day(31))).toContain(
       '30 days at most',
     );
+    expect((await cli('client', 'update', next.id, '--rights', 'write')).rights).toEqual(['write']);
+    expect((await cli('client', 'update', next.id, '--rights', 'none')).rights).toEqual([]);
     for (const wrong of [
       ['--rights', ''],
       ['--rights', 'all'],

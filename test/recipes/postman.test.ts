@@ -1,6 +1,8 @@
 import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
-import { BASE_PATH } from '../../contract/common.ts';
+import { chai, expect, it } from 'vitest';
+import { BASE_PATH, RIGHTS } from '../../contract/common.ts';
+import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 interface Parameter {
@@ -10,7 +12,7 @@ interface Parameter {
 }
 interface Item {
   name: string;
-  event?: { listen: string; script: { exec: string[] } }[];
+  event: { listen: 'test' | 'prerequest'; script: { exec: string[] } }[];
   request: {
     method: string;
     description?: string;
@@ -18,6 +20,13 @@ interface Item {
     url: { raw: string; host: string[]; path: string[]; query: Parameter[]; variable?: Parameter[] };
     body?: { mode: string; raw: string };
   };
+}
+
+interface Sent {
+  url: string;
+  method: string;
+  header: Record<string, string>;
+  body: { raw: string };
 }
 
 const readCollection = async (t: Harness) => {
@@ -38,14 +47,48 @@ const postman = (collection: { variable: Parameter[]; auth: { apikey: Parameter[
       .map(({ key, value }): [string, string] => [key, filled(value)]);
   return {
     variables,
-    async send({ request, event = [] }: Item) {
+    /** The names of its tests that failed are in `failed`. */
+    async send({ request, event }: Item) {
+      const failed: string[] = [];
+      const sending: Promise<void>[] = [];
+      let response: { code: number; text: string } | null = null;
+      const pm = {
+        get response() {
+          const { code = 0, text = '' } = response ?? {};
+          return { code, text: () => text, json: () => JSON.parse(text) };
+        },
+        collectionVariables: {
+          get: (name: string) => variables.get(name),
+          set: (name: string, value: string) => variables.set(name, value),
+        },
+        expect: chai.expect,
+        test(name: string, check: () => void) {
+          try {
+            check();
+          } catch (error) {
+            failed.push(`${name}: ${error}`);
+          }
+        },
+        sendRequest({ url, method, header, body }: Sent, done: (error: null, response: object) => void) {
+          const answer = fetch(url, { method, headers: header, body: body.raw });
+          sending.push(
+            answer.then(async (got) => done(null, { json: await got.json().then((json) => () => json) })),
+          );
+        },
+      };
+      const runScripts = async (when: 'test' | 'prerequest') => {
+        for (const { listen, script } of event)
+          if (listen === when) runInNewContext(`{ ${script.exec.join('\n')} }`, { pm });
+        await Promise.all(sending);
+      };
+      await runScripts('prerequest');
       const { host, path, query, variable = [] } = request.url;
       const parts = path.map((part) => {
         const named = variable.find(({ key }) => part === `:${key}`);
         return named ? filled(named.value) : part;
       });
       const address = `${filled(host.join('.'))}/${parts.join('/')}?${new URLSearchParams(enabled(query))}`;
-      const response = await fetch(address, {
+      const got = await fetch(address, {
         method: request.method,
         headers: {
           ...Object.fromEntries(enabled(request.header)),
@@ -54,13 +97,9 @@ const postman = (collection: { variable: Parameter[]; auth: { apikey: Parameter[
         },
         ...(request.body && { body: request.body.raw }),
       });
-      const body = (await response.json()) as { message?: string };
-      const pm = {
-        response: { json: () => body },
-        collectionVariables: { set: (name: string, value: string) => variables.set(name, value) },
-      };
-      for (const { script } of event) runInNewContext(`{ ${script.exec.join('\n')} }`, { pm });
-      return { status: response.status, body };
+      response = { code: got.status, text: await got.text() };
+      await runScripts('test');
+      return { status: got.status, failed, body: JSON.parse(response.text) as { message?: string } };
     },
   };
 };
@@ -83,30 +122,58 @@ it('has every request of the OpenAPI document once, with address and key as vari
   expect(new Set(items.map(({ name }) => name)).size).toBe(items.length);
 });
 
-it('can be run from top to bottom: what is created is what the other requests are about', async () => {
-  const t = await harness();
+/** Runs all requests in order. A list that is empty gives no id for the requests about one of its items. */
+const runAll = async (t: Harness, apiKey: string) => {
   const { collection, items } = await readCollection(t);
   const { variables, send } = postman(collection);
   variables.set('baseUrl', `${t.url}${BASE_PATH}`);
-  variables.set('apiKey', t.client.apiKey);
-  let sent = 0;
+  variables.set('apiKey', apiKey);
+  const results = [];
   for (const item of items) {
-    // A list that is empty gives no id for the requests about one of its items.
     const about = item.request.url.variable?.[0]?.value.slice(2, -2);
-    if (about && !/^(offlineRepair|tradeReturn)Id$/.test(about) && variables.get(about) === '') continue;
-    // A new client has no other right.
-    const [, right = 'write'] = /Needs the right `([\w-]+)`/.exec(item.request.description ?? '') ?? [];
-    if (right !== 'write') continue;
-    const { status, body } = await send(item);
-    expect({ name: item.name, status, message: body.message }).toEqual({
-      name: item.name,
-      status: /^Create /.test(item.name) ? 201 : 200,
+    if (about === 'deliveryId' && variables.get(about) === '') continue;
+    results.push({ name: item.name, ...(await send(item)) });
+  }
+  return { variables, results };
+};
+
+it('can be run from top to bottom: what is created is what the other requests are about, and nothing is erased', async () => {
+  const t = await harness();
+  const { apiKey } = await createClient(t.ctx, OPERATOR, {
+    shopId: t.shop.id,
+    name: 'Everything',
+    webhookUrl: null,
+    rights: [...RIGHTS],
+  });
+  const { variables, results } = await runAll(t, apiKey);
+  for (const { name, status, failed, body } of results)
+    expect({ name, status, failed, message: body.message }).toEqual({
+      name,
+      status: /^Create /.test(name) ? 201 : 200,
+      failed: [],
       message: undefined,
     });
-    sent += 1;
-  }
-  expect(sent).toBeGreaterThanOrEqual(11);
+  expect(results.length).toBeGreaterThanOrEqual(20);
+  expect(results.find(({ name }) => name.startsWith('Erase'))?.body).toMatchObject({
+    dryRun: true,
+    matched: 1,
+  });
   const repair = await t.get(`/offline-repairs/${variables.get('offlineRepairId')}`);
-  expect(repair.body).toMatchObject({ status: 'OFFLINE_CLOSED', trackingNumber: 'JD0146000034' });
-  expect((await t.get(`/trade-returns/${variables.get('tradeReturnId')}`)).status).toBe(200);
+  expect(repair.body).toMatchObject({
+    status: 'OFFLINE_CLOSED',
+    trackingNumber: 'JD0146000034',
+    erasedAt: null,
+  });
+  const [rejected, resolved] = (await t.get('/trade-returns')).body.items;
+  expect(rejected).toMatchObject({ id: variables.get('tradeReturnId'), status: 'TRADE_REJECTED' });
+  expect(resolved).toMatchObject({ status: 'TRADE_RESOLVED' });
+});
+
+it('its tests pass with a key that lacks rights, and fail where a request does', async () => {
+  const t = await harness();
+  const passing = await runAll(t, t.client.apiKey);
+  expect(passing.results.flatMap(({ failed }) => failed)).toEqual([]);
+  expect(passing.results.map(({ status }) => status)).toContain(403);
+  const failing = await runAll(t, 'handback_ext_wrong');
+  expect(failing.results.filter(({ failed }) => failed.length !== 1)).toEqual([]);
 });

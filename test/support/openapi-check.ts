@@ -20,6 +20,8 @@ const DOCUMENT = 'openapi';
 /** What a route answers before it is known which one it is; the document describes routes. */
 const OUTSIDE = new Set([405, 431]);
 
+const NAMES_CODES = new Set([403, 404, 409, 410, 422]);
+
 const TYPED: Record<string, (text: string) => unknown> = {
   integer: Number,
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
@@ -74,6 +76,10 @@ export const openApiChecker = (open: Json, basePath: string = BASE_PATH) => {
 
     const response = operation.responses[status];
     if (!response) throw new Error(`${what}: the OpenAPI document does not know this status`);
+    // An operation of the External API names the codes that it answers with.
+    const { code } = (received ?? {}) as { code?: string };
+    if (basePath === BASE_PATH && NAMES_CODES.has(status) && !response.description.includes(`\`${code}\``))
+      throw new Error(`${what}: the OpenAPI document does not name ${code}`);
     if (response.content)
       must(`${at}/responses/${status}/content/application~1json/schema`, received, `the answer of ${what}`);
     else if (received !== '') throw new Error(`${what}: the OpenAPI document knows of no body`);

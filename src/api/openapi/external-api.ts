@@ -9,7 +9,7 @@ const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
 const [OTHER_MINUTE] = RATE_LIMITS.other;
 
 const GUIDE = `
-Create and manage return authorisations (RMAs) from a till, a service desk or an ERP.
+Create and manage return authorisations (RMAs) from a point of sale, a service desk or an ERP.
 
 **Keys.** An Admin creates an API client; its key is shown once. Send it with every request as \`X-Api-Key\`, or as a Bearer
 token in \`Authorization\`.
@@ -117,6 +117,12 @@ export const EXTERNAL_API: ApiDescription = {
     bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a Bearer token.' },
   },
   security: [{ apiKey: [] }, { bearer: [] }],
+  refusals: ({ right, whileReadOnly, limit }, method) => [
+    'PLAN_REQUIRED',
+    ...(method !== 'GET' && right ? (['RIGHT_REQUIRED'] as const) : []),
+    ...(method !== 'GET' && !whileReadOnly ? (['READ_ONLY'] as const) : []),
+    ...(limit === 'create' ? (['LIMIT_EXCEEDED', 'USAGE_CAP_EXCEEDED'] as const) : []),
+  ],
   answers: {
     always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
