@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -11,6 +11,7 @@ import { BACKED_UP_TABLES, type Reading, type Value } from '../db/transfer.ts';
 import type { SecretBox } from '../service/secrets.ts';
 import { CliFailure, cannot } from '../service/start-failure.ts';
 import { decrypted, encrypted, isEncrypted } from './encryption.ts';
+import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 
 // A backup is gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
 //
@@ -201,8 +202,9 @@ export const writeWhole = async (
   write: (file: FileHandle) => Promise<void>,
   isCommand = true,
 ): Promise<number> => {
-  const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
+  const draft = `${path}.${OWN_MARK}.part`;
   const writeAll = async (): Promise<number> => {
+    await removeLeftBehind(dirname(path), UNFINISHED_FILE);
     const file = await open(draft, 'wx', 0o600);
     await write(file)
       .then(() => file.sync())

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { access, constants, readdir, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
@@ -20,10 +22,10 @@ const OPEN_AGAIN_MS = 2 * 60 * 60_000;
 /** While rows are written. Otherwise a backup of more than two hours would be begun again beside itself, and its result not count. */
 const RENEW_EVERY_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 60_000;
-/** No process writes this long without a byte: it is of one that was killed. */
-const ABANDONED_MS = 60 * 60_000;
+/** A claim that was not renewed for so long is of a process that died, or hangs. */
+const STALLED_MS = RENEW_EVERY_MS + 5 * 60_000;
 /** A day, and as long as two more tries take. */
-const LATE_MS = 26 * 60 * 60_000 + OPEN_AGAIN_MS;
+export const LATE_MS = 26 * 60 * 60_000 + OPEN_AGAIN_MS;
 
 /** The fact `scheduled-backup`; times in milliseconds. */
 const ScheduleState = z.object({
@@ -34,7 +36,9 @@ const ScheduleState = z.object({
   /** Why the last try failed. */
   error: z.string().nullable(),
   /** The newest good one. */
-  newest: z.object({ at: z.number(), file: z.string(), bytes: z.number() }).nullable(),
+  newest: z
+    .object({ at: z.number(), file: z.string(), bytes: z.number(), host: z.string().optional() })
+    .nullable(),
 });
 export type ScheduleState = z.infer<typeof ScheduleState>;
 
@@ -52,9 +56,37 @@ const stateIn = (value: string | null): ScheduleState | null => {
 export const readSchedule = async (db: Db): Promise<ScheduleState | null> =>
   stateIn(await findFact(db, FACT));
 
-/** After a restore: what another installation took says nothing of this one, whose folder may be empty. */
+/** After a restore: what another installation took says nothing of this one, whose folder may be empty, and its files are not ours. */
 export const forgetSchedule = async (db: Db): Promise<void> => {
-  await db.deleteFrom('installation').where('name', '=', FACT).execute();
+  await db.deleteFrom('installation').where('name', 'in', [FACT, 'installation-id']).execute();
+};
+
+/** For a start on SQLite, where the lock of the folder proves that the process which made the claim has ended. */
+export const reopenClaim = async ({ db }: Pick<Context, 'db'>): Promise<void> => {
+  const before = await findFact(db, FACT);
+  const state = stateIn(before);
+  if (state && isUnderWay(state))
+    await replaceFact(db, FACT, before, JSON.stringify({ ...state, claimedAt: 0 }));
+};
+
+const isUnderWay = ({ doneAt, error }: ScheduleState): boolean => doneAt === null && error === null;
+
+/** Whether one was begun that has not ended: by a process that lives, or by one that probably died. */
+export const unfinishedIn = (state: ScheduleState, nowMs: number): 'running' | 'stalled' | null => {
+  if (!isUnderWay(state) || state.claimedAt === 0) return null;
+  return nowMs - state.claimedAt > STALLED_MS ? 'stalled' : 'running';
+};
+
+export type NewestBackup = NonNullable<ScheduleState['newest']>;
+
+/** Whether the newest backup is still in the folder, as long as it was. */
+export const lookFor = async (
+  folder: string,
+  { file, bytes }: NewestBackup,
+): Promise<'there' | 'gone' | 'changed'> => {
+  const found = await stat(join(folder, file)).catch(() => null);
+  if (!found) return 'gone';
+  return found.size === bytes ? 'there' : 'changed';
 };
 
 export const isLate = (state: ScheduleState | null, nowMs: number): boolean =>
@@ -70,24 +102,34 @@ const isOpen = ({ due: claimed, claimedAt, doneAt }: ScheduleState, due: number,
   return Math.abs(nowMs - claimedAt) >= OPEN_AGAIN_MS;
 };
 
-/** Only of this schedule: other files in the folder are never touched. In the order of time. */
-const OWN_NAME = /^handback-daily-\d{4}-\d\d-\d\dT\d{6}Z\.backup(\.age)?$/;
-const OWN_DRAFT = /^handback-daily-.*\.backup(\.age)?\.[0-9a-f]{8}\.part$/;
-const nameAt = (ms: number, isEncrypted: boolean): string =>
-  `handback-daily-${toIso(ms).slice(0, 19).replaceAll(':', '')}Z.backup${isEncrypted ? '.age' : ''}`;
-
-const deleteOld = async (folder: string, keep: number, newest: string): Promise<void> => {
-  const names = (await readdir(folder)).filter((name) => OWN_NAME.test(name) && name !== newest);
-  const newestFirst = names.sort().reverse();
-  for (const name of newestFirst.slice(keep - 1)) await rm(join(folder, name));
+/** In names: several installations may share a folder. A restored one is another. */
+const installationId = async (db: Db): Promise<string> => {
+  const known = await findFact(db, 'installation-id');
+  if (known) return known;
+  await replaceFact(db, 'installation-id', null, randomBytes(4).toString('hex'));
+  return (await findFact(db, 'installation-id')) ?? '';
 };
 
-const deleteAbandoned = async (folder: string): Promise<void> => {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    if (OWN_DRAFT.test(name) && Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS)
-      await rm(path, { force: true });
-  }
+const nameAt = (id: string, ms: number, isEncrypted: boolean): string =>
+  `handback-daily-${id}-${toIso(ms).slice(0, 19).replaceAll(':', '')}Z.backup${isEncrypted ? '.age' : ''}`;
+
+/** Of this installation's schedule: other files in the folder are never touched, nor those of a time that was not. */
+const isOwn = (name: string, id: string, nowMs: number): boolean => {
+  const [, of, day, hours, minutes, seconds] =
+    /^handback-daily-([0-9a-f]{8})-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup(?:\.age)?$/.exec(name) ?? [];
+  return of === id && Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) <= nowMs;
+};
+
+interface Old extends BackupSchedule {
+  id: string;
+  newest: string;
+  nowMs: number;
+}
+
+const deleteOld = async ({ folder, keep, id, newest, nowMs }: Old): Promise<void> => {
+  const names = (await readdir(folder)).filter((name) => isOwn(name, id, nowMs) && name !== newest);
+  const newestFirst = names.sort().reverse();
+  for (const name of newestFirst.slice(keep - 1)) await rm(join(folder, name));
 };
 
 /** In words that quote no row. */
@@ -149,13 +191,14 @@ export const backUpIfDue = async (ctx: Context, schedule: BackupSchedule, signal
   if (!claim) return;
   const { backupRecipients: recipients } = config;
   const at = clock.now();
-  const name = nameAt(at, recipients.length > 0);
+  const id = await installationId(ctx.db);
+  const name = nameAt(id, at, recipients.length > 0);
   try {
-    await deleteAbandoned(schedule.folder);
+    await stat(schedule.folder);
     const path = join(schedule.folder, name);
     const { bytes, rows } = await takeBackup(config, path, { recipients, signal, onRow: claim.renew });
     log.info({ file: name, bytes, rows, ms: clock.now() - at }, 'backup taken');
-    await claim.save({ doneAt: clock.now(), newest: { at, file: name, bytes } });
+    await claim.save({ doneAt: clock.now(), newest: { at, file: name, bytes, host: hostname() } });
   } catch (error) {
     if (signal.aborted) return void (await claim.save({ claimedAt: 0 }));
     metrics.failedBackups.inc();
@@ -163,12 +206,14 @@ export const backUpIfDue = async (ctx: Context, schedule: BackupSchedule, signal
     log.error({ reason, error: describeError(error) }, 'backup failed; it will be tried again in two hours');
     return void (await claim.save({ error: reason }));
   }
-  await deleteOld(schedule.folder, schedule.keep, name).catch(
+  await deleteOld({ ...schedule, id, newest: name, nowMs: clock.now() }).catch(
     warning(log, 'old backups could not be deleted'),
   );
 };
 
-/** Throws where a backup could not be written or encrypted. */
+const OTHERS_WRITE = 0o022;
+
+/** Throws where a backup could not be written or encrypted, or where others could replace it. */
 export const checkBackups = async ({ backups, backupRecipients, role }: Config): Promise<void> => {
   if (!backups || role === 'api') return;
   const { folder } = backups;
@@ -176,6 +221,11 @@ export const checkBackups = async ({ backups, backupRecipients, role }: Config):
     const why = fileError(error, 'there is no such folder') ?? error.code;
     throw new ConfigError(`backups cannot be written to ${folder}: ${why} (BACKUP_DIR)`);
   });
+  const { uid, mode } = await stat(folder);
+  if (process.getuid && (uid !== process.getuid() || (mode & OTHERS_WRITE) !== 0))
+    throw new ConfigError(
+      `backups are not safe in ${folder}: it must belong to user ${process.getuid()}, who runs the service, and no other may write there (chown, chmod 700; BACKUP_DIR)`,
+    );
   if (backupRecipients.length > 0) await encrypterFor(backupRecipients);
 };
 
@@ -194,11 +244,13 @@ export const startBackups = (ctx: Context): (() => Promise<void>) => {
   const { backups, role } = ctx.config;
   ctx.metrics.watch(
     'handback_backup_age_seconds',
-    'Age of the newest good backup of the schedule; +Inf where there is none yet, NaN where no backup is scheduled.',
+    'Age of the newest good backup of the schedule; +Inf where there is none, or not as it was written, NaN where no backup is scheduled.',
     async () => {
       if (!backups) return Number.NaN;
       const newest = (await readSchedule(ctx.db))?.newest;
-      return newest ? (ctx.clock.now() - newest.at) / 1000 : Number.POSITIVE_INFINITY;
+      // In the folder of another machine it counts there.
+      const isThere = newest && (await lookFor(backups.folder, newest)) === 'there';
+      return isThere ? (ctx.clock.now() - newest.at) / 1000 : Number.POSITIVE_INFINITY;
     },
   );
   const stopping = new AbortController();

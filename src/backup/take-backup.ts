@@ -29,7 +29,7 @@ export const takeBackup = async (config: Config, path: string, options: BackupOp
     const unknown = unknownMigration(migrations);
     if (unknown)
       throw new CliFailure(
-        `${unknown.by} of Handback has migrated this database (${unknown.name}): use that one`,
+        `${unknown.by} of Handback has migrated this database (${unknown.name}), and only that one can back it up: after going back to this release too, take backups with the newer one`,
       );
     const { checks: keyChecks, box } = await backupKeys(config, db);
     const header = { service: VERSION, engine, madeAt: toIso(Date.now()), migrations, keyChecks };

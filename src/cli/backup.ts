@@ -13,6 +13,7 @@ import {
   rowFrom,
   rowLine,
 } from '../backup/backup-file.ts';
+import { OWN_MARK, removeLeftBehind } from '../backup/left-behind.ts';
 import { forgetSchedule } from '../backup/schedule.ts';
 import { type RowCounts, takeBackup } from '../backup/take-backup.ts';
 import { describeDatabaseError, isLockTimeout } from '../db/database-errors.ts';
@@ -24,7 +25,7 @@ import { BACKED_UP_TABLES, type Filling, fillDatabase, WRITTEN_BY_A_START } from
 import { addErasures, type ListedErasure } from '../personal-data/erasures.ts';
 import { type Config, readConfig, recipients } from '../service/config.ts';
 import { keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
-import { CliFailure } from '../service/start-failure.ts';
+import { CliFailure, cannot, explainStartFailure } from '../service/start-failure.ts';
 import { notice, Progress, print, withContext } from './command.ts';
 import { applyErasures, readErasureList } from './commands.ts';
 
@@ -88,11 +89,11 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
   const config = readConfig(process.env);
   const list = erasures === undefined ? null : await readErasureList(erasures);
   // In the folder for temporary files (TMPDIR), for this user alone; nothing of it stays.
-  const folder = check && (await mkdtemp(join(tmpdir(), 'handback-check-')));
+  const folder = check && (await newCheckFolder());
   const target = folder ? { ...config, databaseUrl: null, dataDir: folder } : config;
   const removeFolder = () => folder && rmSync(folder, { recursive: true, force: true });
   const { madeAt, tables } = await cleaningUp(removeFolder, () =>
-    restoreInto(target, config, path, options, list),
+    restoreInto(target, config, path, options, list).catch(folder ? blameTmpdir : rethrow),
   );
   const erased = list && !check && { listed: list.length, ...(await withContext(config, applyErasures)) };
   const seconds = secondsSince(start);
@@ -107,10 +108,29 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
   printTables(counts, [
     `${number(rows)} rows restored as they were at ${madeAt}, and compared with the file row by row: ${duration(seconds)}.`,
     'Everyone signs in again, and open invitations need a new link. API keys, cursors and webhooks go on.',
+    `What was taken away after ${madeAt} is back: keys that were revoked or replaced since, people who were removed or lost a role, second factors and passwords that were changed. Revoke and remove them again before the service starts.`,
     erased
       ? `${number(erased.applied)} erasures of ${erasures} were applied; ${number(erased.unknown)} more name returns that are not in the backup.`
       : 'What was erased since the backup is back: apply the newest list with handback customer erasures --apply FILE.',
   ]);
+};
+
+const rethrow = (error: unknown): never => {
+  throw error;
+};
+
+/** The database that could not be written is the temporary one. */
+const blameTmpdir = (error: unknown): never => {
+  const words = explainStartFailure(error);
+  throw words.includes('DATA_DIR') ? new CliFailure(words.replace('DATA_DIR', 'TMPDIR')) : error;
+};
+
+const newCheckFolder = async (): Promise<string> => {
+  const folder = tmpdir();
+  // One that was killed leaves decrypted data of customers.
+  await removeLeftBehind(folder, /^handback-check-/);
+  const path = join(folder, `handback-check-${OWN_MARK}-`);
+  return mkdtemp(path).catch((error) => cannot('write', `${folder} (TMPDIR)`, error));
 };
 
 /** The keys are those of the installation, wherever it restores into. */
@@ -142,7 +162,9 @@ const restoreInto = async (
       await verify(filling, tables, progress);
       await filling.migrateTo(null);
       await forgetSchedule(filling.db);
-      await recordForAllShops(filling.db, { at: Date.now(), action: 'RESTORED', data: { madeAt } });
+      const at = Date.now();
+      await recordForAllShops(filling.db, { at, action: 'RESTORED', data: { madeAt } });
+      await saveFact(filling.db, 'restored', JSON.stringify({ at, madeAt }));
       if (list) await addErasures(filling.db, list);
       else await saveFact(filling.db, 'restored-without-erasures', String(Date.now()));
     });

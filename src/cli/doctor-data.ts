@@ -1,16 +1,28 @@
+import { hostname } from 'node:os';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
 import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
 import { expiringKeys } from '../api-clients/store.ts';
-import { checkBackups, isLate, readSchedule } from '../backup/schedule.ts';
+import {
+  checkBackups,
+  isLate,
+  LATE_MS,
+  lookFor,
+  type NewestBackup,
+  readSchedule,
+  unfinishedIn,
+} from '../backup/schedule.ts';
+import type { Db } from '../db/database.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading } from '../db/transfer.ts';
+import { jsonOr } from '../lib/json.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { countUnfinished } from '../personal-data/erasures.ts';
 import { RMA_TABLES } from '../returns/store.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
-import type { Config } from '../service/config.ts';
+import type { BackupSchedule, Config } from '../service/config.ts';
 import { sealedValues } from '../service/reseal.ts';
 import { findCheck, keysOf, type SealedFor } from '../service/secrets.ts';
 import { isAhead } from '../shops/counters.ts';
@@ -89,16 +101,55 @@ const checkKeys = async (reading: Reading): Promise<Finding> => {
 const checkBackup = async (reading: Reading, config: Config): Promise<Finding> => {
   if (!config.backups) return ok('none is scheduled here: BACKUP_DAILY_AT and BACKUP_DIR take one every day');
   await checkBackups(config);
-  const state = await readSchedule(reading.db);
+  const [state, nowMs] = [await readSchedule(reading.db), await nowOf(reading)];
+  const restored = await findRestore(reading.db);
+  if (!state?.newest && restored && nowMs - restored.at < LATE_MS)
+    return ok(
+      `there is none yet since the restore at ${toIso(restored.at)}: a service that starts takes one`,
+    );
   const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is none yet';
   const failed = state?.error ? `; the last try failed: ${state.error}` : '';
-  const isOpen = state && state.doneAt === null && !state.error;
-  const open = isOpen ? `; one was begun, and wrote rows until ${toIso(state.claimedAt)} at least` : '';
-  if (isLate(state, await nowOf(reading)))
+  const unfinished = state && unfinishedIn(state, nowMs);
+  const begun =
+    state && unfinished ? `; one was begun, and wrote rows until ${toIso(state.claimedAt)} at least` : '';
+  if (isLate(state, nowMs))
     return wrong(
-      `${newest}${failed}${open}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until it is mended, run handback backup FILE`,
+      `${newest}${failed}${begun}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until it is mended, run handback backup FILE`,
     );
+  const missing = state?.newest && (await missingIn(config.backups, state.newest));
+  if (missing) return missing;
+  if (unfinished === 'stalled')
+    return warn(`${newest}${begun}: its process died or hangs; it is tried again two hours after that`);
   return failed ? warn(`${newest}${failed}; it is tried again every two hours`) : ok(newest);
+};
+
+/** Taken by a process of another machine, it may be in a folder there that has the same name. */
+const missingIn = async ({ folder }: BackupSchedule, newest: NewestBackup): Promise<Finding | null> => {
+  const found = await lookFor(folder, newest);
+  if (found === 'there') return null;
+  const what =
+    found === 'gone' ? 'is not there' : `does not have the ${newest.bytes} bytes that it was written with`;
+  const words = `the newest was ${newest.file}, and in ${folder} it ${what}`;
+  return newest.host && newest.host !== hostname() && found === 'gone'
+    ? warn(`${words}: ${newest.host} took it; look there, or mount the folder that both share`)
+    : wrong(`${words}: is the right disk mounted (BACKUP_DIR)? Until then, run handback backup FILE`);
+};
+
+const Restored = z.object({ at: z.number(), madeAt: z.iso.datetime() });
+
+const findRestore = async (db: Db): Promise<z.infer<typeof Restored> | null> => {
+  const { data = null } = Restored.safeParse(jsonOr((await findFact(db, 'restored')) ?? '', null));
+  return data;
+};
+
+const SAID_AFTER_RESTORE_MS = 7 * DAY_MS;
+
+const checkRestore = async (reading: Reading): Promise<Finding | null> => {
+  const restored = await findRestore(reading.db);
+  if (!restored || (await nowOf(reading)) - restored.at > SAID_AFTER_RESTORE_MS) return null;
+  return warn(
+    `restored at ${toIso(restored.at)} from a backup of ${restored.madeAt}: keys that were revoked since then work again, and people who were removed are back; look through the clients and the team of each shop`,
+  );
 };
 
 /** Only where something is to be done. */
@@ -249,6 +300,7 @@ export const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise
   ['queue', checkQueue],
   ['keys', checkKeys],
   ['backup', checkBackup],
+  ['restore', checkRestore],
   ['erasures', checkErasures],
   ['totals', checkTotals],
   ['counters', checkCounters],

@@ -78,15 +78,16 @@ const addServiceCommands = (handback: Command): void => {
 /** Only the server loads the web framework; the other commands start without it. */
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
-  const [main, { openContext }, { lockDatabase }, { freeLeases }] = await Promise.all([
+  const [main, { openContext }, { lockDatabase }, { freeLeases }, { reopenClaim }] = await Promise.all([
     import('../service/start.ts'),
     import('../service/context.ts'),
     import('../db/open.ts'),
     import('../webhooks/worker/leases.ts'),
+    import('../backup/schedule.ts'),
   ]);
   const { exclusive } = lockDatabase(config);
   const ctx = await openContext(config);
-  if (exclusive) await freeLeases(ctx);
+  if (exclusive) await Promise.all([freeLeases(ctx), reopenClaim(ctx)]);
   await main.serve(ctx).catch(async (error) => {
     await ctx.close();
     notice(explainStartFailure(error));

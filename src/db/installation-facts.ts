@@ -4,8 +4,12 @@ import type { Db } from './database.ts';
 type Fact =
   /** Where the service was at its last start: commands may have other settings. */
   | 'address'
+  /** Stands in the names of scheduled backups; a restored installation gets another. */
+  | 'installation-id'
   /** When readiness was last asked for. */
   | 'ready-check'
+  /** When a backup was last restored, and of when it was: JSON (`cli/backup.ts`). */
+  | 'restored'
   /** When a backup was restored without a list of erasures, until one is applied; for `doctor`. */
   | 'restored-without-erasures'
   /** The daily backup: which one was claimed, and what became of it (`backup/schedule.ts`). */

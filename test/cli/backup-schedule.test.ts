@@ -1,8 +1,20 @@
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { OWN_MARK } from '../../src/backup/left-behind.ts';
 import { backUpIfDue, readSchedule, type ScheduleState } from '../../src/backup/schedule.ts';
 import type { BackupSchedule } from '../../src/service/config.ts';
 import { backupFile, emptyOn, everyRow, failing, linesOf } from '../support/backups.ts';
@@ -21,6 +33,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
+import { onlyIf } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
 const HOUR = 3_600_000;
@@ -54,6 +67,10 @@ const scheduled = async (more: Env = {}) => {
   await makeShop(env);
   return { env, folder };
 };
+
+const needsRoot = onlyIf(process.getuid?.() === 0, 'only root can give a folder away');
+const keyOf = ({ env }: Harness): string =>
+  env['SECRET_KEY'] ?? readFileSync(join(env['DATA_DIR'] as string, 'secret.key'), 'utf8').trim();
 
 const isDone = async (env: Env): Promise<boolean> => typeof (await stateIn(env))?.doneAt === 'number';
 const saveState = (env: Env, change: Partial<ScheduleState>) =>
@@ -135,10 +152,39 @@ if (ENGINE === 'sqlite')
       expect(result).toMatchObject({ status: 0, stderr: '' });
       expect(result.json).toMatchObject({ verified: true, restored: false, tables });
       expect((await run(['restore', file, '--check'], { ...env, TMPDIR })).stdout).toMatch(/deleted again/);
+      // What was left by one that was killed, and what a living one or another machine's uses.
+      const [host, pid] = OWN_MARK.split('-');
+      const marks = [`${host}-999999999-0badca`, `${host}-${pid}-0badca`, `0badca-1-0badca`];
+      const folders = marks.map((mark) => join(TMPDIR, `handback-check-${mark}-AbCdEf`));
+      for (const folder of folders) mkdirSync(folder);
       writeFileSync(file, readFileSync(file).subarray(0, -10));
       expect(await failing(['restore', file, '--check'], { ...env, TMPDIR }, run)).toMatch(/no signature/);
-      expect(readdirSync(TMPDIR)).toEqual([]);
+      expect(
+        readdirSync(TMPDIR)
+          .sort()
+          .map((name) => join(TMPDIR, name)),
+      ).toEqual(folders.slice(1).sort());
+      utimesSync(folders[2] as string, 1, 1);
+      await failing(['restore', file, '--check'], { ...env, TMPDIR }, run);
+      expect(readdirSync(TMPDIR).map((name) => join(TMPDIR, name))).toEqual([folders[1]]);
       expect(await everyRow(env)).toEqual(before);
+    });
+
+    it('names TMPDIR where it cannot write', async () => {
+      const { env } = await scheduled();
+      const file = backupFile();
+      await cliHere(['backup', file], env);
+      const TMPDIR = temporaryFolder();
+      const full = await run(['restore', file, '--check'], { ...env, TMPDIR }, { shell: fullAfter(100) });
+      expect([full.status, full.stderr]).toEqual([
+        1,
+        expect.stringMatching(/the disk full.*\(TMPDIR\)|disk is full \(TMPDIR\)/),
+      ]);
+      expect(full.stderr).not.toContain('DATA_DIR');
+      const gone = { ...env, TMPDIR: join(TMPDIR, 'gone') };
+      expect(await failing(['restore', file, '--check'], gone, run)).toMatch(
+        /cannot write .*gone \(TMPDIR\): there is no such folder/,
+      );
     });
   });
 
@@ -150,7 +196,7 @@ describe('the schedule', () => {
     await until('it is taken', () => isDone(env));
     const [name = '', ...more] = readdirSync(folder);
     expect(more).toEqual([]);
-    expect(name).toMatch(/^handback-daily-\d{4}-\d\d-\d\dT\d{6}Z\.backup\.age$/);
+    expect(name).toMatch(/^handback-daily-[0-9a-f]{8}-\d{4}-\d\d-\d\dT\d{6}Z\.backup\.age$/);
     const metrics = String((await servers[0]?.get('/metrics', { ip: '127.0.0.1' }))?.body);
     expect(metrics).toMatch(/^handback_backup_age_seconds \d/m);
     expect(metrics).toMatch(/^handback_backup_failures_total 0$/m);
@@ -173,27 +219,31 @@ describe('the schedule', () => {
   });
 
   if (ENGINE === 'sqlite')
-    it('that a process died in is open again after two hours, and what it left is deleted', async () => {
+    it('that a process died in is taken at the next start, since the lock proves it, and what was left is deleted', async () => {
       const { env, folder } = await scheduled();
       const server = await startServer(env);
       await until('it is taken', () => isDone(env));
       await server.stop('SIGKILL');
       const [first = ''] = readdirSync(folder);
-      const draft = join(folder, 'handback-daily-2026-11-01T023000Z.backup.0badcafe.part');
-      const others = ['handback-2026-11-01.backup', 'handback-daily-x.txt', 'mine.part'];
-      for (const name of [draft, ...others.map((each) => join(folder, each))]) {
-        writeFileSync(name, 'x');
-        utimesSync(name, 1, 1);
-      }
-      await saveState(env, { doneAt: null, claimedAt: Date.now() - 1.9 * HOUR });
-      const early = await startServer(env);
-      await early.stop();
-      expect(existsSync(draft)).toBe(true);
-      expect(await isDone(env)).toBe(false);
-      await saveState(env, { claimedAt: Date.now() - 2.1 * HOUR });
-      const late = await startServer(env);
+      const dead = `${OWN_MARK.split('-')[0]}-${server.pid}-0badca`;
+      const others = [
+        'handback-2026-11-01.backup',
+        'handback-daily-x.txt',
+        'mine.part',
+        `mine.${OWN_MARK}.part`,
+      ];
+      for (const name of [`${first}.${dead}.part`, ...others]) writeFileSync(join(folder, name), 'x');
+      // As long as a backup that is being written.
+      await saveState(env, { doneAt: null, claimedAt: Date.now() - 0.3 * HOUR });
+      expect((await doctor(env))['backup']).toMatchObject({
+        state: 'warn',
+        message: expect.stringMatching(
+          /one was begun, and wrote rows until \S+ at least: its process died or hangs/,
+        ),
+      });
+      const next = await startServer(env);
       await until('it is taken', () => isDone(env));
-      await late.stop();
+      await next.stop();
       const names = readdirSync(folder);
       expect(names).toHaveLength(2 + others.length);
       expect(names).toEqual(expect.arrayContaining([first, ...others]));
@@ -221,12 +271,101 @@ describe('the schedule', () => {
       expect(await stateIn(env)).toMatchObject({ doneAt: null, error: null, newest: null });
       expect(lock.other.logs().filter(({ msg }) => msg.startsWith('backup'))).toEqual([]);
       await lock.other.stop();
-      utimesSync(join(folder, draft), 1, 1);
       await saveState(env, { claimedAt: Date.now() - 2.1 * HOUR });
       const next = await startServer(env);
       await until('it is taken', () => isDone(env));
       await next.stop();
       expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.backup$/)]);
+    });
+
+  it('is looked at, not believed: a newest file that is gone, or shorter, is said and counts as none', async () => {
+    const { env, folder } = await scheduled();
+    const server = await startServer(env);
+    await until('it is taken', () => isDone(env));
+    const [name = ''] = readdirSync(folder);
+    const look = async () => {
+      const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+      const { state, message } = (await doctor(env))['backup'] ?? {};
+      return { state, message, age: /^handback_backup_age_seconds (\S+)$/m.exec(String(body))?.[1] };
+    };
+    expect(await look()).toMatchObject({ state: 'ok', age: expect.stringMatching(/^\d/) });
+    renameSync(join(folder, name), join(folder, 'elsewhere'));
+    expect(await look()).toMatchObject({
+      state: 'wrong',
+      age: '+Inf',
+      message: expect.stringMatching(
+        /^the newest was .* it is not there: is the right disk mounted \(BACKUP_DIR\)\?/,
+      ),
+    });
+    const newest = (await stateIn(env))?.newest as NonNullable<ScheduleState['newest']>;
+    await saveState(env, { newest: { ...newest, host: 'another-machine' } });
+    expect(await look()).toMatchObject({
+      state: 'warn',
+      age: '+Inf',
+      message: expect.stringContaining('another-machine took it'),
+    });
+    renameSync(join(folder, 'elsewhere'), join(folder, name));
+    truncateSync(join(folder, name), 10);
+    expect(await look()).toMatchObject({
+      state: 'wrong',
+      age: '+Inf',
+      message: expect.stringContaining(`does not have the ${newest.bytes} bytes`),
+    });
+    await server.stop();
+  });
+
+  if (ENGINE === 'sqlite')
+    it('writes only into a folder of its own user, where no other may write', needsRoot, async () => {
+      const { env, folder } = await scheduled();
+      const refused = async () => {
+        const { status, stderr } = await run(['serve'], { ...env, PORT: '0' });
+        expect((await doctor(env))['backup']).toMatchObject({ state: 'wrong' });
+        return [status, stderr];
+      };
+      for (const mode of [0o777, 0o770, 0o720]) {
+        chmodSync(folder, mode);
+        expect(await refused()).toEqual([
+          1,
+          expect.stringMatching(/backups are not safe in .*chmod 700; BACKUP_DIR/),
+        ]);
+      }
+      chmodSync(folder, 0o755);
+      chownSync(folder, 65_534, 0);
+      expect(await refused()).toEqual([1, expect.stringMatching(/it must belong to user 0/)]);
+      chownSync(folder, 0, 0);
+      expect((await doctor(env))['backup']?.message).toMatch(/there is none yet/);
+    });
+
+  if (ENGINE === 'sqlite')
+    it('has a day for its first backup after a restore, and doctor says what came back', async () => {
+      const { env } = await scheduled();
+      const file = backupFile();
+      await cliHere(['backup', file], env);
+      const target = { ...env, ...(await emptyOn(ENGINE)) };
+      const list = join(temporaryFolder(), 'none');
+      writeFileSync(list, '');
+      const printed = await run(['restore', file, '--erasures', list], target);
+      expect(printed.stdout).toMatch(/keys that were revoked or replaced since, people who were removed/);
+      const found = await doctor(target);
+      expect(found['backup']).toMatchObject({
+        state: 'ok',
+        message: expect.stringContaining('since the restore at'),
+      });
+      expect(found['restore']).toMatchObject({
+        state: 'warn',
+        message: expect.stringMatching(
+          /keys that were revoked since then work again, and people who were removed/,
+        ),
+      });
+      expect(Object.values(found).filter(({ state }) => state === 'wrong')).toEqual([]);
+      const restored = { at: Date.now() - 8 * DAY, madeAt: new Date().toISOString() };
+      await lookInto(target)
+        .updateTable('installation')
+        .set({ value: JSON.stringify(restored) })
+        .where('name', '=', 'restored')
+        .execute();
+      const later = await doctor(target);
+      expect([later['backup']?.state, later['restore']]).toEqual(['wrong', undefined]);
     });
 
   it('that fails is logged, counted, and a line of doctor; nothing is left', async () => {
@@ -271,8 +410,7 @@ describe('the schedule', () => {
 
 describe('from day to day', () => {
   const NEVER = new AbortController().signal;
-  const openSchedule = async (keep: number) => {
-    const folder = temporaryFolder();
+  const openSchedule = async (keep: number, folder = temporaryFolder()) => {
     const app: Harness = await harness();
     const schedule: BackupSchedule = { dailyAtMs: 2.5 * HOUR, folder, keep };
     const toMidnight = DAY - (app.ctx.clock.now() % DAY);
@@ -300,21 +438,44 @@ describe('from day to day', () => {
     const own = readdirSync(folder).filter((name) => name.startsWith('handback-daily-'));
     expect(own).toHaveLength(3);
     expect(readdirSync(folder)).toContain('handback-2020-01-01.backup');
-    // One of a clock that was ahead counts, but the one that was just taken stays.
-    for (const name of own) writeFileSync(join(folder, name.replace(/daily-\d{4}/, 'daily-2999')), 'x');
+    // Dates that were not yet, or never are, take no place of those that were; nor do files of another installation.
+    const odd = own.flatMap((name) => [
+      name.replace(/-\d{4}-/, '-2999-'),
+      name.replace(/-\d\d-\d\dT/, '-13-40T'),
+      name.replace(/daily-.{8}/, 'daily-00000000'),
+      name.replace(/daily-.{9}/, 'daily-'),
+    ]);
+    for (const name of odd) writeFileSync(join(folder, name), 'x');
     app.clock.advance(DAY);
     expect(await take()).toBe(1);
-    expect(
-      linesOf(
-        join(
-          folder,
-          readdirSync(folder)
-            .filter((name) => /daily-20/.test(name))
-            .at(-1) as string,
-        ),
-      )[0],
-    ).toContain('handback');
+    const left = readdirSync(folder).filter((name) => name.startsWith('handback-daily-'));
+    expect(left).toEqual(expect.arrayContaining(odd));
+    const real = left.filter((name) => !odd.includes(name));
+    expect(real).toHaveLength(3);
+    for (const name of real) expect(linesOf(join(folder, name))[0]).toContain('handback');
   });
+
+  if (ENGINE === 'sqlite')
+    it('two installations share a folder, and each keeps its own; a restored one is another', async () => {
+      const folder = temporaryFolder();
+      const [one, other] = await Promise.all([openSchedule(2, folder), openSchedule(2, folder)]);
+      for (let day = 0; day < 4; day++) {
+        expect([await one.take(), await other.take()]).toEqual([1, 1]);
+        one.app.clock.advance(DAY);
+        other.app.clock.advance(DAY);
+      }
+      const names = readdirSync(folder).sort();
+      const ids = names.map((name) => /^handback-daily-([0-9a-f]{8})-/.exec(name)?.[1]);
+      expect(names).toHaveLength(4);
+      expect(new Set(ids).size).toBe(2);
+      const target = { ...(await emptyOn(ENGINE)), SECRET_KEY };
+      await cliHere(['restore', join(folder, names[0] as string)], {
+        ...target,
+        SECRET_KEY: [one, other].map(({ app }) => keyOf(app)).join(),
+      });
+      const facts = await lookInto(target).selectFrom('installation').select('name').execute();
+      expect(facts.map(({ name }) => name)).not.toContain('installation-id');
+    });
 
   if (ENGINE === 'sqlite')
     it('a clock that was a year ahead does not stop the schedule', async () => {

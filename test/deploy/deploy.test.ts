@@ -188,7 +188,7 @@ describe('kubernetes', () => {
       if (config.backups)
         expect(containers[0].volumeMounts).toContainEqual({
           name: 'backups',
-          mountPath: config.backups.folder,
+          mountPath: dirname(config.backups.folder),
         });
     },
   );
@@ -238,7 +238,7 @@ describe('kubernetes', () => {
     expect(first.map(({ kind }) => kind).sort()).toEqual(['ConfigMap', 'Job', 'NetworkPolicy']);
     const { name, newName, newTag } = kustomization['images'][0];
     expect(stdout).not.toMatch(new RegExp(`image: ${name}$`, 'm'));
-    expect(stdout.match(new RegExp(`image: ${newName}:${newTag}$`, 'gm'))).toHaveLength(3);
+    expect(stdout.match(new RegExp(`image: ${newName}:${newTag}$`, 'gm'))).toHaveLength(4);
   });
 });
 

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPOSE, commandsIn, ofKind, readDeploy, settingsOf, theOnly } from '../support/deploy-files.ts';
@@ -22,6 +23,9 @@ const containerFolders = async () => {
   const root = temporaryFolder();
   for (const folder of ['run/secrets/handback', 'backups'])
     mkdirSync(join(root, folder), { recursive: true });
+  // As Kubernetes mounts a volume for a group; Compose takes the rights of the image's folder.
+  const own = join(root, 'backups');
+  chmodSync(own, 0o700);
   const { DATABASE_URL = '' } = await emptyDatabase();
   const secrets = { 'database-url': DATABASE_URL, 'secret-key': SECRET_KEY, 'metrics-token': TOKEN };
   for (const folder of ['run/secrets', 'run/secrets/handback'])
@@ -38,19 +42,31 @@ const containerFolders = async () => {
     DATA_DIR: join(root, 'data'),
     DRAIN_SECONDS: '0',
   });
-  return { inside, backups: () => readdirSync(join(root, 'backups')) };
+  const backups = () => readdirSync(own, { recursive: true }).map(String);
+  const prepare = ([program, ...args]: string[]): void => {
+    chmodSync(own, 0o2770);
+    expect(program).toBe('node');
+    execFileSync(
+      process.execPath,
+      args.map((arg) => arg.replaceAll('/backups', own)),
+    );
+  };
+  return { inside, backups, prepare };
 };
 
 interface Processes {
   migrate: { args: string[]; settings: Env };
   api: Env;
   worker: Env;
+  /** Runs before the worker. */
+  before?: string[];
   /** What the instructions have the operator run in one of them. */
   commands: string[][];
 }
 
 const COMPOSED = COMPOSE.services;
 const [API, WORKER] = ofKind('Deployment').map(({ spec }) => spec.template.spec.containers[0]);
+const [BEFORE] = ofKind('Deployment').flatMap(({ spec }) => spec.template.spec.initContainers ?? []);
 const JOB = theOnly('Job')['spec'].template.spec.containers[0];
 
 const DEPLOYMENTS: [string, Processes][] = [
@@ -69,14 +85,16 @@ const DEPLOYMENTS: [string, Processes][] = [
       migrate: { args: JOB.args, settings: settingsOf(JOB) },
       api: settingsOf(API),
       worker: settingsOf(WORKER),
+      before: BEFORE.command,
       commands: commandsIn(readDeploy('kubernetes/kustomization.yaml')),
     },
   ],
 ];
 
-describe.each(DEPLOYMENTS)('%s', (_name, { migrate, api, worker, commands }) => {
+describe.each(DEPLOYMENTS)('%s', (_name, { migrate, api, worker, before, commands }) => {
   it('migrates, serves, answers probes and scrapes, takes a backup, and runs the commands of its instructions', async () => {
-    const { inside, backups } = await containerFolders();
+    const { inside, backups, prepare } = await containerFolders();
+    if (before) prepare(before);
     expect(await run(migrate.args, inside(migrate.settings))).toMatchObject({ status: 0, stderr: '' });
     const servers = await Promise.all([startServer(inside(api)), startServer(inside(worker))]);
     const [{ path, authorization }] = theOnly('PodMonitor')['spec'].podMetricsEndpoints;

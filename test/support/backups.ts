@@ -40,7 +40,7 @@ export const emptyOn = async (engine: EngineName): Promise<Env> => ({
 /** Not in a backup, or the migrator's own. */
 const LEFT_OUT = ['sessions', 'access_links', 'sign_in_failures', 'webhook_leases', 'rate_limits'];
 /** What backups and restores write themselves. */
-const OWN_TRACE = /"(BACKED_UP|RESTORED|restored-without-erasures)"/;
+const OWN_TRACE = /"(BACKED_UP|RESTORED|restored|restored-without-erasures)"/;
 
 /** Everything that a backup must hold, table by table, row by row, as one engine or the other gives it. */
 export const everyRow = async (env: Env): Promise<Record<string, string[]>> => {
