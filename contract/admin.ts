@@ -173,6 +173,7 @@ const OverviewReturn = z
     id: Id,
     rmaNumber: z.string(),
     status: z.string(),
+    isPartlyReceived: z.boolean().meta({ description: 'An approved trade return of which some has come.' }),
     title: z.string().meta({ description: 'The product of a repair, or the company of a trade return.' }),
     customerName: z.string(),
     assignee: Assignee.nullable(),

@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../contract/common.ts';
 import { texts } from './texts.ts';
 
 const words = texts.common;
-/** What people read when the service refuses something. Its own sentences are for programs; those that need no other words stay. */
+/** What people read when the service refuses something, by its code: its own sentences are for programs. */
 const REFUSALS: Record<string, string | ((wait: string) => string)> = words.refusals;
 
 const MINUTE_S = 60;
@@ -13,7 +13,7 @@ const waitText = (seconds: number | null): string => {
 
 const inPlainWords = (body: ErrorBody, retryAfterS: number | null): string => {
   const said = REFUSALS[body.code];
-  if (said === undefined) return [body.message].flat().join('; ');
+  if (said === undefined) return words.refused(body.code);
   return typeof said === 'string' ? said : said(waitText(retryAfterS));
 };
 
@@ -24,6 +24,8 @@ export const errorMessage = (error: unknown): string =>
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody | null;
+  /** Whether it would soon be another: a connection that was lost may be back, one that was waited for is not. */
+  isWorthRetry = false;
 
   constructor(status: number, body: ErrorBody | null, retryAfterS: number | null = null) {
     super(body ? inPlainWords(body, retryAfterS) : words.unreachable);
@@ -84,7 +86,7 @@ const exchange = async (url: string, { signal, ...init }: RequestInit): Promise<
     return { response, answer };
   } catch {
     signal?.throwIfAborted();
-    throw new ApiError(0, null);
+    throw Object.assign(new ApiError(0, null), { isWorthRetry: !limit.signal.aborted });
   } finally {
     clearTimeout(timer);
   }

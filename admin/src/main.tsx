@@ -30,7 +30,7 @@ const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       // An error answer would be the same again; only a lost connection is worth a retry.
-      retry: (count, error) => count < 2 && error instanceof ApiError && error.status === 0,
+      retry: (count, error) => count < 2 && error instanceof ApiError && error.isWorthRetry,
       staleTime: 5_000,
       refetchOnWindowFocus: true,
       refetchOnReconnect: true,

@@ -15,7 +15,6 @@ const common = {
   details: 'Details',
   ofRow: (row: string) => `of ${row}`,
   tryAgain: 'Try again',
-  signInAgain: 'Sign in again',
   request: (id: string) => `Request ${id}`,
   notRead: 'This could not be loaded',
   notRefreshed: 'This could not be refreshed',
@@ -55,6 +54,7 @@ const common = {
   endOf: (day: string) => `the end of ${day}`,
 
   wentWrong: 'Something went wrong.',
+  slow: 'Still loading. If this takes longer, check your connection.',
   unreachable: 'The service cannot be reached. Check your connection and try again.',
   inAMoment: 'in a moment',
   inMinutes: (count: number) => (count === 1 ? 'in 1 minute' : `in ${count} minutes`),
@@ -71,7 +71,42 @@ const common = {
   refusals: {
     RATE_LIMITED: (wait: string) => `Too many requests. Try again ${wait}.`,
     LOCKED_OUT: (wait: string) => `Too many wrong passwords. Try again ${wait}.`,
-    SIGNED_OUT: 'You are signed out. Sign in again; what you typed stays.',
+    VALIDATION_FAILED: 'Something here is not valid. Check what you entered.',
+    BAD_REQUEST: 'Something here is not valid. Check what you entered.',
+    INTERNAL_ERROR: 'Something went wrong on our side. Try again.',
+    SERVICE_UNAVAILABLE: 'The service is busy. Try again in a moment.',
+    READ_ONLY: 'Your subscription is inactive. Returns can be read, but not changed.',
+    EDIT_CONFLICT: 'This has changed meanwhile, by someone else or by you in another tab.',
+    ERASED: 'The customer’s data was erased. This can no longer be changed.',
+    SIGNED_OUT: 'Your session had ended. What you typed is still here: try again.',
+    SIGN_IN_FAILED: 'Wrong e-mail or password.',
+    SECOND_FACTOR_REQUIRED: 'Enter the code from your authenticator app.',
+    SECOND_FACTOR_WRONG: 'This code is wrong, or it was used before.',
+    SECOND_FACTOR_ON: 'Two-step verification is on already.',
+    SECOND_FACTOR_OFF: 'Two-step verification is off already.',
+    SET_UP_SECOND_FACTOR: 'Set up two-step verification first.',
+    PASSWORD_SIGN_IN_OFF: 'Sign in with your identity provider here, not with a password.',
+    PROVIDER_ONLY: 'This person signs in with the identity provider and has no password.',
+    PROVIDER_AWAY: 'Your identity provider does not answer. Try again in a moment.',
+    NO_PROVIDER: 'No identity provider is set up here.',
+    ADMIN_REQUIRED: 'Only an Admin can do this.',
+    LAST_ADMIN: 'Your shop needs an Admin. Make another person an Admin first.',
+    EMAIL_TAKEN: 'Another person has this e-mail already.',
+    LINK_EXPIRED: 'This link was used, has expired, or a newer one took its place.',
+    SETUP_LINK_INVALID:
+      'This set-up link is not valid. It works for one hour. Restart the service for a new one.',
+    ALREADY_SET_UP: 'There is a shop here already. Sign in with an account of it.',
+    USER_NOT_FOUND: 'This person was removed.',
+    SESSION_NOT_FOUND: 'This device is signed out already.',
+    FORMER_EMPLOYEE_NOT_FOUND: 'This name was erased already.',
+    RULE_NOT_FOUND: 'This rule was removed.',
+    VIEW_NOT_FOUND: 'This view was deleted.',
+    CLIENT_NOT_FOUND: 'There is no such API client.',
+    CLIENT_REVOKED: 'This client is revoked and can no longer be changed.',
+    CLIENT_REPLACED: 'This client was replaced already. Replace the one that took its place.',
+    NO_WEBHOOK: 'This client is revoked or has no webhook URL.',
+    TOO_MANY_CLIENTS: 'There are 100 active API clients already. Revoke one first.',
+    TOO_MANY_VIEWS: 'There are 50 views already. Delete one first.',
     PROOF_REQUIRED: 'This needs your password. Try again and enter it.',
     OWN_ACCOUNT: 'This is your own account. Change it on your account page.',
     CROSS_SITE: 'Open this page at its usual address and try again.',
@@ -83,18 +118,21 @@ const common = {
     UNSUPPORTED_MEDIA_TYPE: 'Handback was updated. Reload the page.',
     INVALID_JSON: 'Something you typed cannot be sent. Look for unusual characters.',
     REQUEST_TIMEOUT: 'The connection is too slow. Try again.',
-    MOVE_NOT_ALLOWED: 'Someone else just changed this return, so this is no longer possible.',
+    MOVE_NOT_ALLOWED: 'This return has changed meanwhile, so this is no longer possible.',
     IDEMPOTENCY_KEY_IN_USE: 'This is already being created. Wait a moment and try again.',
     IDEMPOTENCY_KEY_REUSED: 'This was sent before with different details. Check whether it is in the list.',
     BODY_TOO_LARGE: 'This is too much text to send at once.',
     HEADERS_TOO_LARGE: 'Your browser sends too much with each request. Delete the cookies for this site.',
   },
+  refused: (code: string) => `This could not be done (${code}).`,
 };
 
 /** Kinds, statuses, moves and outcomes: what a return is called. */
 const returns = {
   repairKind: { title: 'Repairs', one: 'repair', many: 'repairs' },
   tradeKind: { title: 'Trade returns', one: 'trade return', many: 'trade returns' },
+  /** An approved return of which some has come. */
+  partlyReceived: 'Partly received',
   statuses: {
     COUNTER_SWAPPED: 'Swapped at counter',
     OFFLINE_DIAGNOSTICS: 'In diagnostics',
@@ -220,6 +258,10 @@ const today = {
   nextUp: 'Next up',
   myWork: 'My work',
   nothingNext: 'Nothing is due. All caught up.',
+  nothingDue: (open: number) =>
+    open === 1
+      ? 'The one open return has no due date.'
+      : `None of the ${formatNumber(open)} open returns has a due date.`,
   nothingMine: 'Nothing is assigned to you.',
   all: (many: string) => `All ${many}`,
   allMine: (many: string) => `All my ${many}`,
@@ -255,16 +297,16 @@ const today = {
   webhooksWaiting: (count: string) => `, ${count} waiting`,
   webhooksFailed: (name: string, count: string) => `${name}: ${count} failed`,
 
-  setUp: 'Ready in four steps',
+  setUp: 'Ready in five steps',
   nothingYet: 'Nothing to do yet',
   noReturns: 'There are no returns yet.',
   done: 'Done',
   toDo: 'To do',
   steps: {
-    client: {
-      title: 'Connect your till or ERP',
-      why: 'It gets a key and creates returns by itself.',
-      action: 'API clients',
+    shop: {
+      title: 'Name your shop',
+      why: 'Its name, address and currency are on every slip.',
+      action: 'Shop',
     },
     team: {
       title: 'Invite your team',
@@ -280,6 +322,11 @@ const today = {
       title: 'Create the first return',
       why: 'Enter what a customer hands in. It then shows up on this page.',
       action: 'New repair',
+    },
+    client: {
+      title: 'Connect your till or ERP',
+      why: 'It gets a key and creates returns by itself. You can do without, or do it later.',
+      action: 'API clients',
     },
   },
 };
@@ -623,7 +670,8 @@ const detail = {
   correctTitle: (rmaNumber: string) => `Correct details: ${rmaNumber}`,
   correctHint:
     'Fix typos. The timeline keeps what was there before. Connected systems are notified only if they ask for corrections.',
-  correctedMeanwhile: 'Someone else just corrected this; see the timeline. Save again to keep yours.',
+  correctedMeanwhile:
+    'This was corrected meanwhile, by someone else or by you in another tab; see the timeline. Save again to keep yours.',
   corrected: (rmaNumber: string) => `${rmaNumber}: corrected`,
   save: 'Save',
 
@@ -708,6 +756,7 @@ const moves = {
 
   // Conflicts.
   conflict: 'Someone else just changed this',
+  ownConflict: 'You just changed this in another tab',
   nothingDone: 'Nothing was done yet. What you typed is still here.',
   over: (one: string, status: string, label: string) =>
     `The ${one} is now “${status}”, so “${label}” is no longer possible.`,
@@ -746,7 +795,7 @@ const moves = {
   bulkMovedBack: (count: string) => `${count} moved back. Their timelines have both changes.`,
   show: 'Show',
   failedTitle: (label: string, count: number) => `${label}: ${count} failed`,
-  changedMeanwhile: 'Someone else just changed this.',
+  changedMeanwhile: 'This has changed meanwhile.',
   nowOther: (status: string, label: string) => `Now “${status}”, so “${label}” is no longer possible.`,
 
   // Assigning.
@@ -803,6 +852,9 @@ const receive = {
   sound: 'Sound',
   all: 'All arrived',
   finish: 'Finish receiving',
+  finishTitle: 'Finish receiving?',
+  finishMeans:
+    'The return becomes “Received”, and what is missing is not expected any more. You can correct the counts until the credit is requested. If more is to come, choose “Save, more to come” instead.',
   saveForNow: 'Save, more to come',
   saveCorrections: 'Save corrections',
   caption: 'Items, with what was counted',
@@ -820,8 +872,9 @@ const receive = {
   missing: (count: string) => `; ${count} missing`,
   saved: (rmaNumber: string) => `${rmaNumber}: counts saved`,
   notSaved: 'Not saved yet. Your counts are still here.',
+  conflict: 'This was counted meanwhile, by someone else or by you in another tab',
   nothingSaved: 'Nothing was saved yet. Your counts are still here.',
-  showTheirs: 'Show their counts',
+  showTheirs: 'Show the saved counts',
   saveMine: 'Save mine anyway',
 };
 
@@ -977,7 +1030,7 @@ const station = {
   ended: (status: string, one: string) => `${status}. Open the ${one} to reopen it.`,
   notPossible: (status: string, move: string) => `It is “${status}”, so “${move}” is not possible.`,
   changed: (status: string | null) =>
-    `Someone else just changed this. ${status === null ? 'It was changed' : `It is “${status}” now`}`,
+    `This has just changed. ${status === null ? 'It was changed' : `It is “${status}” now`}`,
   by: (name: string, when: string) => `, by ${name} ${when}`,
   // The camera of a phone.
   useCamera: 'Use camera',

@@ -82,7 +82,18 @@ const readReturns = async (
     if (!item) return [];
     const { assignee, dueAt, waitingFor, createdAt, updatedAt } = item;
     const title = 'companyName' in item ? item.companyName : item.faultyItem.productName;
-    return { ...briefOf(table, row), title, assignee, dueAt, waitingFor, createdAt, updatedAt };
+    const isPartlyReceived =
+      'items' in item && item.status === 'TRADE_APPROVED' && item.items.some(({ received }) => received > 0);
+    return {
+      ...briefOf(table, row),
+      isPartlyReceived,
+      title,
+      assignee,
+      dueAt,
+      waitingFor,
+      createdAt,
+      updatedAt,
+    };
   });
 };
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { newUser } from '../support/admin.ts';
-import { expectAccessible, openAs, openPageAs } from '../support/browser.ts';
+import { newUser, PASSWORD } from '../support/admin.ts';
+import { expectAccessible, openAs, openMove, openPageAs } from '../support/browser.ts';
 import { menu, newRepair, passwordField, signInTitle, title } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -179,4 +179,62 @@ it('a search that is typed on is not waited for by the service', async ({ t }) =
   await asked;
   await field.fill('second');
   await aborted;
+});
+
+it('a refusal is said by its code, and an error of the service has no sentence of a program', async ({
+  t,
+}) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/offline-repairs/${repair.id}`);
+  await openMove(page, 'Resolve');
+  const dialog = page.getByRole('dialog', { name: 'Resolve' });
+  await dialog.getByRole('radio', { name: /^Write off/ }).check();
+  for (const [status, code, words] of [
+    [503, 'INTERNAL_ERROR', 'Something went wrong on our side. Try again.'],
+    [409, 'FROZEN_BY_TAX', 'This could not be done (FROZEN_BY_TAX).'],
+    [403, 'READ_ONLY', 'Your subscription is inactive.'],
+  ] as const) {
+    const body = {
+      statusCode: status,
+      error: '',
+      code,
+      message: 'POST /frozen: `faultyItem.sku`',
+      requestId: 'r1',
+    };
+    await page.route('**/resolve?*', (route) => route.fulfill({ status, json: body }));
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await dialog.getByRole('alert').getByText(words).waitFor();
+    expect(await dialog.getByText('faultyItem').count()).toBe(0);
+    await page.unroute('**/resolve?*');
+  }
+});
+
+it('a dialog in which the session ended says nothing of it once the person is signed in again', async ({
+  t,
+}) => {
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/offline-repairs/${repair.id}`);
+  await openMove(page, 'Correct details');
+  const dialog = page.getByRole('dialog', { name: /^Correct/ });
+  await dialog.getByLabel('Phone').fill('555');
+  await endSessions(t);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await passwordField(page, 'Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await again.waitFor({ state: 'hidden' });
+  await dialog.getByText('What you typed is still here: try again.').waitFor();
+  expect(await page.getByText('signed out').count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+});
+
+it('what loads for long says so in words', async ({ t }) => {
+  const page = await openPageAs('Account', t, 'STAFF');
+  await page.route('**/admin/api/trade-returns?*', () => {});
+  await menu(page, 'Trade returns').click();
+  await page.getByText('Still loading. If this takes longer, check your connection.').waitFor();
+  await expectAccessible(page);
 });

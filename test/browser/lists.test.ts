@@ -487,6 +487,30 @@ describe('the keys of a list', () => {
     await title(page, 'New repair').waitFor();
   });
 
+  it('go on where a row was that a move has taken out of the list', async ({ t }) => {
+    const made: Made[] = [];
+    for (let i = 0; i < 5; i++) made.push(await newRepair(t));
+    const numbers = made.map(({ rmaNumber }) => rmaNumber);
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs?status=OFFLINE_DIAGNOSTICS');
+    await expectNumbers(page, numbers);
+    const link = (at: number) => page.getByRole('link', { name: numbers[at] ?? '', exact: true });
+    for (const at of [0, 1, 2]) {
+      await page.keyboard.press('j');
+      await expectFocus(link(at));
+    }
+    await page.keyboard.press('Enter');
+    await title(page, numbers[2] ?? '').waitFor();
+    await page.getByRole('button', { name: 'Start repair' }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    await page.keyboard.press('u');
+    await expectNumbers(page, numbers.toSpliced(2, 1));
+    await page.keyboard.press('j');
+    await expectFocus(link(3));
+    await page.keyboard.press('k');
+    await expectFocus(link(1));
+  });
+
   it('show a preview beside the rows that follows the cursor', async ({ t }) => {
     const [first, second] = [
       await newRepair(t, { faultDescription: 'Smells of smoke' }),

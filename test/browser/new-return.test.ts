@@ -387,3 +387,36 @@ it('the buttons stay in sight and cover no field; on a phone lines are cards', a
     expect(behind).toEqual([]);
   }
 });
+
+it('an unknown order number goes to the order, and an unknown serial number to the item', async ({ t }) => {
+  const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448120' };
+  await newRepair(t, { orderNumber: 'SO-10042', faultyItem });
+  const page = await openPageAs('New repair', t, 'STAFF');
+  const lookUp = page.getByRole('combobox', { name: /^Scan or type/ });
+  const order = page.getByRole('textbox', { name: 'Order number', exact: true });
+  const serial = page.getByRole('textbox', { name: 'Serial number', exact: true });
+  await page.waitForLoadState('networkidle');
+  await lookUp.fill('so-777');
+  await page.keyboard.press('Enter');
+  await expectValue(order, 'so-777');
+  await expectValue(serial, '');
+  await lookUp.fill('SN-9');
+  await page.keyboard.press('Enter');
+  await expectValue(serial, 'SN-9');
+  await expectValue(order, 'so-777');
+});
+
+it('on a phone what is wrong is in sight when a return could not be created', async ({ t }) => {
+  const page = await openPageAs('New repair', t, 'STAFF', { width: 390 });
+  await fillIn(page, REPAIR_FIELDS);
+  const body = { statusCode: 503, error: '', code: 'SERVICE_UNAVAILABLE', message: '', requestId: 'r1' };
+  await page.route('**/admin/api/offline-repairs', (route) => route.fulfill({ status: 503, json: body }));
+  await field(page, 'Name').focus();
+  await page.keyboard.press('Control+Enter');
+  const alert = page.getByRole('alert').filter({ hasText: 'The service is busy.' });
+  await alert.waitFor();
+  const box = await alert.boundingBox();
+  const isOnTop = `document.elementFromPoint(${(box?.x ?? 0) + 20}, ${(box?.y ?? 0) + (box?.height ?? 0) - 12})
+    ?.closest('[role="alert"]') !== null`;
+  expect(await page.evaluate(isOnTop)).toBe(true);
+});

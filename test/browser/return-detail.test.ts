@@ -10,6 +10,7 @@ import {
   look,
   openAs,
   openMove,
+  openWindow,
   saidAt,
 } from '../support/browser.ts';
 import {
@@ -168,7 +169,7 @@ it('keeps half-typed corrections through a reload, and never undoes a colleague�
   await dialog.getByText('What you typed before is still here.').waitFor();
   await expectValue(dialog.getByLabel('Customer'), 'Ada Pereira-Li');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Someone else just corrected this').waitFor();
+  await dialog.getByText('This was corrected meanwhile').waitFor();
   await closeBy(dialog, 'Save');
   expect((await t.get(`/offline-repairs/${repair.id}`)).body).toMatchObject({
     customerName: 'Ada Pereira-Li',
@@ -488,7 +489,7 @@ it('a move that fails after one has walked on says so', async ({ t }) => {
   await title(page, second.rmaNumber).waitFor();
   walkedOn.resolve();
   const failure = toast(page, `${first.rmaNumber}: “Start repair” failed`);
-  await failure.getByText('Someone else just changed this.').waitFor();
+  await failure.getByText('This has changed meanwhile.').waitFor();
   expect(await statusOf(t, first)).toBe('OFFLINE_CLOSED');
 });
 
@@ -635,4 +636,46 @@ it('a return is assigned below its name, by keys alone', async ({ t }) => {
   await page.keyboard.press('Enter');
   await assigned('Grace Hopper').waitFor();
   await page.getByLabel('What happened, newest first').getByText('assigned it to Grace Hopper').waitFor();
+});
+
+it('a change that a person made in another tab is said to be their own', async ({ t }) => {
+  const person = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
+  const repair = await newRepair(t);
+  const page = await openWindow(t, { cookie: person.cookie });
+  await openRepair(page, repair);
+  await openMove(page, WITH_NOTES);
+  await person.post(`/offline-repairs/${repair.id}/tracking`, { trackingNumber: 'JD01', carrierName: 'DHL' });
+  const dialog = dialogOf(page, 'Start repair');
+  await dialog.getByRole('button', { name: 'Start repair' }).click();
+  await dialog.getByText('You just changed this in another tab').waitFor();
+  await dialog.getByText('Ana Lopez added tracking JD01').waitFor();
+  expect(await dialog.getByText('Someone else').count()).toBe(0);
+});
+
+it('a credit that was refused leaves no number behind when one starts over', async ({ t }) => {
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const { id, rmaNumber } = await newTradeReturn(t);
+  await staff.post(`/trade-returns/${id}/approve`, {});
+  const { items } = (await t.get(`/trade-returns/${id}`)).body;
+  const lines = items.map(({ line, quantity }: { line: number; quantity: number }) => ({
+    line,
+    received: quantity,
+  }));
+  await staff.post(`/trade-returns/${id}/receive`, { lines, complete: true });
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/trade-returns/${id}`);
+  await openMove(page, 'Request credit');
+  const dialog = page.getByRole('dialog', { name: `Request credit: ${rmaNumber}` });
+  const amount = dialog.getByLabel('Other amount');
+  await amount.fill('999999');
+  await dialog.getByLabel('Note').fill('All of it');
+  await dialog.getByRole('button', { name: 'Request credit' }).click();
+  await expect.poll(() => amount.getAttribute('aria-invalid')).toBe('true');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await openMove(page, 'Request credit');
+  await expectValue(amount, '999999');
+  await dialog.getByRole('button', { name: 'Start over' }).click();
+  await expectValue(amount, '');
+  await expectValue(dialog.getByLabel('Note'), '');
 });

@@ -237,7 +237,7 @@ it('the scan station says what stands in the way, and takes scans beside its fie
     await other.post(`/trade-returns/${stale.id}/reject`, {});
     await route.continue();
   });
-  await said(stale.rmaNumber, 'Someone else just changed this. It is “Rejected” now, by Ana');
+  await said(stale.rmaNumber, 'This has just changed. It is “Rejected” now, by Ana');
   await page.unroute('**/approve**');
   // Where an input is missing nothing is done.
   await chip('Repairs').check();

@@ -199,3 +199,54 @@ it.for(ZONES)('figures of a day are those of the reader in %s', async (timeZone,
   await title(page, 'Repairs').waitFor();
   await page.getByText('1 repair', { exact: true }).waitFor();
 });
+
+it('Today without targets does not say that all is done while returns are open', async ({ t }) => {
+  await newRepair(t);
+  await newRepair(t);
+  const page = await openPageAs('Today', t, 'ADMIN');
+  const next = page.getByRole('region', { name: 'Next up' });
+  await next.getByText('None of the 2 open returns has a due date.').waitFor();
+  expect(await page.getByText('All caught up').count()).toBe(0);
+  await next.getByRole('link', { name: 'Set targets' }).click();
+  await title(page, 'Targets').waitFor();
+  const staff = await openPageAs('Today', t, 'STAFF');
+  await staff.getByText('None of the 2 open returns has a due date.').waitFor();
+  expect(await staff.getByRole('link', { name: 'Set targets' }).count()).toBe(0);
+});
+
+it('the first steps are in an order that a new Admin can follow', async ({ t }) => {
+  const page = await openPageAs('Today', t, 'ADMIN');
+  const steps = page.getByRole('region', { name: 'Ready in five steps' });
+  await steps.getByText('Name your shop').waitFor();
+  const links = await steps.getByRole('link').allTextContents();
+  expect(links).toEqual(['Shop', 'Team', 'Targets', 'New repair', 'API clients']);
+  await expectAccessible(page);
+  const staff = await openPageAs('Today', t, 'STAFF');
+  await staff.getByText('There are no returns yet.').waitFor();
+  expect(await staff.getByRole('main').getByRole('link').allTextContents()).toEqual(['New repair']);
+});
+
+it('a trade return of which some has come says so in the list, on its page and on Today', async ({ t }) => {
+  const admin = await newPerson(t);
+  await admin.put('/target-days', { targets: [{ status: 'TRADE_APPROVED', days: 3 }] });
+  const whole = await newTradeReturn(t);
+  const partly = await newTradeReturn(t, { tradeOrderNumber: 'TO-2' });
+  for (const { id } of [whole, partly]) await admin.post(`/trade-returns/${id}/approve`, {});
+  const lines = [{ line: 1, received: 1 }];
+  expect((await admin.post(`/trade-returns/${partly.id}/receive`, { lines })).status).toBe(200);
+  const page = await openPageAs('Today', t, 'STAFF');
+  const next = page.getByRole('region', { name: 'Next up' }).getByRole('listitem');
+  await next.filter({ hasText: partly.rmaNumber }).getByText('Partly received').waitFor();
+  await next.filter({ hasText: whole.rmaNumber }).getByText('Approved').waitFor();
+  await goInside(page, '/admin/?tab=figures');
+  const oldest = page.getByRole('region', { name: 'Oldest open' }).getByRole('row');
+  await oldest.filter({ hasText: partly.rmaNumber }).getByText('Partly received').waitFor();
+  await goInside(page, '/admin/trade-returns');
+  await page.getByRole('row').filter({ hasText: partly.rmaNumber }).getByText('Partly received').waitFor();
+  await page.getByRole('row').filter({ hasText: whole.rmaNumber }).getByText('Approved').waitFor();
+  await goInside(page, `/admin/trade-returns/${partly.id}`);
+  await title(page, partly.rmaNumber).waitFor();
+  await page.getByText('Partly received').waitFor();
+  // The service has no status of that name.
+  expect((await t.get(`/trade-returns/${partly.id}`)).body.status).toBe('TRADE_APPROVED');
+});

@@ -12,11 +12,12 @@ import { type AnyReturn, describeStatus } from './kinds.ts';
 
 const words = texts.returns;
 
-type StatusProps = Omit<DotProps, 'label' | 'color' | 'isOver'> & { status: string };
+type StatusProps = Omit<DotProps, 'label' | 'color' | 'isOver'> & { status: string; isPartly?: boolean };
 
-export const StatusBadge = ({ status, ...rest }: StatusProps) => {
+export const StatusBadge = ({ status, isPartly = false, ...rest }: StatusProps) => {
   const { label, color, isOver = false } = describeStatus(status);
-  return <Dot label={label} color={color} isOver={isOver} data-status={status} {...rest} />;
+  const shown = isPartly ? words.partlyReceived : label;
+  return <Dot label={shown} color={color} isOver={isOver} data-status={status} {...rest} />;
 };
 
 type Urgency = 'late' | 'soon' | 'later';

@@ -40,6 +40,12 @@ export type Kind = typeof REPAIRS | typeof TRADE_RETURNS;
 export const KINDS = [REPAIRS, TRADE_RETURNS] as const;
 /** By the name that the service gives them. */
 export const KIND_OF = { OFFLINE_REPAIR: REPAIRS, TRADE_RETURN: TRADE_RETURNS } as const;
+/** Some of it has come, and more is to come. */
+export const isPartlyReceived = (item: AnyReturn): boolean =>
+  'companyName' in item &&
+  item.status === 'TRADE_APPROVED' &&
+  item.items.some(({ received }) => received > 0);
+
 /** Without those of a newer service's kinds, for which this page has no pages. */
 export const ofKnownKinds = <Item extends { kind: string }>(items: readonly Item[]): Item[] =>
   items.filter(({ kind }) => Object.hasOwn(KIND_OF, kind));

@@ -120,6 +120,7 @@ export const viewCountQuery = (kind: Kind, search: ListSearch) =>
     queryKey: [kind.path, 'count', search],
     queryFn: async ({ signal }) => (await fetchPage(kind, search, 1, signal)).total,
     ...A_MINUTE,
+    refetchInterval: 4 * REFETCH_MS,
   });
 
 export const savedSearch = (kind: Kind, search: ListSearch): Record<string, string> => {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
 import { peopleQuery } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
-import { clientsQuery, targetsQuery } from '../shop-queries.ts';
+import { clientsQuery, shopSettingsQuery, targetsQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { Section } from '../ui/page-frame.tsx';
@@ -17,26 +17,35 @@ interface Step {
   why: string;
   action: string;
   done: boolean;
-  to: '/settings/external-api' | '/settings/team' | '/settings/targets' | '/offline-repairs/new';
+  to:
+    | '/settings/shop'
+    | '/settings/external-api'
+    | '/settings/team'
+    | '/settings/targets'
+    | '/offline-repairs/new';
 }
-
-const useSetUpSteps = (isAdmin: boolean): Step[] => {
-  const clients = useQuery({ ...clientsQuery, enabled: isAdmin });
-  const people = useQuery({ ...peopleQuery, enabled: isAdmin });
-  const targets = useQuery({ ...targetsQuery, enabled: isAdmin });
-  if (!isAdmin) return [];
-  return [
-    { ...words.client, done: (clients.data?.items.length ?? 0) > 0, to: '/settings/external-api' },
-    { ...words.team, done: (people.data?.items.length ?? 0) > 1, to: '/settings/team' },
-    { ...words.targets, done: (targets.data?.targets.length ?? 0) > 0, to: '/settings/targets' },
-  ];
-};
 
 const FIRST_RETURN: Step = { ...words.first, done: false, to: '/offline-repairs/new' };
 
+const useSetUpSteps = (isAdmin: boolean): Step[] => {
+  const shop = useQuery({ ...shopSettingsQuery, enabled: isAdmin });
+  const clients = useQuery({ ...clientsQuery, enabled: isAdmin });
+  const people = useQuery({ ...peopleQuery, enabled: isAdmin });
+  const targets = useQuery({ ...targetsQuery, enabled: isAdmin });
+  if (!isAdmin) return [FIRST_RETURN];
+  // In an order that one can follow: people who are invited meet a shop that has a name.
+  return [
+    { ...words.shop, done: (shop.data?.name ?? null) !== null, to: '/settings/shop' },
+    { ...words.team, done: (people.data?.items.length ?? 0) > 1, to: '/settings/team' },
+    { ...words.targets, done: (targets.data?.targets.length ?? 0) > 0, to: '/settings/targets' },
+    FIRST_RETURN,
+    { ...words.client, done: (clients.data?.items.length ?? 0) > 0, to: '/settings/external-api' },
+  ];
+};
+
 export const Checklist = () => {
   const { user } = useSession();
-  const steps = [...useSetUpSteps(user.role === 'ADMIN'), FIRST_RETURN];
+  const steps = useSetUpSteps(user.role === 'ADMIN');
   return (
     <Section title={steps.length > 1 ? texts.today.setUp : texts.today.nothingYet} size="h4" maw={720}>
       <Hint>{texts.today.noReturns}</Hint>

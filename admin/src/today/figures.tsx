@@ -72,7 +72,9 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
             header: texts.today.status,
             head: { style: { width: '10rem' } },
             className: columnClass('wide-only'),
-            cell: ({ status }) => <StatusBadge status={status} />,
+            cell: ({ status, isPartlyReceived: isPartly }) => (
+              <StatusBadge status={status} isPartly={isPartly} />
+            ),
           },
           {
             header: texts.today.age,

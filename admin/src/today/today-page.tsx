@@ -2,11 +2,13 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { Overview, OverviewReturn } from '../../../contract/admin.ts';
 import { formatNumber } from '../format.ts';
 import type { ListSearch } from '../list-search.ts';
 import { DueCell, StatusBadge } from '../returns/badges.tsx';
 import { KIND_OF, KINDS, type Kind, ofKnownKinds } from '../returns/kinds.ts';
+import { useSession } from '../session/session.ts';
 import { overviewQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { lazyPart } from '../ui/lazy.tsx';
@@ -134,7 +136,7 @@ const Work = ({ overview, kinds }: { overview: Overview; kinds: readonly Kind[] 
         kinds={kinds}
         search={{ sort: 'dueAt' }}
         all={texts.today.all}
-        empty={texts.today.nothingNext}
+        empty={<NothingNext overview={overview} kinds={kinds} />}
       />
       <ReturnList
         title={texts.today.myWork}
@@ -148,6 +150,23 @@ const Work = ({ overview, kinds }: { overview: Overview; kinds: readonly Kind[] 
   </>
 );
 
+/** Without targets nothing is ever due, however much is open. */
+const NothingNext = ({ overview, kinds }: { overview: Overview; kinds: readonly Kind[] }) => {
+  const { user } = useSession();
+  const open = kinds.reduce((sum, kind) => sum + overview[kind.overview].open, 0);
+  if (open === 0) return texts.today.nothingNext;
+  return (
+    <>
+      {texts.today.nothingDue(open)}{' '}
+      {user.role === 'ADMIN' ? (
+        <TextLink to="/settings/targets" size="sm">
+          {texts.today.steps.targets.title}
+        </TextLink>
+      ) : null}
+    </>
+  );
+};
+
 interface ListProps {
   title: string;
   returns: readonly OverviewReturn[];
@@ -155,7 +174,7 @@ interface ListProps {
   kinds: readonly Kind[];
   search: ListSearch;
   all(many: string): string;
-  empty: string;
+  empty: ReactNode;
 }
 
 const ReturnList = ({ title, returns, kinds, search, all, empty }: ListProps) => (
@@ -188,7 +207,7 @@ const ReturnList = ({ title, returns, kinds, search, all, empty }: ListProps) =>
                 </bdi>
               </span>
               <span className={styles['status']}>
-                <StatusBadge status={item.status} />
+                <StatusBadge status={item.status} isPartly={item.isPartlyReceived} />
               </span>
               <span className={styles['due']}>
                 <DueCell {...item} />

@@ -77,9 +77,13 @@ export const PageBar = ({ children }: { children: ReactNode }) => (
   <div className={styles['bar']}>{children}</div>
 );
 
+/** Appears after a while beside what still loads. */
+export const SlowHint = () => <p className="late">{texts.common.slow}</p>;
+
 export const Loading = () => (
   <div className={styles['loading']} role="status" aria-label={texts.common.loading}>
     <Stripe />
     <Stripe />
+    <SlowHint />
   </div>
 );

@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Skeleton, Stack } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ApiError, SIGNED_OUT } from '../api.ts';
+import { ApiError } from '../api.ts';
 import { texts } from '../texts.ts';
+import { SlowHint } from './page-frame.tsx';
 
 const words = texts.common;
 
@@ -20,11 +21,7 @@ export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
       <Stack gap="sm" align="flex-start">
         {error.message}
         <Group gap="sm">
-          {body?.statusCode === 401 ? (
-            <Button size="xs" onClick={() => window.dispatchEvent(new Event(SIGNED_OUT))}>
-              {words.signInAgain}
-            </Button>
-          ) : onRetry ? (
+          {onRetry ? (
             <Button size="xs" variant="default" onClick={onRetry}>
               {words.tryAgain}
             </Button>
@@ -86,5 +83,6 @@ export const LoadingRows = ({ rows }: { rows: number }) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
       <Skeleton key={row} height={44} />
     ))}
+    <SlowHint />
   </Stack>
 );

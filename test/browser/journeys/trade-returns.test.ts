@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newPerson } from '../../support/admin.ts';
 import {
@@ -27,6 +27,11 @@ const harness = sharedHarness();
 
 /** Words of the API, not of people: codes, names of fields and of headers. */
 const OF_THE_API = /[A-Z]{3,}_[A-Z]|Retry-After|request-credit|\bRMA\b(?!-)/;
+
+const finishReceiving = async (page: Page): Promise<void> => {
+  await page.keyboard.press('F9');
+  await closeBy(page.getByRole('dialog', { name: 'Finish receiving?' }), 'Finish receiving');
+};
 
 journey(['/trade-returns'], 'selected trade returns are moved, but for one a colleague moved', async () => {
   const t = await harness();
@@ -145,7 +150,7 @@ journey(
       await page.getByText(`credit ${credit} of ${declared}`).waitFor();
       await expectAccessible(page);
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      await page.keyboard.press('F9');
+      await finishReceiving(page);
       await page.getByRole('heading', { name: rmaNumber, exact: true }).waitFor();
       await page.getByText(`and ${count - 5} more lines`).waitFor();
       const { status, creditAmount } = (await t.get(`/trade-returns/${id}`)).body;
@@ -176,7 +181,7 @@ journey(
     await page.getByText('What you typed before is still here.').waitFor();
     await staff.post(`/trade-returns/${id}/receive`, { lines: [{ line: 1, received: 1 }] });
     await page.getByRole('button', { name: 'Save, more to come' }).click();
-    const alert = page.getByRole('alert').filter({ hasText: 'Someone else just changed this' });
+    const alert = page.getByRole('alert').filter({ hasText: 'This was counted meanwhile' });
     await expectAccessible(page);
     await alert.getByRole('button', { name: 'Save mine anyway' }).click();
     await page.getByText('Line 3: 2 received').waitFor();
@@ -184,6 +189,14 @@ journey(
     expect(items.map(({ received }: { received: number }) => received)).toEqual([1, 0, 2]);
     await openMove(page, 'Receive');
     await page.getByRole('button', { name: 'Finish receiving' }).click();
+    // It says what will happen, and nothing has yet.
+    const question = page.getByRole('dialog', { name: 'Finish receiving?' });
+    await question.getByText('3 of 6 pieces, credit 30.15 of 60.30; 3 missing.').waitFor();
+    await question.getByText('what is missing is not expected any more').waitFor();
+    await expectAccessibleDialog(page);
+    await closeBy(question, 'Cancel');
+    expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
+    await finishReceiving(page);
     await openMove(page, 'Correct what arrived');
     await page.getByLabel('Received of line 2').fill('1');
     await page.getByRole('button', { name: 'Save corrections' }).click();
@@ -227,7 +240,7 @@ journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', 
       await moves.getByRole('button', { name: 'Receive', exact: true }).click();
       await page.getByRole('heading', { name: `Receive ${rmaNumber}` }).waitFor();
       await page.keyboard.press('F2');
-      await page.keyboard.press('F9');
+      await finishReceiving(page);
       await story.getByText('changed status to').nth(1).waitFor();
     }
     await moves.getByRole('button', { name: label, exact: true }).click();
@@ -263,7 +276,7 @@ journey(
     expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
     // What had the focus goes with the page; the next key begins at the return.
     await page.keyboard.press('F2');
-    await page.keyboard.press('F9');
+    await finishReceiving(page);
     await page.waitForURL(`**/trade-returns/${id}`);
     await expect.poll(() => page.evaluate(`document.activeElement.tagName`)).not.toBe('BODY');
   },

@@ -13,7 +13,7 @@ import { CopyButton } from '../../ui/copy-fields.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { Stripe } from '../../ui/mark.tsx';
-import { PageTitle, Section } from '../../ui/page-frame.tsx';
+import { PageTitle, Section, SlowHint } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { code128Widths } from '../../ui/slip/code128.ts';
@@ -25,6 +25,7 @@ import {
   type AnyReturn,
   describeStatus,
   isEnded,
+  isPartlyReceived,
   KIND_OF,
   type Kind,
   ofKnownKinds,
@@ -143,7 +144,7 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: MovesProps
         <Stripe className={styles['bars']} widths={code128Widths(rmaNumber)} />
         <PageTitle className={styles['number'] ?? ''}>{rmaNumber}</PageTitle>
         <CopyButton text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
-        <StatusBadge status={status} size="lg" />
+        <StatusBadge status={status} isPartly={isPartlyReceived(item)} size="lg" />
         <Due dueAt={dueAt} />
       </div>
       <div className={`${styles['actions']} not-printed`}>
@@ -216,6 +217,7 @@ const LoadingDetail = () => (
     <Skeleton height={32} maw={420} />
     <Skeleton height={96} />
     <Skeleton height={320} />
+    <SlowHint />
   </Stack>
 );
 

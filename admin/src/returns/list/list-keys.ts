@@ -16,11 +16,23 @@ const rowOf = (id: string): HTMLElement | null => document.querySelector(`[data-
 const shownIds = (): string[] =>
   [...document.querySelectorAll<HTMLElement>('[data-return]')].map(({ dataset }) => dataset['return'] ?? '');
 
+interface Cursor {
+  /** Its list, by what is shown there. */
+  list: string;
+  id: string;
+  /** Which row of the list it is. */
+  at: number;
+}
+
 /** The row at which the list was left, for the way back. */
-let lastCursor: string | null = null;
+let lastCursor: Cursor | null = null;
 
 interface Options<Item> {
   kind: Kind;
+  /** What is shown: the same filters, page and order are the same list. */
+  list: string;
+  /** The rows are still those of the list before. */
+  isStale: boolean;
   items: readonly Item[];
   selected: readonly unknown[];
   isSelected(id: string): boolean;
@@ -32,12 +44,26 @@ interface Options<Item> {
 
 /** Keys of a list. Its cursor is the focus on the number of a row, so that Enter opens it as every link. */
 export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
-  const { kind, items, selected, isSelected, select, onClear, onAssign } = options;
+  const { kind, list, isStale, items, selected, isSelected, select, onClear, onAssign } = options;
   const [cursor, setCursor] = useState(lastCursor);
   const [isPreviewed, setPreviewed] = useState(false);
   const navigate = useNavigate();
   const { creating } = useBlocked();
-  const current = items.find(({ id }) => id === cursor);
+  const current = items.find(({ id }) => id === cursor?.id);
+  const putCursor = (id: string): void => {
+    lastCursor = { list, id, at: shownIds().indexOf(id) };
+    setCursor(lastCursor);
+  };
+  /** A move takes a row out of the list: the one that has come to its place is next. */
+  const keepPlace = useEffectEvent(() => {
+    if (current || isStale || cursor?.list !== list) return;
+    const ids = shownIds();
+    const next = ids[Math.min(cursor.at, ids.length - 1)];
+    if (next !== undefined) putCursor(next);
+  });
+  useEffect(() => {
+    if (items.length > 0) keepPlace();
+  }, [items]);
 
   const moveTo = (id: string): void => {
     const row = rowOf(id);
@@ -95,9 +121,6 @@ export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
     previewed: isPreviewed ? current : undefined,
     preview,
     closePreview: () => setPreviewed(false),
-    onCursor: (id: string) => {
-      lastCursor = id;
-      setCursor(id);
-    },
+    onCursor: putCursor,
   };
 };

@@ -103,6 +103,7 @@ export const ReturnsList = <Item extends AnyReturn>({ kind, columns, csv, moves 
         density={density}
         isNarrow={isNarrow}
         selection={selection}
+        list={JSON.stringify([kind.path, search, pageSize])}
         isStale={list.isPlaceholderData}
         order={order}
         // A new order starts at the first page.
@@ -137,6 +138,7 @@ interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'
   density: Density;
   isNarrow: boolean;
   selection: Selection<Item>;
+  list: string;
   /** They are of the page before, while the next one is read. */
   isStale: boolean;
   order: ListOrder;
@@ -145,11 +147,13 @@ interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'
 
 /** The rows with their keys, the bar for what is selected, and the preview. */
 const ListRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
-  const { kind, moves, items, isNarrow, isStale } = props;
+  const { kind, moves, items, isNarrow, list, isStale } = props;
   const { selected, selectOnly, ...selection } = props.selection;
   const { assigning, startAssigning, assignPopover } = useAssigning(kind, selected.length > 0);
   const { previewed, preview, closePreview, onCursor } = useListKeys({
     kind,
+    list,
+    isStale,
     items,
     selected,
     ...selection,

@@ -10,7 +10,7 @@ import { useNow } from '../../ui/now.ts';
 import { columnClass } from '../../ui/plain-table.tsx';
 import { RelativeTimeAndDate } from '../../ui/relative-time.tsx';
 import { Assignee, DueCell, StatusBadge } from '../badges.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
+import { type AnyReturn, isPartlyReceived, type Kind } from '../kinds.ts';
 import { groupsOf, type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
 import type { Density } from './list-toolbar.tsx';
 import styles from './returns-table.module.css';
@@ -172,7 +172,7 @@ const useColumns = <Item extends AnyReturn>(props: Props<Item>, rows: ReturnType
     },
     {
       ...sortable('status', headers.status, '9.25rem'),
-      cell: ({ status }) => <StatusBadge status={status} />,
+      cell: (item) => <StatusBadge status={item.status} isPartly={isPartlyReceived(item)} />,
     },
     ...columns.filter(({ isLast }) => !isLast).map(own),
     { ...sortable('dueAt', headers.due, '9.75rem'), cell: (item) => <DueCell {...item} /> },
@@ -282,7 +282,7 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
             <div className={`${styles['card-line']} ${styles['card-head']}`}>
               {selectOne(item)}
               {link(item)}
-              <StatusBadge status={item.status} />
+              <StatusBadge status={item.status} isPartly={isPartlyReceived(item)} />
               <span className={styles['card-end']}>
                 <DueCell {...item} />
               </span>

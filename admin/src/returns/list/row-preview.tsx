@@ -7,7 +7,7 @@ import { LoadingRows } from '../../ui/query-view.tsx';
 import { Hint, isErased, OrErased } from '../../ui/two-lines.tsx';
 import { Assignee, DueCell, StatusBadge } from '../badges.tsx';
 import { ReturnTimeline } from '../detail/timeline.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
+import { type AnyReturn, isPartlyReceived, type Kind } from '../kinds.ts';
 import { piecesOf, useMoney } from '../numbers.ts';
 import { timelineQuery } from '../queries.ts';
 import styles from './row-preview.module.css';
@@ -23,7 +23,7 @@ export const RowPreview = ({ kind, item, onClose }: { kind: Kind; item: AnyRetur
       <CloseButton aria-label={texts.list.closePreview} onClick={onClose} />
     </div>
     <div className={styles['state']}>
-      <StatusBadge status={item.status} />
+      <StatusBadge status={item.status} isPartly={isPartlyReceived(item)} />
       <DueCell {...item} />
     </div>
     <dl className={styles['facts']}>

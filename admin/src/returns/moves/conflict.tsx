@@ -4,6 +4,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { TimelineEntry } from '../../../../contract/common.ts';
 import { MOVE_ENTRIES, type TimelineType } from '../../../../contract/lifecycle.ts';
 import { ApiError } from '../../api.ts';
+import { useSession } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { type AnyReturn, describeStatus, dispositionLabel, type Kind } from '../kinds.ts';
@@ -49,24 +50,28 @@ interface Props {
   label: string;
 }
 
-export const ConflictAlert = ({ kind, conflict: { entries, status, isOver }, label }: Props) => (
-  <Alert color="orange" role="alert" title={words.conflict}>
-    <Stack gap="xs">
-      {entries.length > 0 ? (
-        <List size="sm">
-          {entries.map((entry) => (
-            <List.Item key={entry.id}>
-              <strong>{entry.actor.name}</strong> {whatHappened(entry)} <RelativeTime at={entry.at} />.
-            </List.Item>
-          ))}
-        </List>
-      ) : null}
-      <Text size="sm">
-        {isOver ? words.over(kind.one, describeStatus(status).label, label) : words.nothingDone}
-      </Text>
-    </Stack>
-  </Alert>
-);
+export const ConflictAlert = ({ kind, conflict: { entries, status, isOver }, label }: Props) => {
+  const { user } = useSession();
+  const isOwn = entries.length > 0 && entries.every(({ actor }) => actor.id === user.id);
+  return (
+    <Alert color="orange" role="alert" title={isOwn ? words.ownConflict : words.conflict}>
+      <Stack gap="xs">
+        {entries.length > 0 ? (
+          <List size="sm">
+            {entries.map((entry) => (
+              <List.Item key={entry.id}>
+                <strong>{entry.actor.name}</strong> {whatHappened(entry)} <RelativeTime at={entry.at} />.
+              </List.Item>
+            ))}
+          </List>
+        ) : null}
+        <Text size="sm">
+          {isOver ? words.over(kind.one, describeStatus(status).label, label) : words.nothingDone}
+        </Text>
+      </Stack>
+    </Alert>
+  );
+};
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -151,7 +151,7 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   fields: [notesField('note', words.note)],
   ownFields: OWN_TRADE_FIELDS[action] ?? [],
   ...(action === 'receive' ? { page: '/trade-returns/$id/receive' as const } : {}),
-  initialValues: () => ({ note: '' }),
+  initialValues: () => ({ note: '', ...(action in OWN_TRADE_FIELDS ? { creditAmount: '' } : {}) }),
   isOpen: ({ status, erasedAt }) => !erasedAt && openTradeMoves(status).includes(action),
   isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REJECTION) === action,
   isRejection: action === REJECTION,

@@ -32,6 +32,21 @@ export const looksLike = (typed: string): 'email' | 'phone' | 'other' => {
   return isPhone ? 'phone' : 'other';
 };
 
+/** What two numbers of one kind have in common: "SO-10042" and "SO-9" their letters, 10042 and 20017 how long they are. */
+const shapeOf = (text: string): string => {
+  const start = text.trim().toLowerCase().replace(/\d.*$/s, '');
+  return start === '' ? String(text.trim().length) : start;
+};
+
+/** Whether it looks as the order numbers of recent repairs do, and their serial numbers do not. */
+export const looksLikeOrder = (typed: string, recent: readonly AdminOfflineRepair[]): boolean => {
+  const shape = shapeOf(typed);
+  return (
+    recent.some(({ orderNumber }) => shapeOf(orderNumber) === shape) &&
+    !recent.some(({ faultyItem: { serialNumber } }) => serialNumber && shapeOf(serialNumber) === shape)
+  );
+};
+
 const isSame = (value: string | null, typed: string): boolean =>
   value?.trim().toLowerCase() === typed.toLowerCase();
 const isPart = (value: string | null, typed: string): boolean =>

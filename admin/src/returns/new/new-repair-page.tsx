@@ -1,7 +1,7 @@
 import { Alert, Stack, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { AdminOfflineRepair, FaultList } from '../../../../contract/admin-returns.ts';
 import { DEFAULT_START_STATUS, START_STATUSES } from '../../../../contract/lifecycle.ts';
@@ -11,7 +11,7 @@ import { texts } from '../../texts.ts';
 import { TextLink } from '../../ui/links.tsx';
 import { readBrowser, writeBrowser } from '../../ui/tab-storage.ts';
 import { describeStatus, REPAIRS } from '../kinds.ts';
-import type { ListPage } from '../queries.ts';
+import { fetchPage, type ListPage } from '../queries.ts';
 import { ChoiceChips, Suggestions } from './chips.tsx';
 import {
   DecimalInput,
@@ -26,7 +26,7 @@ import {
   useCurrency,
 } from './form-inputs.tsx';
 import styles from './intake.module.css';
-import { itemsOf, type Known, knownRepairs, looksLike } from './known.ts';
+import { itemsOf, type Known, knownRepairs, looksLike, looksLikeOrder } from './known.ts';
 import { LookUp } from './look-up.tsx';
 import { NewReturnForm } from './new-return-form.tsx';
 import { numberOf, optionalNumberOf } from './read-number.ts';
@@ -116,11 +116,12 @@ const Inputs = ({ form, decimals }: { form: RepairForm; decimals: number }) => {
     if (fills === 'item') fillItem(item);
     else setEarlier(itemsOf(before));
   };
+  const { data: recent } = useQuery(recentQuery);
   const startNew = (typed: string) => {
     const field = {
       email: 'customerEmail',
       phone: 'customerPhone',
-      other: 'faultyItem.serialNumber',
+      other: looksLikeOrder(typed, recent?.items ?? []) ? 'orderNumber' : 'faultyItem.serialNumber',
     } as const;
     fill({ [field[looksLike(typed)]]: typed });
     form.getInputNode('customerName')?.focus();
@@ -148,6 +149,16 @@ const Inputs = ({ form, decimals }: { form: RepairForm; decimals: number }) => {
     </>
   );
 };
+
+/** As many as tell what this shop's order numbers look like. */
+const RECENT = 20;
+const recentQuery = queryOptions({
+  queryKey: [REPAIRS.path, 'recent'],
+  queryFn: ({ signal }) =>
+    fetchPage<AdminOfflineRepair>(REPAIRS, { open: 'all', order: 'desc' }, RECENT, signal),
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+});
 
 interface EarlierProps {
   items: readonly AdminOfflineRepair[];

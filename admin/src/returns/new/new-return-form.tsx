@@ -75,8 +75,8 @@ export const NewReturnForm = <Values extends object>({ children, canPrint, ...op
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <Fragment key={round}>{children(form)}</Fragment>
-          {failure ? <ErrorAlert title={words.notCreated} error={failure} /> : null}
           <PageBar>
+            {failure ? <ErrorAlert title={words.notCreated} error={failure} /> : null}
             <Group justify="flex-end" gap="xs">
               <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
                 {words.wrongFields(Object.keys(form.errors).length)}

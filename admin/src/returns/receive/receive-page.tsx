@@ -10,6 +10,7 @@ import { ApiError, api } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { texts } from '../../texts.ts';
+import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { TextLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { PageBar, PageFrame } from '../../ui/page-frame.tsx';
@@ -132,10 +133,11 @@ const useReceiving = (tradeReturn: TradeReturn) => {
 };
 
 /** What scans and keys do to the counts. */
-const useCounting = ({ tradeReturn: { items }, counts, change, saving }: Receiving & Props) => {
+const useCounting = ({ tradeReturn: { items, status }, counts, change, saving }: Receiving & Props) => {
   const sound = useSound();
   const [last, setLast] = useState<{ outcome: ScanOutcome; line: number | null } | null>(null);
   const [shownErrors, showErrors] = useState(false);
+  const [isFinishing, setFinishing] = useState(false);
   const scan = (text: string) => {
     const { counts: next, ...result } = countScan(counts, items, text);
     change(next);
@@ -143,23 +145,30 @@ const useCounting = ({ tradeReturn: { items }, counts, change, saving }: Receivi
     sound.play(result.outcome.isDone ? 'done' : 'failed');
   };
   const table = useRef<HTMLDivElement>(null);
-  const save = (complete: boolean, since?: string) => {
+  const canSave = (): boolean => {
     flushSync(() => showErrors(true));
     table.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-    if (!isValid(counts, items) || linesOf(counts, items).length === 0 || saving.isPending) return;
-    saving.mutate({ complete, ...(since ? { since } : {}) });
+    return isValid(counts, items) && linesOf(counts, items).length > 0 && !saving.isPending;
+  };
+  const save = (complete: boolean, since?: string) => {
+    if (canSave()) saving.mutate({ complete, ...(since ? { since } : {}) });
+  };
+  /** Nothing leads back from a received return, so it is asked once more; corrections of one are saved at once. */
+  const finish = () => {
+    if (status === 'TRADE_RECEIVED') save(true);
+    else if (canSave()) setFinishing(true);
   };
   const countAll = () => change(allArrived(counts, items));
   useShortcuts([
     { key: KEYS.all, label: words.all, run: countAll },
-    { key: KEYS.finish, label: words.finish, run: () => save(true) },
+    { key: KEYS.finish, label: words.finish, run: finish },
   ]);
-  return { sound, last, shownErrors, scan, save, countAll, table };
+  return { sound, last, shownErrors, scan, save, finish, isFinishing, setFinishing, countAll, table };
 };
 
 const Counting = (props: Receiving & Props) => {
   const { tradeReturn, counts, change, saving, load, isFromDraft } = props;
-  const { sound, last, shownErrors, scan, save, countAll, table } = useCounting(props);
+  const { sound, last, shownErrors, scan, save, countAll, table, ...finishing } = useCounting(props);
   const { items, status } = tradeReturn;
   return (
     <>
@@ -204,10 +213,29 @@ const Counting = (props: Receiving & Props) => {
         counts={counts}
         isReceived={status === 'TRADE_RECEIVED'}
         saving={saving}
-        onSave={save}
+        onSave={() => save(false)}
+        onFinish={finishing.finish}
       >
         <Failure saving={saving} tradeReturn={tradeReturn} onLoad={load} onSave={save} />
       </SaveBar>
+      {finishing.isFinishing ? (
+        <FormDialog
+          title={words.finishTitle}
+          action={words.finish}
+          size="md"
+          busy={false}
+          failure={null}
+          isQuestion
+          onSubmit={(event) => {
+            event.preventDefault();
+            finishing.setFinishing(false);
+            save(true);
+          }}
+          onClose={() => finishing.setFinishing(false)}
+        >
+          <FinishText items={items} counts={counts} />
+        </FormDialog>
+      ) : null}
     </>
   );
 };
@@ -228,7 +256,7 @@ const Failure = ({ saving, tradeReturn, onLoad, onSave }: FailureProps) => {
   if (!(error instanceof ApiError) || error.body?.code !== 'EDIT_CONFLICT')
     return <ErrorAlert title={words.notSaved} error={error} />;
   return (
-    <Alert color="orange" role="alert" title={texts.moves.conflict}>
+    <Alert color="orange" role="alert" title={words.conflict}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{words.nothingSaved}</Text>
         <Group gap="xs">
@@ -244,16 +272,8 @@ const Failure = ({ saving, tradeReturn, onLoad, onSave }: FailureProps) => {
   );
 };
 
-interface SaveBarProps extends Pick<Receiving, 'counts' | 'saving'> {
-  items: TradeReturn['items'];
-  isReceived: boolean;
-  onSave(complete: boolean): void;
-  children: ReactNode;
-}
-
-const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBarProps) => {
+const useSums = (items: TradeReturn['items'], counts: Counts) => {
   const money = useMoney();
-  const { changing } = useBlocked();
   const figures = items.map((item) => ({ item, ...countedOf(counts, item) }));
   const credit = totalOf(
     figures.map(({ item, accepted }) => ({ price: item.price, quantity: accepted || 0 })),
@@ -261,20 +281,50 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBa
   const sum = (each: (figure: (typeof figures)[number]) => number) =>
     totalOf(figures.map((figure) => ({ price: 1, quantity: each(figure) })));
   const missing = sum(({ item, received }) => item.quantity - (received || 0));
-  const hasCounts = figures.some(({ received }) => received !== null);
+  return {
+    pieces: words.pieces(
+      formatNumber(sum(({ received }) => received || 0)),
+      formatNumber(sum(({ item }) => item.quantity)),
+    ),
+    credit: words.credit(money(credit), money(totalOf(items))),
+    missing: missing > 0 ? words.missing(formatNumber(missing)) : '',
+    hasCounts: figures.some(({ received }) => received !== null),
+  };
+};
+
+const FinishText = ({ items, counts }: { items: TradeReturn['items']; counts: Counts }) => {
+  const { pieces, credit, missing } = useSums(items, counts);
+  return (
+    <>
+      <Text size="sm" className="tabular-numbers">
+        <strong>{pieces}</strong>
+        {credit}
+        {missing}.
+      </Text>
+      <Text size="sm">{words.finishMeans}</Text>
+    </>
+  );
+};
+
+interface SaveBarProps extends Pick<Receiving, 'counts' | 'saving'> {
+  items: TradeReturn['items'];
+  isReceived: boolean;
+  onSave(): void;
+  onFinish(): void;
+  children: ReactNode;
+}
+
+const SaveBar = ({ items, counts, isReceived, saving, onSave, onFinish, children }: SaveBarProps) => {
+  const { changing } = useBlocked();
+  const { pieces, credit, missing, hasCounts } = useSums(items, counts);
   return (
     <PageBar>
       {children}
       <Group justify="space-between" gap="sm">
         <Text size="sm" role="status" className="tabular-numbers">
-          <strong>
-            {words.pieces(
-              formatNumber(sum(({ received }) => received || 0)),
-              formatNumber(sum(({ item }) => item.quantity)),
-            )}
-          </strong>
-          {words.credit(money(credit), money(totalOf(items)))}
-          {missing > 0 && hasCounts ? words.missing(formatNumber(missing)) : ''}
+          <strong>{pieces}</strong>
+          {credit}
+          {hasCounts ? missing : ''}
         </Text>
         <Group gap="xs" wrap="nowrap">
           {isReceived ? null : (
@@ -282,7 +332,7 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBa
               blocked={hasCounts ? changing : words.countFirst}
               variant="default"
               loading={saving.isPending && saving.variables?.complete === false}
-              onClick={() => onSave(false)}
+              onClick={onSave}
             >
               {words.saveForNow}
             </BlockableButton>
@@ -292,7 +342,7 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, children }: SaveBa
             loading={saving.isPending && saving.variables?.complete !== false}
             rightSection={<Kbd>{KEYS.finish}</Kbd>}
             aria-keyshortcuts={KEYS.finish}
-            onClick={() => onSave(true)}
+            onClick={onFinish}
           >
             {isReceived ? words.saveCorrections : words.finish}
           </BlockableButton>
