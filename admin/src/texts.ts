@@ -1455,6 +1455,8 @@ const settings = {
     secondFactorRequired: 'Two-step verification',
     recoveryCodesLeft: 'Codes left',
     added: 'Added',
+    addedInAll: 'Added, in all',
+    removedInAll: 'Removed, in all',
     removed: 'Removed',
     fields: 'Fields',
     address: 'Address',

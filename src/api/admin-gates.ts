@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which limit of one-time links applies to the route too. */
     linkLimit?: 'asked' | 'used';
+    /** Whether the limit of a shop's settings applies to the route too. */
+    changesSettings?: true;
   }
   /** The person who is signed in. Only in the admin API. */
   interface FastifyRequest extends Self {}
@@ -66,9 +68,12 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     const { isPublic, role, withoutFactor, linkLimit } = request.routeOptions.config;
     const token = cookieIn(ctx, request, 'session');
     const session = isPublic ? null : await findSession(ctx, token);
-    // A browser that signed in before has a share of its own: a stranger at the same address cannot use it up.
-    if (!session)
-      await limit('signedOut', deviceId(ctx.secrets, cookieIn(ctx, request, 'device')) ?? address);
+    if (!session) {
+      // A browser that signed in before has a share of its own: a stranger at the same address cannot use it up.
+      const device = deviceId(ctx.secrets, cookieIn(ctx, request, 'device'));
+      if (device) await limit('devices', address);
+      await limit('signedOut', device ?? address);
+    }
     if (linkLimit) await limit(linkLimit, address);
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
@@ -86,6 +91,8 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
   app.addHook('preValidation', validationGate);
   // After the body was checked: a person should not type a password for what is refused anyway.
   app.addHook('preHandler', async (request) => {
-    if (request.routeOptions.config.proof) requireProof(ctx, request.provedAt);
+    const { proof, changesSettings } = request.routeOptions.config;
+    if (proof) requireProof(ctx, request.provedAt);
+    if (changesSettings) await limit('settings', request.caller.shop.id);
   });
 };

@@ -18,6 +18,10 @@ export const RATE_LIMITS = {
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
   adminSignedOut: [{ name: 'admin-signed-out-minute', points: 60, seconds: 60 }],
+  /** Browsers at one address that signed in before: each has its own share, all together no more than this. */
+  adminDevices: [{ name: 'admin-devices-minute', points: 300, seconds: 60 }],
+  /** Changes of a shop's settings: each keeps what changed in the audit log. */
+  shopSettings: [{ name: 'shop-settings-minute', points: 10, seconds: 60 }],
   /** One-time links: how often an address may ask for one, and try to use one. */
   linksAsked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
   linksUsed: [{ name: 'links-minute', points: 30, seconds: 60 }],
@@ -51,6 +55,8 @@ export const adminLimits = ({ rateGate, clock }: Context) => {
     address: memoryRateGate(RATE_LIMITS.adminAddress),
     session: memoryRateGate(RATE_LIMITS.adminSession),
     signedOut: rateGate(RATE_LIMITS.adminSignedOut, clock),
+    devices: rateGate(RATE_LIMITS.adminDevices, clock),
+    settings: rateGate(RATE_LIMITS.shopSettings, clock),
     asked: rateGate(RATE_LIMITS.linksAsked, clock),
     used: rateGate(RATE_LIMITS.linksUsed, clock),
   };

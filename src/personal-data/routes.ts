@@ -96,6 +96,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => 
   route({
     at: 'PUT /forgetting',
     operationId: 'replaceForgetting',
+    changesSettings: true,
     proof: true,
     summary: 'Change when customers are forgotten',
     description:

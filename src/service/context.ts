@@ -15,6 +15,7 @@ import { ChangeQueue } from '../returns/changes/change-queue.ts';
 import { readRmaById } from '../returns/store.ts';
 import { openMailLimits, openReceiverMails } from '../staff/account-mails.ts';
 import { IdentityProvider } from '../staff/oidc.ts';
+import { openSignInLimits } from '../staff/sign-in.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createLog, describeError, warning } from './log.ts';
@@ -36,6 +37,7 @@ export interface Context extends Database {
   /** null: the operator set up no mail server. */
   mail: Mailer | null;
   mailLimits: ReturnType<typeof openMailLimits>;
+  signInLimits: ReturnType<typeof openSignInLimits>;
   mailReceiverState: ReturnType<typeof openReceiverMails>;
   largeAnswers: LargeAnswers;
   heavyLists: HeavyLists;
@@ -94,6 +96,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     changes: new ChangeQueue(ctx),
     feedWatches: new FeedWatches(ctx),
     mailLimits: openMailLimits(ctx),
+    signInLimits: openSignInLimits(ctx),
     mailReceiverState: openReceiverMails(ctx),
     largeAnswers: new LargeAnswers(),
     heavyLists: new HeavyLists(),

@@ -43,6 +43,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'PUT /shop-settings',
     operationId: 'replaceShopSettings',
+    changesSettings: true,
     role: 'ADMIN',
     summary: "Replace the shop's settings",
     bodyLimit: SETTINGS_BODY_BYTES,
@@ -60,6 +61,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'PUT /target-days',
     operationId: 'replaceTargetDays',
+    changesSettings: true,
     role: 'ADMIN',
     summary: 'Replace the target days',
     description:
@@ -82,6 +84,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'PUT /dangerous-goods',
     operationId: 'replaceDangerousGoods',
+    changesSettings: true,
     summary: 'Replace the dangerous-goods rules',
     description: 'They apply from the next repair on; earlier repairs stay as they are.',
     body: ReplaceDangerousGoods,
@@ -100,6 +103,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'PUT /sign-in-rules',
     operationId: 'changeSignInRules',
+    changesSettings: true,
     proof: true,
     summary: 'Change what signing in requires',
     body: SignInRules,

@@ -156,7 +156,7 @@ export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkT
 export const choosePassword = async (ctx: Context, from: SignInOrigin, given: UseLink) => {
   const { token: linkToken, password, code } = given;
   const user = await ownerOf(ctx, linkToken);
-  return attemptSignIn(ctx, from, { email: user.email, code }, async (attempt) => {
+  return attemptSignIn(ctx, from, { email: user.email, code, hasLink: true }, async (attempt) => {
     const { passwordSignIn } = ctx.config;
     // Without passwords a link, which only the operator gives then, signs in once and sets none.
     if (passwordSignIn && password === null) throw invalidField('password', 'required', 'is required');

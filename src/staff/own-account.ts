@@ -10,10 +10,10 @@ import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
-import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
+import { hashPassword, isPassword, LANES } from './passwords.ts';
 import { lockFactor, removeFactor, replaceRecoveryCodes, spendCode, wrongCode } from './second-factor.ts';
 import { endSession, openSession, type Self, type SignInOrigin, viewSignedIn } from './sessions.ts';
-import { recordCounted } from './sign-in.ts';
+import { recordCounted, refusePerson } from './sign-in.ts';
 import {
   auditUser,
   changeAccount,
@@ -44,6 +44,7 @@ export const prove = async (
   field = 'password',
 ): Promise<UserRow> => {
   const session = sha256(sessionToken);
+  refusePerson(ctx, id);
   // Counted before it is checked, so that guessing in parallel gains nothing.
   const guess = await ctx.db
     .updateTable('sessions')
@@ -54,7 +55,7 @@ export const prove = async (
     .executeTakeFirst();
   if (!guess) throw new ServiceError('SIGNED_OUT');
   const passwordHash = (await findUser(ctx.db, id))?.password_hash ?? null;
-  const isRight = password !== null && (await passwordTurns.run(() => isPassword(passwordHash, password)));
+  const isRight = password !== null && (await LANES.known.run(() => isPassword(passwordHash, password)));
   const { address = '' } = caller.actor;
   const proved = await ctx.db.transaction().execute(async (trx) => {
     const user = await lockSelf(trx, id);
@@ -162,9 +163,6 @@ export const turnFactorOff = async (ctx: Context, self: Self, given: SecondFacto
   });
 };
 
-/** "Sign out everywhere else" reaches the others too. */
-const MAX_LISTED = 100;
-
 export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self): Promise<OwnSessions> => {
   const rows = await ctx.db
     .selectFrom('sessions')
@@ -173,7 +171,6 @@ export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self
     .where('expires_at', '>', ctx.clock.now())
     .orderBy('last_used_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(MAX_LISTED)
     .execute();
   return {
     items: rows.map((row) => ({

@@ -3,22 +3,27 @@ import { hash, verify } from '@node-rs/argon2';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { ServiceError } from '../service/errors.ts';
 
-export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE');
+/** Expected in a flood, so it is no line of the log for each. */
+export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE', { quiet: true });
 
-/** Each takes a thread, 19 MiB and tens of milliseconds: a flood of sign-ins must leave room for the rest (docs/contract.md). */
-export const passwordTurns = new BoundedQueue({
-  atOnce: 2,
-  waiting: 100,
-  withinMs: 5000,
-  refusal: tooManyAtOnce,
-});
+const passwordLane = () =>
+  new BoundedQueue({ atOnce: 1, waiting: 100, withinMs: 5_000, refusal: tooManyAtOnce });
+
+/**
+ * Checking a password takes a thread, 19 MiB and tens of milliseconds, so each process checks two at a time: one for people who are
+ * known, and one for strangers. However many strangers come, they wait for each other alone (docs/contract.md).
+ */
+export const LANES = { known: passwordLane(), stranger: passwordLane() };
 
 /** The same from any keyboard: an accent may be typed as one character or as two. */
 const normalised = (password: string): string => password.normalize('NFKC');
 
-/** Argon2id with the library's parameters (19 MiB, two passes), as OWASP advises. */
+/**
+ * Argon2id with the library's parameters (19 MiB, two passes), as OWASP advises. Whoever chooses a password has a session, a link or
+ * the command line, and so is known.
+ */
 export const hashPassword = (password: string): Promise<string> =>
-  passwordTurns.run(() => hash(normalised(password)));
+  LANES.known.run(() => hash(normalised(password)));
 
 const NO_SALT = '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$';
 const DIGEST_BYTES = 32;
@@ -33,7 +38,7 @@ export const hasPassword = (passwordHash: string): boolean => !passwordHash.star
 /** Checked where there is no account. */
 export const DUMMY_HASH = newNoPassword();
 
-/** Call it inside `passwordTurns`. Takes as long without a hash as with one. */
+/** Call it inside one of the lanes. Takes as long without a hash as with one. */
 export const isPassword = async (passwordHash: string | null, password: string): Promise<boolean> => {
   const same = await verify(passwordHash ?? DUMMY_HASH, normalised(password));
   return passwordHash !== null && same;

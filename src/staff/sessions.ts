@@ -14,6 +14,8 @@ import { type Caller, shopFrom } from '../shops/plans.ts';
 import { actorOf, findUser, isProviderOnly, lockOne, type UserRow } from './users.ts';
 
 const SESSION_S = 12 * 60 * 60;
+/** Of one person. One more ends the one that was unused longest. */
+const MOST_SESSIONS = 20;
 /** Exact to the minute is enough for people who look for a session that is not theirs, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
 
@@ -86,6 +88,13 @@ export const openSession = async (
       last_used_at: nowMs,
       ...more,
     })
+    .execute();
+  const own = trx.selectFrom('sessions').select('token_hash').where('user_id', '=', user.id);
+  const kept = own.orderBy('last_used_at', 'desc').orderBy('id', 'desc').limit(MOST_SESSIONS);
+  await trx
+    .deleteFrom('sessions')
+    .where('user_id', '=', user.id)
+    .where('token_hash', 'not in', kept)
     .execute();
   return token;
 };

@@ -1,14 +1,16 @@
 import { sql } from 'kysely';
 import type { AuditAction, SignIn } from '../../contract/admin-people.ts';
+import type { Actor } from '../../contract/common.ts';
 import { UNKNOWN_PERSON } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
+import { memoryRateGate } from '../db/rate-windows.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
-import { type ErrorCode, ServiceError } from '../service/errors.ts';
+import { type ErrorCode, rateLimited, ServiceError } from '../service/errors.ts';
 import { findShop } from '../shops/store.ts';
 import { accountMail, EXPOSED } from './account-mails.ts';
-import { isPassword, passwordTurns, tooManyAtOnce } from './passwords.ts';
+import { isPassword, LANES, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { isAddressOf, openSession, rememberAddress, type SignInOrigin, trustedDevice } from './sessions.ts';
 import { actorOf, auditUser, findByEmail, normalizeEmail, type UserRow, updateUser } from './users.ts';
@@ -23,6 +25,8 @@ export interface SignInAttempt {
   user: UserRow | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
+  /** Whether this browser or this address signed in to the e-mail before, or the person has a link. */
+  isKnown: boolean;
   /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
   codesToday: number;
 }
@@ -80,10 +84,7 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
 
 const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
-  const { from, user, device } = attempt;
-  // This browser or this address signed in to this e-mail before.
-  const isKnown = (await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address)) || device !== null;
-  const limits = passwordLimits(ctx, attempt).slice(0, isKnown ? 1 : undefined);
+  const limits = passwordLimits(ctx, attempt).slice(0, attempt.isKnown ? 1 : undefined);
   const { until } = await ctx.db
     .selectFrom('sign_in_failures')
     .select((eb) => eb.fn.max<number | null>('expires_at').as('until'))
@@ -156,13 +157,13 @@ export const recordCounted = async (
   ctx: Context,
   trx: Trx,
   user: UserRow,
-  { action, address }: { action: AuditAction; address: string },
+  { action, address, who = UNKNOWN_PERSON }: { action: AuditAction; address: string; who?: Actor },
 ): Promise<void> => {
   const at = ctx.clock.now();
   const id = newId(at);
   const key = keyFrom(ctx, ['trace', action, user.id, address]);
   const entry = await count(trx, at, { key, failures: 0, ms: TRACE_MS }, id);
-  const actor = { ...UNKNOWN_PERSON, address };
+  const actor = { ...who, address };
   await auditUser(ctx, trx, user, actor, action, { count: entry.failures }, entry.audit_id ?? id);
 };
 
@@ -190,27 +191,69 @@ const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCo
   });
 };
 
+// --- strangers and others ---
+
+const SIXTY_A_MINUTE = (name: string) => [{ name, points: 60, seconds: 60 }] as const;
+
+/** Of strangers all processes count together; of a person each process counts for itself. */
+export const openSignInLimits = ({ rateGate, clock }: Context) => ({
+  network: rateGate(SIXTY_A_MINUTE('sign-in-network-minute'), clock),
+  strangers: rateGate([{ name: 'sign-in-strangers-second', points: 10, seconds: 1 }], clock),
+  person: memoryRateGate(SIXTY_A_MINUTE('sign-in-person-minute')),
+});
+
+/** One subscriber often has all 65,536 networks of an IPv6 /48. */
+const networkOf = (address: string): string =>
+  address.endsWith('::/64') ? address.split(':').slice(0, 3).join(':') : address;
+
+/** At once, and in less time than checking a password takes: so a flood of strangers is turned away before it waits. */
+const refuseStrangers = async ({ signInLimits }: Context, address: string): Promise<void> => {
+  for (const [gate, key] of [
+    [signInLimits.network, networkOf(address)],
+    [signInLimits.strangers, 'all'],
+  ] as const) {
+    const { refused, msBeforeNext } = await gate(key);
+    if (refused) throw rateLimited(msBeforeNext);
+  }
+};
+
+/** Nobody has the lane of those who are known to themselves. */
+export const refusePerson = ({ signInLimits }: Context, userId: string): void => {
+  const state = signInLimits.person(userId);
+  if (!(state instanceof Promise) && state.refused) throw rateLimited(state.msBeforeNext);
+};
+
 /** Attempts for one e-mail from one address share a queue: each failure is counted before the next guess. Others rarely share it. */
-const QUEUES = Array.from(
-  { length: 256 },
-  () => new BoundedQueue({ atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce }),
-);
-const queueOf = (ctx: Context, email: string, address: string): BoundedQueue => {
-  const [first = 0] = Buffer.from(keyFrom(ctx, ['queue', email, address]), 'base64url');
-  return QUEUES[first] as BoundedQueue;
+const newQueues = () =>
+  Array.from(
+    { length: 256 },
+    () => new BoundedQueue({ atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce }),
+  );
+const QUEUES = { known: newQueues(), stranger: newQueues() };
+type Lane = keyof typeof LANES;
+
+const laneOf = ({ isKnown }: SignInAttempt): Lane => (isKnown ? 'known' : 'stranger');
+
+const queueOf = (ctx: Context, attempt: SignInAttempt): BoundedQueue => {
+  const [first = 0] = Buffer.from(keyFrom(ctx, ['queue', attempt.email, attempt.from.address]), 'base64url');
+  return QUEUES[laneOf(attempt)][first] as BoundedQueue;
 };
 
 /** Runs the steps of a sign-in in its turn, to the token of a session, and records a refusal. */
-export const attemptSignIn = (
+export const attemptSignIn = async (
   ctx: Context,
   from: SignInOrigin,
-  { email, code }: Pick<SignInAttempt, 'email' | 'code'>,
+  { email, code, hasLink = false }: Pick<SignInAttempt, 'email' | 'code'> & { hasLink?: boolean },
   steps: (attempt: SignInAttempt) => Promise<string>,
-): Promise<string> =>
-  queueOf(ctx, email, from.address).run(async () => {
-    const user = (await findByEmail(ctx.db, email)) ?? null;
-    const device = user && trustedDevice(ctx.secrets, user, from.deviceCookie);
-    const attempt: SignInAttempt = { from, email, code, user, device, codesToday: 0 };
+): Promise<string> => {
+  const user = (await findByEmail(ctx.db, email)) ?? null;
+  const device = user && trustedDevice(ctx.secrets, user, from.deviceCookie);
+  // Asked in any case, so that an e-mail without an account takes as long.
+  const isOwnAddress = await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address);
+  const isKnown = hasLink || device !== null || isOwnAddress;
+  const attempt: SignInAttempt = { from, email, code, user, device, isKnown, codesToday: 0 };
+  if (!isKnown) await refuseStrangers(ctx, from.address);
+  return queueOf(ctx, attempt).run(async () => {
     try {
       return await steps(attempt);
     } catch (error) {
@@ -218,6 +261,7 @@ export const attemptSignIn = (
       throw error;
     }
   });
+};
 
 /** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. */
 export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
@@ -233,7 +277,7 @@ export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, atte
 export const recordSignIn = async (ctx: Context, trx: Trx, user: UserRow, { address }: SignInOrigin) => {
   await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
   await rememberAddress(ctx, trx, user.id, address);
-  await auditUser(ctx, trx, user, { ...actorOf(user), address }, 'SIGNED_IN');
+  await recordCounted(ctx, trx, user, { action: 'SIGNED_IN', address, who: actorOf(user) });
 };
 
 /** Of the pair: after a right password. */
@@ -245,15 +289,16 @@ export const clearFailures = async (ctx: Context, trx: Trx, { email, from, devic
 export const signIn = async (ctx: Context, from: SignInOrigin, { email, password, code }: SignIn) => {
   if (!ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   return attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
-    // Two at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted, and
-    // codes, which count as wrong until they were checked, cannot lock each other out.
-    passwordTurns.run(() => signInWith(ctx, attempt, password)),
+    // One of each lane at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted,
+    // and codes, which count as wrong until they were checked, cannot lock each other out.
+    LANES[laneOf(attempt)].run(() => signInWith(ctx, attempt, password)),
   );
 };
 
 const signInWith = async (ctx: Context, attempt: SignInAttempt, password: string) => {
   const { user } = attempt;
   await refuseLocked(ctx, attempt);
+  if (user && attempt.isKnown) refusePerson(ctx, user.id);
   const isRight = await isPassword(user?.password_hash ?? null, password);
   if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
   await countCode(ctx, attempt);

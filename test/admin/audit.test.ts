@@ -92,7 +92,7 @@ describe('the audit log', () => {
     });
     const subject = { id: staff.id };
     expect(entries).toMatchObject([
-      { action: 'SIGNED_IN', actor: as(staff), subject, data: {}, address: FROM_HERE },
+      { action: 'SIGNED_IN', actor: as(staff), subject, data: { count: 1 }, address: FROM_HERE },
     ]);
   });
 
@@ -117,6 +117,15 @@ describe('the audit log', () => {
       { action, actor: as(admin), subject, data: { added: ['ACID', 'LI-*'], removed: [] } },
     ]);
     expect(await put('LI-*', 'ACID', 'ACID')).toEqual([]);
+    // Of a long list its first fifty rules, and how many there were: 1,000 before and after would be 250 KB for two years.
+    const long = (letter: string) => Array.from({ length: 1000 }, (_, i) => `${letter}-${1000 + i}`);
+    await put('ACID', 'LI-*', ...long('A').slice(2));
+    const [entry] = await put('ACID', 'LI-*', ...long('B').slice(2));
+    const data = entry?.data as Record<string, string[]>;
+    expect([data['added']?.length, data['removed']?.length]).toEqual([50, 50]);
+    expect(data).toMatchObject({ addedInAll: 998, removedInAll: 998 });
+    expect(data['added']?.[0]).toBe('B-1002');
+    await put('ACID', 'LI-*');
     const change = { add: ['GAS-*'], remove: ['ACID'] };
     expect(await writtenBy(t, admin, () => changeDangerousGoods(t.ctx, OPERATOR, t.shop.id, change))).toEqual(
       [{ action, actor: operator, subject, data: { added: ['GAS-*'], removed: ['ACID'] } }],

@@ -1,6 +1,13 @@
 import { describe, expect } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
-import { adminCaller, deviceFrom, newPerson, PASSWORD, type Person } from '../support/admin.ts';
+import {
+  type AdminCaller,
+  adminCaller,
+  deviceFrom,
+  newPerson,
+  PASSWORD,
+  type Person,
+} from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket, stopClock, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -160,6 +167,25 @@ describe('limits', () => {
     expect((await known.post('/session', own, { ip })).status).toBe(200);
     const forged = adminCaller(t, `handback_device=${'a'.repeat(22)}.${'b'.repeat(43)}`);
     expectError(await forged.get('/sign-in-options', { ip }), 429);
+  });
+
+  it('let browsers of one address that signed in before call three hundred times a minute, all together', async ({
+    t,
+    admin,
+  }) => {
+    stopClock();
+    const ip = '198.51.100.64';
+    const own = { email: admin.email, password: PASSWORD };
+    // Each sign-in without a cookie makes another browser.
+    const minted: AdminCaller[] = [];
+    for (let i = 0; i < 8; i += 1)
+      minted.push(adminCaller(t, deviceFrom(await adminCaller(t).post('/session', own))));
+    const counts = await statuses(320, (i) =>
+      (minted[i % minted.length] as AdminCaller).get('/sign-in-options', { ip }),
+    );
+    expect(counts).toEqual({ 200: 300, 429: 20 });
+    // Whoever has no cookie keeps the address's own share.
+    expect((await adminCaller(t).get('/sign-in-options', { ip })).status).toBe(200);
   });
 
   it('let a session call six hundred times a minute', async ({ t }) => {

@@ -267,6 +267,34 @@ describe('own sessions', () => {
     expect((await own('192.0.2.4')).address).toBe('192.0.2.3');
   });
 
+  it('are twenty at most: one more ends the one that was unused longest', async ({ t }) => {
+    const user = await newUser(t, { role: 'STAFF' });
+    const opened: Person[] = [];
+    for (let i = 0; i < 20; i += 1) {
+      opened.push(await signInAs(t, user));
+      t.clock.advance(1000);
+    }
+    const [first, second] = opened as [Person, Person];
+    t.clock.advance(MINUTE_MS);
+    // Its use is noted, so that it is not the one.
+    const usedAt = t.ctx.clock.now();
+    await until('the use is noted', async () => {
+      const { items } = (await first.get('/session/sessions')).body;
+      return (
+        items.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent).lastUsedAt >=
+        new Date(usedAt).toISOString()
+      );
+    });
+    const last = await signInAs(t, user);
+    expectError(await second.get('/session'), 401, 'SIGNED_OUT');
+    expect((await first.get('/session')).status).toBe(200);
+    expect((await last.get('/session/sessions')).body.items).toHaveLength(20);
+    const stored = t.ctx.db.selectFrom('sessions').select('id').where('user_id', '=', user.id);
+    expect(await stored.execute()).toHaveLength(20);
+    const others = await newPerson(t);
+    expect((await others.get('/session')).status).toBe(200);
+  });
+
   it('are ended one by one, or all others at once; only the own ones', async ({ t }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     const others = [await signInAs(t, person), await signInAs(t, person), await signInAs(t, person)];

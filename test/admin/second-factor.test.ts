@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
+import { rememberAddress } from '../../src/staff/sessions.ts';
 import {
   adminCaller,
   cookieFrom,
@@ -89,6 +90,9 @@ describe('recovery codes', () => {
     const { recoveryCodes, code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const urls = [t.url, await secondProcess(t)];
+    // Where they signed in before: strangers have ten sign-ins a second.
+    for (let i = 0; i < 6; i += 1)
+      await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, person.id, `203.0.113.${i}`));
     const race = async (given: string): Promise<number[]> => {
       const body = JSON.stringify({ email: person.email, password: PASSWORD, code: given });
       const headers = { 'content-type': 'application/json' };
@@ -147,8 +151,13 @@ describe('wrong codes', () => {
     clock.advance(STEP_MS);
     const own = deviceFrom(await device(code()));
     expect(own).toMatch(/^handback_device=/);
-    const guessFor = async (count: number) =>
-      (await atOnce(count, (i) => device(`${100000 + i}`))).map(({ status }) => status).sort();
+    const guess = (count: number) => atOnce(count, (i) => device(`${100000 + i}`));
+    /** Strangers have ten sign-ins a second. */
+    const guessFor = async (count: number) => {
+      const first = await guess(8);
+      clock.advance(1000);
+      return [...first, ...(await guess(count - 8))].map(({ status }) => status).sort();
+    };
     for (let hour = 0; hour < 5; hour += 1) {
       // Side by side, from an address each.
       expect(await guessFor(15)).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'vitest';
+import { OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
 import { auditLog, pluck } from '../support/answers.ts';
-import { expectError, rulesOf } from '../support/api.ts';
+import { expectError, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { harness } from '../support/harness.ts';
 import { dataUrl, jpeg, png, webp } from '../support/pictures.ts';
@@ -98,4 +99,26 @@ it('refuses pictures that are cut off or damaged, or of no sane size', async ({ 
   expect(await rulesOf(await admin.put('/shop-settings', { logo: dataUrl('png', spoiled) }))).toHaveProperty(
     'logo',
   );
+});
+
+it('a shop changes its settings ten times a minute, all of them together; other shops go on', async ({
+  admin,
+  stranger,
+}) => {
+  const clock = stopClock();
+  const changes = [
+    (i: number) => admin.put('/dangerous-goods', { rules: [`A-${i}`] }),
+    (i: number) => admin.put('/shop-settings', { phone: String(i) }),
+    (i: number) =>
+      admin.put('/target-days', { targets: [{ status: OFFLINE_REPAIR_STATUSES[0], days: i + 1 }] }),
+    () => admin.put('/sign-in-rules', { secondFactorRequired: false }),
+    (i: number) => admin.put('/forgetting', { offlineRepairMonths: 12 + i, tradeReturnMonths: null }),
+  ];
+  const change = (i: number) => (changes[i % changes.length] as (typeof changes)[number])(i);
+  for (let i = 0; i < 10; i += 1) expect((await change(i)).status).toBe(200);
+  for (let i = 0; i < 5; i += 1) expectError(await change(i), 429, 'RATE_LIMITED');
+  expect((await admin.get('/shop-settings')).body.phone).toBe('6');
+  expect((await stranger.put('/shop-settings', { phone: '1' })).status).toBe(200);
+  clock.advance(60_000);
+  expect((await change(1)).status).toBe(200);
 });

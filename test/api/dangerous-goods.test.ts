@@ -101,7 +101,7 @@ describe('the dangerous-goods rules', () => {
 
   it('are one of the lists, not a mixture, when several people replace them at once', async ({ admin }) => {
     const lists = ['A', 'B', 'C', 'D'].map((letter) => [`${letter}1`, `${letter}2`, 'SHARED']);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const answers = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));
       for (const { status } of answers) expect(status).toBe(200);
       expect(lists).toContainEqual((await admin.get('/dangerous-goods')).body.rules);
