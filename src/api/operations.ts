@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -12,6 +12,12 @@ const isOwnName = (host = ''): boolean => {
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return name.toLowerCase() === 'localhost' || isIP(name) !== 0;
 };
+
+const PROXY_HEADERS = ['x-forwarded-for', 'forwarded', 'via'];
+
+/** A proxy on this machine calls from here for others; a web page that gives its own name our address (DNS rebinding), by that name. */
+const isDirectAndLocal = ({ ip, headers }: FastifyRequest): boolean =>
+  isLoopback(ip) && isOwnName(headers.host) && PROXY_HEADERS.every((name) => headers[name] === undefined);
 
 const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
@@ -51,10 +57,8 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/metrics', async (request, reply) => {
     const { metricsToken } = ctx.config;
-    // Without a token only callers on this machine get the metrics; for others the page does not exist (docs/contract.md). A web page that
-    // gives its own name our address (DNS rebinding) calls from this machine, too, but by that name.
-    if (!metricsToken && !(isLoopback(request.ip) && isOwnName(request.headers.host)))
-      throw new ServiceError('ROUTE_NOT_FOUND');
+    // Without a token only direct callers on this machine get the metrics; for others the page does not exist (docs/contract.md).
+    if (!metricsToken && !isDirectAndLocal(request)) throw new ServiceError('ROUTE_NOT_FOUND');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !isSameText(sent, metricsToken)) {
       const message = 'The metrics need METRICS_TOKEN as a Bearer token.';

@@ -28,7 +28,8 @@ import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 const FORMAT = 1;
 
 const Header = z.object({
-  service: z.string(),
+  // Printed, before anything of the file is trusted.
+  service: z.string().regex(/^[\w.+-]{1,40}$/),
   engine: z.enum(['sqlite', 'postgres']),
   madeAt: z.iso.datetime(),
   migrations: z.array(z.string()).min(1),

@@ -46,8 +46,9 @@ const table = (rows: Fields[]): string => {
 /** Text from outside, for a terminal: without the characters that would move its cursor or change its colours. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
 
-/** For what is no result: on standard error. */
-export const notice = (message: string): void => void process.stderr.write(`handback: ${message}\n`);
+/** For what is no result: one line on standard error. It may quote a file, or a database, of others. */
+export const notice = (message: string): void =>
+  void process.stderr.write(`handback: ${printable(message)}\n`);
 
 /** Of the log only errors: why a mail was not sent, for example. */
 const noticeLine = (line: string): void => {

@@ -10,7 +10,7 @@ import { connectionsOf } from '../db/postgres/pools.ts';
 import { type PoolerMode, type Reading, type ServerFacts, tryWrite, withSnapshot } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
 import { checkMailServer } from '../mail/mailer.ts';
-import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
+import { type Config, ConfigError, needsStartTls, parseAddress, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { IdentityProvider, ProviderRefusal } from '../staff/oidc.ts';
 import { print, printable } from './command.ts';
@@ -26,7 +26,7 @@ export const doctor = async (json: boolean | undefined): Promise<void> => {
     if (!finding) return null;
     checks.push({ check, ...finding });
     const { state, message } = finding;
-    if (!json) process.stdout.write(`${state.padEnd(5)}  ${check.padEnd(10)}  ${message}\n`);
+    if (!json) process.stdout.write(`${state.padEnd(5)}  ${check.padEnd(10)}  ${printable(message)}\n`);
     return finding;
   });
   const isOk = checks.every(({ state }) => state !== 'wrong');
@@ -85,9 +85,23 @@ const checkSettings = (config: Config): Finding => {
     doubts.push('PUBLIC_URL is not set: links lead to the address the service listens on');
   if (mail && !mail.requireTls && needsStartTls(mail.smtpUrl))
     doubts.push('SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted');
+  const open = databaseUrl ? hostsWithoutTls(databaseUrl) : [];
+  if (open.length > 0)
+    doubts.push(
+      `${open.join(', ')} is reached without TLS, so others in between can read and change everything: add sslmode=verify-full to DATABASE_URL`,
+    );
   const where = databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${dataDir}`;
   return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
 };
+
+/** Hosts of other machines; a socket is a path. */
+const hostsWithoutTls = (databaseUrl: string): string[] =>
+  parseAddress(databaseUrl).urls.flatMap((url) => {
+    const { hostname, searchParams } = new URL(url);
+    const host = searchParams.get('host') ?? hostname.replace(/^\[(.*)\]$/, '$1');
+    const isOpen = (searchParams.get('sslmode') ?? 'disable') === 'disable' && !searchParams.has('ssl');
+    return isOpen && host !== '' && !host.startsWith('/') && !LOOPBACK.test(host) ? [host] : [];
+  });
 
 const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);

@@ -241,6 +241,12 @@ const proxies: Read<false | number | string[]> = (name, value) => {
 
 const text: Read<string> = (_name, value) => value;
 
+const TOKEN_LENGTH = 16;
+const token = textThat(
+  ({ length }) => length >= TOKEN_LENGTH,
+  `have at least ${TOKEN_LENGTH} characters (openssl rand -hex 32 creates one)`,
+);
+
 type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
 
 /** What a file holds, without the line end that editors add. */
@@ -310,7 +316,7 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     publicUrlIsSet: isSet('PUBLIC_URL'),
     /** How long entries of the audit log are kept. */
     auditMonths: setting('AUDIT_MONTHS', wholeNumberUpTo(120, 1), 24),
-    metricsToken: secret('METRICS_TOKEN', text, null),
+    metricsToken: secret('METRICS_TOKEN', token, null),
     mail: mailFrom(
       secret('SMTP_URL', smtpUrl, null),
       setting('MAIL_FROM', sender, null),

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -170,6 +171,29 @@ if (ENGINE === 'sqlite')
       expect(await everyRow(env)).toEqual(before);
     });
 
+    it('prints no control character of a file that it does not trust', async () => {
+      const { env } = await scheduled();
+      const title = '\u001b]0;owned\u0007\u001b[2J';
+      const header = {
+        handback: 'backup',
+        format: 1,
+        engine: 'sqlite',
+        madeAt: new Date().toISOString(),
+        keyChecks: [],
+      };
+      const file = join(temporaryFolder(), `evil${title}.backup`);
+      for (const more of [
+        { service: `0.1.0${title}`, migrations: ['9999-future'] },
+        { service: '0.1.0', migrations: [`9999${title}`] },
+      ]) {
+        writeFileSync(file, gzipSync(`${JSON.stringify({ ...header, ...more })}\n`));
+        const line = await failing(['restore', file, '--check', '--unsigned'], env);
+        expect(line).toMatch(/its header cannot be read|a newer release \(0\.1\.0\)/);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys
+        expect(line.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+      }
+    });
+
     it('names TMPDIR where it cannot write', async () => {
       const { env } = await scheduled();
       const file = backupFile();
@@ -197,7 +221,7 @@ describe('the schedule', () => {
     const [name = '', ...more] = readdirSync(folder);
     expect(more).toEqual([]);
     expect(name).toMatch(/^handback-daily-[0-9a-f]{8}-\d{4}-\d\d-\d\dT\d{6}Z\.backup\.age$/);
-    const metrics = String((await servers[0]?.get('/metrics', { ip: '127.0.0.1' }))?.body);
+    const metrics = String((await servers[0]?.get('/metrics', { ip: null }))?.body);
     expect(metrics).toMatch(/^handback_backup_age_seconds \d/m);
     expect(metrics).toMatch(/^handback_backup_failures_total 0$/m);
     expect((await doctor(env))['backup']).toMatchObject({
@@ -284,7 +308,7 @@ describe('the schedule', () => {
     await until('it is taken', () => isDone(env));
     const [name = ''] = readdirSync(folder);
     const look = async () => {
-      const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+      const { body } = await server.get('/metrics', { ip: null });
       const { state, message } = (await doctor(env))['backup'] ?? {};
       return { state, message, age: /^handback_backup_age_seconds (\S+)$/m.exec(String(body))?.[1] };
     };
@@ -378,7 +402,7 @@ describe('the schedule', () => {
       server.logs().find(({ msg }) => msg.startsWith('backup failed')),
     );
     expect(line).toMatchObject({ level: 50, reason: expect.stringContaining('the disk is full') });
-    const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+    const { body } = await server.get('/metrics', { ip: null });
     expect(String(body)).toMatch(/^handback_backup_failures_total 1$/m);
     expect(String(body)).toMatch(/^handback_backup_age_seconds \+Inf$/m);
     await server.stop();

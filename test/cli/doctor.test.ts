@@ -207,6 +207,16 @@ describe('doctor', () => {
     expect(await doctor({ ...env, PORT: 'many' })).toEqual({
       settings: { check: 'settings', state: 'wrong', message: expect.stringContaining('PORT') },
     });
+    const SECRET_KEY = 'a key that is long enough for a test';
+    const remote = (options = '') =>
+      doctor({ SECRET_KEY, DATABASE_URL: `postgres://me:secret-password@192.0.2.1,localhost/x${options}` });
+    expect((await remote('?target_session_attrs=any'))['settings']).toMatchObject({
+      state: 'warn',
+      message: expect.stringMatching(/^192\.0\.2\.1 is reached without TLS.*sslmode=verify-full/),
+    });
+    const encrypted = await remote('?target_session_attrs=any&sslmode=verify-full');
+    expect(encrypted['settings']?.state).toBe('ok');
+    expect(JSON.stringify(encrypted)).not.toContain('secret-password');
     const MAIL = {
       SMTP_URL: 'smtp://u:p@mail.example.com',
       MAIL_FROM: 'a@b.example',

@@ -7,8 +7,8 @@ import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 const ERROR_BODY = { error: expect.any(String), message: expect.any(String), requestId: expect.any(String) };
-/** A caller on this machine, as the trusted proxy says. */
-const ON_LOOPBACK = { ip: '127.0.0.1' };
+/** A caller on this machine, with no proxy in between. */
+const ON_LOOPBACK = { ip: null };
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 describe('what an operator asks', () => {
@@ -76,12 +76,20 @@ if (ENGINE === 'sqlite')
         ])
           expect(await server.get('/metrics', options)).toMatchObject({ status: 404, body: ERROR_BODY });
         for (const ip of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '127.0.0.1:5678', '[::1]:443'])
-          expect((await server.get('/metrics', { ip })).status).toBe(200);
+          expect((await server.get('/metrics', { ip })).status).toBe(404);
+        for (const [name, value] of [
+          ['via', '1.1 proxy'],
+          ['forwarded', 'for=127.0.0.1'],
+          ['x-forwarded-for', ''],
+        ] as const)
+          expect((await server.get('/metrics', { ip: null, headers: { [name]: value } })).status).toBe(404);
         expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
         expect((await server.stop()).status).toBe(0);
       }
       const trusting = await startServer({ ...env, TRUST_PROXY: 'off' });
-      expect((await trusting.get('/metrics', { ip: '203.0.113.9' })).status).toBe(200);
+      // nginx's default: it sends its own address of us as Host.
+      const host = '127.0.0.1:3000';
+      expect((await trusting.get('/metrics', { ip: '203.0.113.9', headers: { host } })).status).toBe(404);
       // A web page may give its own name the address of this machine.
       for (const [host, status] of [
         ['rebind.evil.example', 404],
@@ -90,17 +98,26 @@ if (ENGINE === 'sqlite')
         ['[::1]:3000', 200],
         ['10.0.0.5', 200],
       ] as const)
-        expect((await trusting.get('/metrics', { headers: { host } })).status, host).toBe(status);
+        expect((await trusting.get('/metrics', { ...ON_LOOPBACK, headers: { host } })).status, host).toBe(
+          status,
+        );
     });
 
     it.each(['0.0.0.0', '127.0.0.1'])('on %s need METRICS_TOKEN once it is set', async (HOST) => {
-      const server = await startServer(await migratedDatabase({ HOST, METRICS_TOKEN: 'figures-please' }));
-      for (const options of [{}, bearer('figures'), bearer('figures-please-'), { key: 'figures-please' }])
+      const server = await startServer(
+        await migratedDatabase({ HOST, METRICS_TOKEN: 'figures-for-prometheus' }),
+      );
+      for (const options of [
+        {},
+        bearer('figures'),
+        bearer('figures-for-prometheus-'),
+        { key: 'figures-for-prometheus' },
+      ])
         expect(await server.get('/metrics', options)).toMatchObject({
           status: 401,
           body: { statusCode: 401, ...ERROR_BODY },
         });
-      const { status, body } = await server.get('/metrics', bearer('figures-please'));
+      const { status, body } = await server.get('/metrics', bearer('figures-for-prometheus'));
       expect(status).toBe(200);
       expect(body).toContain('handback_http_request_duration_seconds');
       expect(server.stdout).not.toContain('figures');

@@ -61,8 +61,8 @@ export interface SendOptions {
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;
-  /** The caller's address; a new one for each request when absent, so that rate limits stay out of the way. */
-  ip?: string;
+  /** The caller's address; a new one for each request when absent, so that rate limits stay out of the way. null: sent by no proxy. */
+  ip?: string | null;
   /** For answers the OpenAPI document does not promise: errors of our own that a test brings about. */
   unchecked?: boolean;
 }
@@ -88,7 +88,7 @@ export const sendTo =
     exchange(`${url}${targetOf(path)}`, {
       method,
       headers: {
-        'x-forwarded-for': ip,
+        ...(ip === null ? {} : { 'x-forwarded-for': ip }),
         ...(key === null ? {} : { 'x-api-key': key }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,

@@ -105,7 +105,7 @@ describe('a good value', () => {
     [{ PUBLIC_URL: 'HTTPS://Returns.Example.com:443' }, { publicUrl: 'https://returns.example.com' }],
     [{ PUBLIC_URL: 'http://[::1]:8080/administration' }, { publicPath: '/administration' }],
     [{}, { publicPath: '' }],
-    [{ METRICS_TOKEN: 'figures' }, { metricsToken: 'figures' }],
+    [{ METRICS_TOKEN: 'f'.repeat(16) }, { metricsToken: 'f'.repeat(16) }],
     [{ DRAIN_SECONDS: '0' }, { drainMs: 0 }],
     [{ DATABASE_WAIT_SECONDS: '5' }, { databaseWaitMs: 5_000 }],
     [{ DRAIN_SECONDS: '60' }, { drainMs: 60_000 }],
@@ -134,6 +134,7 @@ describe('a wrong value', () => {
     AUDIT_MONTHS: ['0', '121', '1.5'],
     MAX_CONNECTIONS_PER_ADDRESS: ['0', '5001'],
     DATABASE_URL: ['mysql://user:pw@db/handback', 'localhost:5432', 'postgres://db:port/handback'],
+    METRICS_TOKEN: ['TOKEN', 't'.repeat(15)],
     SECRET_KEY: ['k'.repeat(31), `${KEY},short`, ',', `${KEY},`, `,${KEY}`, `${OTHER_KEY}, ,${KEY}`],
     DATABASE_POOLS: ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6', 'lists=8,lists=9'],
     TRUST_PROXY: [
@@ -319,7 +320,7 @@ describe('a secret in a file', () => {
   const SECRETS: [name: string, value: string, more: Record<string, string>, expected: Partial<Config>][] = [
     ['SECRET_KEY', KEY, {}, { secretKeys: [KEY] }],
     ['DATABASE_URL', POSTGRES.DATABASE_URL, { SECRET_KEY: KEY }, { databaseUrl: POSTGRES.DATABASE_URL }],
-    ['METRICS_TOKEN', 'figures', {}, { metricsToken: 'figures' }],
+    ['METRICS_TOKEN', 'f'.repeat(16), {}, { metricsToken: 'f'.repeat(16) }],
     ['SMTP_URL', SMTP_URL, MAIL, { mail: { smtpUrl: SMTP_URL, from: MAIL.MAIL_FROM, requireTls: false } }],
   ];
 
