@@ -425,3 +425,19 @@ it('where the browser may store nothing, people sign in, work and sign out', asy
   await page.goto('/admin/');
   await signInTitle(page).waitFor();
 });
+
+it('on a phone the second factor begins with a link and a key, since no phone scans its own screen', async ({
+  t,
+}) => {
+  const page = await openPageAs('Account', t, 'STAFF', { width: 390 });
+  await page.getByRole('button', { name: 'Set up two-step verification' }).click();
+  const link = page.getByRole('link', { name: 'Open the app on this device' });
+  await link.waitFor();
+  expect(await link.getAttribute('href')).toMatch(/^otpauth:\/\/totp\//);
+  await page.getByText('Add this account to an authenticator app.').waitFor();
+  const topOf = async (at: Locator) => (await at.boundingBox())?.y ?? Number.NaN;
+  const picture = page.getByRole('img', { name: /QR code/ });
+  expect(await topOf(link)).toBeLessThan(await topOf(picture));
+  expect(await topOf(page.getByLabel('Key for the authenticator app'))).toBeLessThan(await topOf(picture));
+  await accessibleEverywhere(page);
+});

@@ -9,7 +9,7 @@ import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
 import { getQuery, overviewQuery, REFETCH_MS } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { type Kind, ofKnownKinds } from './kinds.ts';
-import { findByNumberToo, withFullNumber } from './return-number.ts';
+import { withFullNumber } from './return-number.ts';
 
 export type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
 
@@ -149,10 +149,10 @@ export const isSameSearch = (one: ListSearch, other: ListSearch): boolean =>
 
 export const isOfKind = (kind: Kind, view: SavedView): boolean => view.kind === kind.savedKind;
 
-export const findReturns = (text: string, signal?: AbortSignal): Promise<FoundReturn[]> =>
-  findByNumberToo(text, async (q) =>
-    ofKnownKinds((await api.get<SearchResult>('/search', { q }, signal)).items),
-  );
+export const findReturns = async (text: string, signal?: AbortSignal): Promise<FoundReturn[]> => {
+  const { items } = await api.get<SearchResult>('/search', { q: withFullNumber(text) }, signal);
+  return ofKnownKinds(items);
+};
 
 export const searchQuery = (text: string) =>
   queryOptions({

@@ -79,8 +79,12 @@ interface ScanProps {
   onConfirmed: (codes: string[]) => void;
 }
 
+/** It cannot scan what it shows itself: the link and the key come first there, and no keyboard opens over them. */
+const PHONE = '(pointer: coarse), (max-width: 36em)';
+
 const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
   const changed = useFactorChanged();
+  const isPhone = window.matchMedia(PHONE).matches;
   const { form, onSubmit, busy, failure } = useApiForm({
     schema: SecondFactorCode,
     initialValues: { code: '' },
@@ -95,11 +99,12 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
       <Stack>
         <FormFailure failure={failure} />
         <Text size="sm">
-          <strong>1.</strong> {t.scanStep}
+          <strong>1.</strong> {isPhone ? t.addStep : t.scanStep}
         </Text>
         <Group align="center" gap="lg">
+          {isPhone ? <TypedSecret {...factor} /> : null}
           <QrCode text={factor.uri} label={t.qrCode} width={192} />
-          <TypedSecret {...factor} />
+          {isPhone ? null : <TypedSecret {...factor} />}
         </Group>
         <TextInput
           label={
@@ -110,7 +115,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
           description={words.appCodeHint}
           inputMode="numeric"
           autoComplete="one-time-code"
-          autoFocus
+          autoFocus={!isPhone}
           placeholder={words.appCodeExample}
           styles={{
             wrapper: { maxWidth: 240 },
