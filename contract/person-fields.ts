@@ -3,7 +3,7 @@ import { email, LENGTH, optionalText } from './fields.ts';
 
 // Fields of a person: e-mail, name, password. In a separate file, so that the first pages load little.
 
-export const PASSWORD_LENGTH = { least: 8, most: 200 } as const;
+export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 
 /** Used as typed, including spaces. Long ones are rejected here, before they are hashed, since hashing is expensive. */
 const password = (least: number) =>

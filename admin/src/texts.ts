@@ -1118,7 +1118,8 @@ const session = {
     'It was already used, it expired, or a newer one replaced it. If you have chosen a password, sign in. Otherwise ask an Admin of your shop for a new link.',
   linkNotChecked: 'We couldn’t check this link',
   tryAgain: 'Try again',
-  passwordLength: (least: number) => `At least ${least} characters.`,
+  passwordLength: (least: number) =>
+    `At least ${least} characters. Not a common password, nor made of the shop’s name or the e-mail.`,
   showPassword: 'Show the password',
   suggestPassword: 'Suggest a strong password',
   setUpTab: 'Set up',

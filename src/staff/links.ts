@@ -14,7 +14,7 @@ import { addShop } from '../shops/actions.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, hasShops } from '../shops/store.ts';
 import { mailLink } from './account-mails.ts';
-import { hashPassword, newNoPassword, tooManyAtOnce } from './passwords.ts';
+import { hashNewPassword, newNoPassword, tooManyAtOnce } from './passwords.ts';
 import type { SignInOrigin } from './sessions.ts';
 import { attemptSignIn, clearFailures, countCode, openNewSession, recordCounted } from './sign-in.ts';
 import {
@@ -90,7 +90,9 @@ export const addPerson = async (
 ): Promise<CreatedUser> => {
   const { shop, actor } = caller;
   if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
-  const passwordHash = password === null ? newNoPassword() : await hashPassword(password);
+  const about = { shopName: shop.name, email: person.email };
+  const passwordHash =
+    password === null ? newNoPassword() : await hashNewPassword('password', password, about);
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
     const user = await addUser(ctx, trx, actor, { shopId: shop.id, ...person, passwordHash });
     const hasLink = password === null && mayMakeLinks(ctx, actor);
@@ -160,7 +162,9 @@ export const choosePassword = async (ctx: Context, from: SignInOrigin, given: Us
     const { passwordSignIn } = ctx.config;
     // Without passwords a link, which only the operator gives then, signs in once and sets none.
     if (passwordSignIn && password === null) throw invalidField('password', 'required', 'is required');
-    const password_hash = passwordSignIn && password !== null ? await hashPassword(password) : null;
+    const about = { shopName: (await findShop(ctx.db, user.shop_id))?.name ?? '', email: user.email };
+    const password_hash =
+      passwordSignIn && password !== null ? await hashNewPassword('password', password, about) : null;
     await countCode(ctx, attempt);
     const { session } = await changeAccount(ctx, async (trx) => {
       // The person's row is locked: of two at once the second finds no link.
@@ -212,7 +216,9 @@ export const setUp = async (ctx: Context, address: string, given: SetUp) => {
   const actor = { ...OPERATOR, address };
   // Before the expensive hash: a caller without the token causes no work.
   const offer = await findOffer(ctx, token);
-  const passwordHash = ctx.config.passwordSignIn ? await hashPassword(password) : newNoPassword();
+  const passwordHash = ctx.config.passwordSignIn
+    ? await hashNewPassword('password', password, { shopName, email })
+    : newNoPassword();
   return ctx.db.transaction().execute(async (trx) => {
     // Of two requests at once, the second waits here until the first ends.
     const { numDeletedRows } = await trx

@@ -10,7 +10,7 @@ import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
-import { hashPassword, isPassword, LANES } from './passwords.ts';
+import { hashNewPassword, isPassword, LANES } from './passwords.ts';
 import { lockFactor, removeFactor, replaceRecoveryCodes, spendCode, wrongCode } from './second-factor.ts';
 import { endSession, openSession, type Self, type SignInOrigin, viewSignedIn } from './sessions.ts';
 import { recordCounted, refusePerson } from './sign-in.ts';
@@ -100,7 +100,8 @@ export const changeOwnPassword = async (
     ? await proveByCode(ctx, self, code)
     : await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   await ctx.mailLimits.accountChange(self.caller.actor);
-  const password_hash = await hashPassword(newPassword);
+  const about = { shopName: self.caller.shop.name, email: self.user.email };
+  const password_hash = await hashNewPassword('newPassword', newPassword, about);
   const { token } = await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
     // It changed after the proof: another request was faster.

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import { ServiceError } from '../service/errors.ts';
+import { invalidField, ServiceError } from '../service/errors.ts';
+import { COMMON_PASSWORDS } from './common-passwords.ts';
 
 /** Expected in a flood, so it is no line of the log for each. */
 export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE', { quiet: true });
@@ -24,6 +25,45 @@ const normalised = (password: string): string => password.normalize('NFKC');
  */
 export const hashPassword = (password: string): Promise<string> =>
   LANES.known.run(() => hash(normalised(password)));
+
+const lettersAndDigits = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** Beyond the names in it a password must have so much that a stranger does not know. */
+const LEAST_BESIDE_NAMES = 5;
+const SHORTEST_NAME = 3;
+
+/** Whether nearly nothing is left of it without these names and their words. */
+const isMadeOf = (password: string, names: readonly string[]): boolean => {
+  const words = names.map(lettersAndDigits);
+  const parts = [...words.map((each) => each.join('')), ...words.flat()]
+    .filter(({ length }) => length >= SHORTEST_NAME)
+    .sort((one, other) => other.length - one.length);
+  const whole = lettersAndDigits(password).join('');
+  const rest = parts.reduce((left, part) => left.replaceAll(part, ' '), whole);
+  return rest !== whole && rest.replaceAll(' ', '').length < LEAST_BESIDE_NAMES;
+};
+
+export interface PasswordOwner {
+  shopName: string;
+  email: string;
+}
+
+/**
+ * The hash of a password that someone chooses, unless a stranger would guess it. Its length is checked with the body; `field` is the
+ * body's name for it. A password from before these rules goes on.
+ */
+export const hashNewPassword = (
+  field: string,
+  password: string,
+  { shopName, email }: PasswordOwner,
+): Promise<string> => {
+  const plain = normalised(password);
+  if (COMMON_PASSWORDS.has(plain.toLowerCase()))
+    throw invalidField(field, 'common', 'is one of the most common passwords: choose another');
+  if (isMadeOf(plain, [shopName, email]))
+    throw invalidField(field, 'guessable', "is made of the shop's name or the e-mail: choose another");
+  return hashPassword(password);
+};
 
 const NO_SALT = '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$';
 const DIGEST_BYTES = 32;

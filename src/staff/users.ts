@@ -14,7 +14,7 @@ import { warning } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { type AccountChange, mailChanges } from './account-mails.ts';
-import { hashPassword, hasPassword } from './passwords.ts';
+import { hashNewPassword, hasPassword } from './passwords.ts';
 
 export type UserRow = Row<'users'>;
 
@@ -205,7 +205,8 @@ export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(actor);
-  const password_hash = password === null ? undefined : await hashPassword(password);
+  const about = { shopName: shop.name, email: email ?? (await findUser(ctx.db, id))?.email ?? '' };
+  const password_hash = password === null ? undefined : await hashNewPassword('password', password, about);
   const { after } = await changeAccount(ctx, async (trx) => {
     const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');

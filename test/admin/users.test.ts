@@ -4,6 +4,7 @@ import { atOnce, pluck } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { tokenIn } from '../support/smtp.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -76,7 +77,7 @@ describe('the team', () => {
     }
     for (const length of [201, 10_000])
       expect(await rules(userBody({ password: 'x'.repeat(length) }))).toEqual({ password: 'maxLength' });
-    expect(await rules(userBody({ password: '🙂'.repeat(7) }))).toEqual({ password: 'minLength' });
+    expect(await rules(userBody({ password: '🙂'.repeat(9) }))).toEqual({ password: 'minLength' });
     expect(await rolesIn(t)).toEqual(['ADMIN']);
   });
 
@@ -97,6 +98,54 @@ describe('the team', () => {
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect(await rolesIn(t)).toEqual(['ADMIN', 'STAFF']);
+  });
+});
+
+describe('a new password', () => {
+  /** Of Grace Muller, in the shop "Test shop". */
+  const GUESSES: [password: string, rule: string][] = [
+    ['password', 'minLength'],
+    ['123456789', 'minLength'],
+    ['1234567890', 'common'],
+    ['QwertyUIOP', 'common'],
+    ['\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\uff10', 'common'],
+    ['Test shop 2026', 'guessable'],
+    ['testtesttest', 'guessable'],
+    ['grace.muller!', 'guessable'],
+    ['Muller-Grace-99', 'guessable'],
+    ['grace.muller@example.com', 'guessable'],
+  ];
+
+  it('is none of the most common, and not made of the shop or the person, wherever it is chosen', async ({
+    t,
+    admin,
+  }) => {
+    const email = 'grace.muller@example.com';
+    const user = await newUser(t, { email, role: 'STAFF' });
+    const self = await signInAs(t, user);
+    const token = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
+    const current = { currentPassword: PASSWORD };
+    for (const [password, rule] of GUESSES) {
+      expect(rulesOf(await admin.patch(`/users/${user.id}`, { password }))).toEqual({ password: rule });
+      expect(rulesOf(await self.put('/session/password', { ...current, newPassword: password }))).toEqual({
+        newPassword: rule,
+      });
+      expect(rulesOf(await adminCaller(t).post('/links/use', { token, password }))).toEqual({
+        password: rule,
+      });
+    }
+    const other = { email: 'ada.pereira@example.com', role: 'STAFF' };
+    expect(rulesOf(await admin.post('/users', { ...other, password: 'Pereira!Ada' }))).toEqual({
+      password: 'guessable',
+    });
+    // Names of others, and a name with enough beside it.
+    expect((await admin.post('/users', { ...other, password: 'grace.muller!' })).status).toBe(201);
+    expect((await admin.patch(`/users/${user.id}`, { password: 'muller kettle' })).status).toBe(200);
+  });
+
+  it('does not end those from before', async ({ t }) => {
+    const user = await newUser(t, { password: '12345678' });
+    await signInAs(t, user);
   });
 });
 

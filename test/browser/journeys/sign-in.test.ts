@@ -39,7 +39,7 @@ journey(['/set-up'], 'the link of the first start makes the shop and its Admin, 
   await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace at example');
   await password.fill('short');
   await page.getByRole('button', { name: 'Create shop' }).click();
-  await expect.poll(() => saidAt(password)).toContain('Must be at least 8 characters long.');
+  await expect.poll(() => saidAt(password)).toContain('Must be at least 10 characters long.');
   await expectAccessible(page);
   await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
   await password.fill('correct horse battery');
