@@ -22,12 +22,12 @@ import { unknownMigration } from '../db/migrate.ts';
 import { lockDatabase, openDatabase } from '../db/open.ts';
 import { TABLE_NAMES } from '../db/schema.ts';
 import { BACKED_UP_TABLES, type Filling, fillDatabase, WRITTEN_BY_A_START } from '../db/transfer.ts';
-import { addErasures, type ListedErasure } from '../personal-data/erasures.ts';
+import type { ListedErasure } from '../personal-data/erasures.ts';
 import { type Config, readConfig, recipients } from '../service/config.ts';
 import { keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
 import { CliFailure, cannot, explainStartFailure } from '../service/start-failure.ts';
 import { notice, Progress, print, withContext } from './command.ts';
-import { applyErasures, readErasureList } from './commands.ts';
+import { addConfirmed, applyErasures, readErasureList } from './commands.ts';
 
 // `backup` and `restore`. They work on a database of any schema, and migrate none but the one that is restored into.
 
@@ -79,6 +79,7 @@ interface RestoreOptions {
   erasures?: string;
   identity?: string;
   check?: boolean;
+  confirm?: boolean;
   json?: boolean;
 }
 
@@ -87,15 +88,17 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
   const { erasures, json, check } = options;
   const start = performance.now();
   const config = readConfig(process.env);
-  const list = erasures === undefined ? null : await readErasureList(erasures);
+  const list =
+    erasures === undefined ? null : await readErasureList(erasures, () => keysOf(config), options.unsigned);
   // In the folder for temporary files (TMPDIR), for this user alone; nothing of it stays.
   const folder = check && (await newCheckFolder());
   const target = folder ? { ...config, databaseUrl: null, dataDir: folder } : config;
   const removeFolder = () => folder && rmSync(folder, { recursive: true, force: true });
-  const { madeAt, tables } = await cleaningUp(removeFolder, () =>
+  const { madeAt, tables, deletes } = await cleaningUp(removeFolder, () =>
     restoreInto(target, config, path, options, list).catch(folder ? blameTmpdir : rethrow),
   );
-  const erased = list && !check && { listed: list.length, ...(await withContext(config, applyErasures)) };
+  const erased = list &&
+    !check && { listed: list.length, ...(await withContext(config, applyErasures)), deletes };
   const seconds = secondsSince(start);
   const rows = tables.reduce((sum, { digest }) => sum + digest.rows, 0);
   const counts: RowCounts = Object.fromEntries(tables.map(({ table, digest }) => [table, digest.rows]));
@@ -138,14 +141,15 @@ const restoreInto = async (
   target: Config,
   keys: Config,
   path: string,
-  { unsigned, identity, json }: RestoreOptions,
+  { unsigned, identity, confirm = false, json }: RestoreOptions,
   list: ListedErasure[] | null,
-): Promise<{ madeAt: string; tables: BackupTable[] }> => {
+): Promise<{ madeAt: string; tables: BackupTable[]; deletes: string[] }> => {
   const progress = new Progress(json);
   const backup = await BackupFile.open(path, identity);
   const { header } = backup;
   const { madeAt, service, migrations } = header;
   let release = () => {};
+  let deletes: string[] = [];
   try {
     const unknown = unknownMigration(migrations);
     if (unknown)
@@ -165,10 +169,10 @@ const restoreInto = async (
       const at = Date.now();
       await recordForAllShops(filling.db, { at, action: 'RESTORED', data: { madeAt } });
       await saveFact(filling.db, 'restored', JSON.stringify({ at, madeAt }));
-      if (list) await addErasures(filling.db, list);
+      if (list) deletes = await addConfirmed(filling.db, list, confirm);
       else await saveFact(filling.db, 'restored-without-erasures', String(Date.now()));
     });
-    return { madeAt, tables };
+    return { madeAt, tables, deletes };
   } finally {
     release();
     await backup.close();

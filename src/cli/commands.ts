@@ -15,12 +15,20 @@ import {
 import { type ApiClient, findClient, isInUse, listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { refuseExisting, writeNew } from '../backup/backup-file.ts';
+import type { Db } from '../db/database.ts';
 import { toIso } from '../lib/time.ts';
 import { eraseCustomer } from '../personal-data/erase.ts';
-import { addErasures, countUnfinished, finishErasures, ListedErasure } from '../personal-data/erasures.ts';
+import {
+  addErasures,
+  countUnfinished,
+  finishErasures,
+  ListedErasure,
+  liveIn,
+} from '../personal-data/erasures.ts';
 import { exportCustomer, findCustomer } from '../personal-data/find.ts';
 import type { Context } from '../service/context.ts';
 import { resealAll } from '../service/reseal.ts';
+import type { SecretBox } from '../service/secrets.ts';
 import { CliFailure, cannot } from '../service/start-failure.ts';
 import { changeShop, createShop, type NewShop, type ShopChange } from '../shops/actions.ts';
 import { changeDangerousGoods, type RuleChange } from '../shops/dangerous-goods.ts';
@@ -229,16 +237,46 @@ export const customerErase = async (ctx: Context, options: CustomerOptions & Fla
 
 // --- the list of erasures ---
 
-/** Reads all of it before anything is written. */
-export const readErasureList = async (path: string): Promise<ListedErasure[]> => {
+const SIGNED_LIST = 'erasures';
+/** Its last line, as of a backup: whoever can write where backups lie could otherwise have a shop deleted. */
+const SIGNATURE_LINE = /^\{"hmac":"([\w-]{43})"\}\n?$/m;
+
+/** Reads all of it, and checks its signature, before anything is written. */
+export const readErasureList = async (
+  path: string,
+  secrets: () => SecretBox,
+  isUnsignedFine = false,
+): Promise<ListedErasure[]> => {
   const text = await readFile(path, 'utf8').catch((error) => cannot('read', path, error));
-  return (text.match(/.*\n|.+$/g) ?? []).map((line, i) => {
+  const signature = SIGNATURE_LINE.exec(text);
+  const isLast = signature !== null && signature.index + signature[0].length === text.length;
+  const signed = isLast ? text.slice(0, signature.index) : text;
+  if (!isUnsignedFine && !(isLast && secrets().isSigned(SIGNED_LIST, signed, signature[1] ?? '')))
+    throw new CliFailure(
+      `${path} is not signed with the key of this installation, or was changed since: nothing was changed. If you know who wrote it, --unsigned accepts it`,
+    );
+  return (signed.match(/.*\n|.+$/g) ?? []).map((line, i) => {
     try {
       return ListedErasure.parse(JSON.parse(line));
     } catch {
       throw new CliFailure(`line ${i + 1} of ${path} cannot be read: nothing was changed`);
     }
   });
+};
+
+/** A shop or a person that is here now is deleted by a list only after its name was shown. Returns their names. */
+export const addConfirmed = async (
+  db: Db,
+  list: ListedErasure[],
+  isConfirmed: boolean,
+): Promise<string[]> => {
+  const live = await liveIn(db, list);
+  if (live.length > 0 && !isConfirmed)
+    throw new CliFailure(
+      `the list deletes ${live.join(', ')}: add --confirm if that is right; nothing was changed`,
+    );
+  await addErasures(db, list);
+  return live;
 };
 
 /** So long that writers of a running service get their turn. */
@@ -251,16 +289,27 @@ export const applyErasures = async (ctx: Context) => {
   return { applied: unfinished - unknown, unknown };
 };
 
-export const customerErasures = async (ctx: Context, { apply }: { apply?: string }) => {
+interface ErasureListOptions {
+  apply?: string;
+  unsigned?: boolean;
+  confirm?: boolean;
+}
+
+export const customerErasures = async (
+  ctx: Context,
+  { apply, unsigned, confirm = false }: ErasureListOptions,
+) => {
   const columns = Object.keys(ListedErasure.shape) as (keyof ListedErasure)[];
   const all = ctx.db.selectFrom('erasures').select(columns).orderBy('subject_id');
   if (apply === undefined) {
-    for (const erasure of await all.execute()) process.stdout.write(`${JSON.stringify(erasure)}\n`);
+    const text = (await all.execute()).map((erasure) => `${JSON.stringify(erasure)}\n`).join('');
+    const [hmac] = ctx.secrets.signatures(SIGNED_LIST, text);
+    process.stdout.write(`${text}${JSON.stringify({ hmac })}\n`);
     return;
   }
-  const list = await readErasureList(apply);
-  await ctx.db.transaction().execute((trx) => addErasures(trx, list));
-  return { listed: list.length, ...(await applyErasures(ctx)) };
+  const list = await readErasureList(apply, () => ctx.secrets, unsigned);
+  const deletes = await ctx.db.transaction().execute((trx) => addConfirmed(trx, list, confirm));
+  return { listed: list.length, ...(await applyErasures(ctx)), deletes };
 };
 
 // --- shop delete ---

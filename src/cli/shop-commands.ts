@@ -193,6 +193,8 @@ const addCustomer = (customer: Command): void => {
     );
   command(customer, 'erasures', 'print the list of what was erased, which holds ids only')
     .option('--apply <file>', 'erase what such a list names, in a database that was restored without it')
+    .option('--unsigned', 'also a list without a signature: only if you know who wrote it')
+    .option('--confirm', 'also delete the shops and accounts that it names and that are here')
     .action(calls('customerErasures', { mustBeSetUp: true }));
 };
 

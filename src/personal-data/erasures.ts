@@ -47,6 +47,22 @@ export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> 
   await db.deleteFrom('installation').where('name', '=', 'restored-without-erasures').execute();
 };
 
+/** The shops and users of a list that this database still has, by name. */
+export const liveIn = async (db: Db, list: ListedErasure[]): Promise<string[]> => {
+  const idsOf = (kind: ListedErasure['kind']) =>
+    list.filter((each) => each.kind === kind).map(({ subject_id }) => subject_id);
+  const found: string[] = [];
+  for (const id of idsOf('shops')) {
+    const shop = await db.selectFrom('shops').select('name').where('id', '=', id).executeTakeFirst();
+    if (shop) found.push(`the shop ${shop.name} (${id})`);
+  }
+  for (const id of idsOf('users')) {
+    const user = await db.selectFrom('users').select('email').where('id', '=', id).executeTakeFirst();
+    if (user) found.push(`the account ${user.email} (${id})`);
+  }
+  return found;
+};
+
 /** What is not done yet, and how much of it is about returns that are not here. */
 export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unknown: number }> => {
   const { rows } = await sql<{ unfinished: number; unknown: number }>`
@@ -170,15 +186,33 @@ export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
     const own = unfinishedErasures(trx, ctx.clock.now()).where('subject_id', '=', id);
     const erasure = await own.forUpdate().executeTakeFirst();
     if (!erasure?.done_to) return false;
-    if (erasure.done_to === NOT_BEGUN) await eraseAccount(trx, id, erasure.shop_id);
+    if (erasure.done_to === NOT_BEGUN) {
+      // Whoever writes such a list could lock a shop out with it.
+      if (await isOnlyAdmin(trx, id)) {
+        await setDone(trx, id, null);
+        return false;
+      }
+      await eraseAccount(trx, id, erasure.shop_id);
+    }
     const isMoreLeft = await eraseInTimelines(trx, id);
     await setDone(trx, id, isMoreLeft ? BEGUN : null);
     return isMoreLeft;
   });
 
+const isOnlyAdmin = async (trx: Trx, id: string): Promise<boolean> => {
+  const admins = trx.selectFrom('users').select('id').where('role', '=', 'ADMIN');
+  const own = trx.selectFrom('users').select('shop_id').where('id', '=', id).where('role', '=', 'ADMIN');
+  const ofShop = await admins.where('shop_id', 'in', own).limit(2).execute();
+  return ofShop.length === 1;
+};
+
 /** What the audit log has of them; and their account, which a backup from before they were removed has. No change of theirs is running. */
 const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void> => {
-  const { numDeletedRows } = await trx.deleteFrom('users').where('id', '=', id).executeTakeFirstOrThrow();
+  const { numDeletedRows } = await trx
+    .deleteFrom('users')
+    .where('id', '=', id)
+    .where('shop_id', '=', shop_id)
+    .executeTakeFirstOrThrow();
   const departed = trx.insertInto('departed_people').values({ user_id: id, shop_id, left_at: 0 });
   if (numDeletedRows > 0n) await departed.execute();
   await sql`

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { addErasures } from '../../src/personal-data/erasures.ts';
 import { sweep } from '../../src/service/janitor.ts';
@@ -126,6 +127,14 @@ const removed = async (t: Harness, admin: Person) => {
 };
 
 const listOf = async (env: Env): Promise<string> => (await runHere(['customer', 'erasures'], env)).stdout;
+/** The lines of a list without the last one, which signs them. */
+const linesOf = (list: string): string[] => list.trim().split('\n').slice(0, -1);
+/** The list as this installation would have signed it. */
+const signedBy = (t: Harness, lines: string[]): string => {
+  const text = lines.map((line) => `${line}\n`).join('');
+  const [hmac] = t.ctx.secrets.signatures('erasures', text);
+  return `${text}${JSON.stringify({ hmac })}\n`;
+};
 const doctor = async (env: Env) => {
   const { json } = await runHere(['doctor', '--json'], env);
   return json.checks.find(({ check }: { check: string }) => check === 'erasures') ?? null;
@@ -142,7 +151,7 @@ const erasedAfterBackup = async (t: Harness, admin: Person) => {
   t.clock.advance(90_000);
   expect((await admin.post(`/former-employees/${leaver}/erase`, { reason: 'Asked' })).status).toBe(204);
   const list = await listOf(t.env);
-  expect(list.trim().split('\n')).toHaveLength(3);
+  expect(linesOf(list)).toHaveLength(3);
   expect(JSON.parse(list.split('\n')[0] ?? '')).toEqual({
     subject_id: ended,
     shop_id: t.shop.id,
@@ -158,9 +167,16 @@ describe('a restored backup', () => {
     const { file, list, leaver } = await erasedAfterBackup(t, admin);
     const unknown = JSON.stringify({ ...JSON.parse(list.split('\n')[0] ?? ''), subject_id: UNKNOWN_ID });
     const target = await emptyOn(ENGINE);
-    const args = ['restore', file, '--erasures', newFile(`${list}${unknown}\n`)];
+    const args = [
+      'restore',
+      file,
+      '--erasures',
+      newFile(signedBy(t, [...linesOf(list), unknown])),
+      '--confirm',
+    ];
     const restored = await cliHere(args, target);
-    expect(restored.erasures).toEqual({ listed: 4, applied: 3, unknown: 1 });
+    const deletes = [`the account planted@leaver.example (${leaver})`];
+    expect(restored.erasures).toEqual({ listed: 4, applied: 3, unknown: 1, deletes });
     const db = lookInto(target);
     expect(await isHeldBy(db)).toBe(false);
     expect(await db.selectFrom('users').select('id').where('id', '=', leaver).execute()).toEqual([]);
@@ -174,7 +190,7 @@ describe('a restored backup', () => {
   });
 
   it('without one is a warning of doctor, until one is applied', async ({ t, admin }) => {
-    const { file, list } = await erasedAfterBackup(t, admin);
+    const { file, list, leaver } = await erasedAfterBackup(t, admin);
     const target = await emptyOn(ENGINE);
     const { stdout } = await runHere(['restore', file], target);
     expect(stdout).toMatch(/^What was erased since the backup is back: .*--apply FILE\.$/m);
@@ -182,26 +198,75 @@ describe('a restored backup', () => {
     expect(await doctor(target)).toMatchObject({ state: 'warn', message: expect.stringMatching(/--apply/) });
     const again = backupFile();
     await cliHere(['backup', again], target);
-    const args = ['customer', 'erasures', '--apply', newFile(list)];
-    expect(await cliHere(args, target)).toEqual({ listed: 3, applied: 3, unknown: 0 });
+    const args = ['customer', 'erasures', '--apply', newFile(list), '--confirm'];
+    const deletes = [`the account planted@leaver.example (${leaver})`];
+    expect(await cliHere(args, target)).toEqual({ listed: 3, applied: 3, unknown: 0, deletes });
     expect(await isHeldBy(lookInto(target))).toBe(false);
     expect(await doctor(target)).toBe(null);
-    expect(await cliHere(args, target)).toEqual({ listed: 3, applied: 0, unknown: 0 });
+    expect(await cliHere(args, target)).toEqual({ listed: 3, applied: 0, unknown: 0, deletes: [] });
     // A backup of it carries the warning, which a list ends.
     const third = await emptyOn(ENGINE);
-    await cliHere(['restore', again, '--erasures', newFile(list)], third);
+    await cliHere(['restore', again, '--erasures', newFile(list), '--confirm'], third);
     expect(await doctor(third)).toBe(null);
   });
 
   it('is not touched by a list that cannot be read', async ({ t, admin }) => {
     const { file, list } = await erasedAfterBackup(t, admin);
     const target = await emptyOn(ENGINE);
-    for (const text of [`${list}{"subject_id":"x"}\n`, 'nonsense\n', `${list}\n\n`]) {
+    const lines = linesOf(list);
+    for (const wrong of [[...lines, '{"subject_id":"x"}'], ['nonsense'], [...lines, '', '']]) {
+      const text = signedBy(t, wrong);
       const args = ['restore', file, '--erasures', newFile(text)];
       expect(await failing(args, target)).toMatch(/line \d of \S+ cannot be read: nothing was changed/);
     }
     expect(await failing(['restore', file, '--erasures', '/nowhere'], target)).toMatch(/no such file/);
     expect((await cliHere(['restore', file], target)).verified).toBe(true);
+  });
+
+  it('is not touched by a list that is not signed, or names what is live, and an only Admin stays', async ({
+    t,
+    admin,
+  }) => {
+    const { file, list } = await erasedAfterBackup(t, admin);
+    const erasure = (kind: string, subject_id: string) =>
+      JSON.stringify({ subject_id, shop_id: t.shop.id, kind, at: 1 });
+    const apply = (text: string, ...more: string[]) => [
+      'customer',
+      'erasures',
+      '--apply',
+      newFile(text),
+      ...more,
+    ];
+    const shop = erasure('shops', t.shop.id);
+    const target = await emptyOn(ENGINE);
+    const forged = `${linesOf(list).join('\n')}\n${shop}\n${list.trim().split('\n').at(-1)}\n`;
+    for (const text of [shop, `${shop}\n`, '\n', forged, list.replace('"at":', '"at":1'), `${list}${shop}\n`])
+      for (const args of [apply(text, '--confirm'), ['restore', file, '--erasures', newFile(text)]])
+        expect(await failing(args, args[0] === 'restore' ? target : t.env)).toMatch(
+          /is not signed with the key of this installation, or was changed since: nothing was changed/,
+        );
+    const ofShop = await failing(apply(signedBy(t, [shop])), t.env);
+    expect(ofShop).toContain(`the list deletes the shop ${t.shop.name} (${t.shop.id}): add --confirm`);
+    expect(await failing(['restore', file, '--erasures', newFile(list)], target)).toMatch(
+      /the list deletes the account \S+@\S+ \(.*: add --confirm/,
+    );
+    expect(await failing(apply(`${shop}\n`, '--unsigned'), t.env)).toContain('--confirm');
+    expect((await admin.get('/session')).status).toBe(200);
+    // All Admins of the shop: the last one stays.
+    const { rows } = await sql<{ id: string }>`
+      select id from users where shop_id = ${t.shop.id} and role = 'ADMIN'`.execute(t.ctx.db);
+    await cliHere(
+      apply(
+        signedBy(
+          t,
+          rows.map(({ id }) => erasure('users', id)),
+        ),
+        '--confirm',
+      ),
+      t.env,
+    );
+    const left = t.ctx.db.selectFrom('users').select('role').where('shop_id', '=', t.shop.id);
+    expect((await left.execute()).filter(({ role }) => role === 'ADMIN')).toHaveLength(1);
   });
 
   it('that was interrupted before the list was applied is finished by the service', async ({ t, admin }) => {
