@@ -116,6 +116,9 @@ export const Erasure = z
     returns: z.array(z.object(named)).meta({ description: 'Those that it erased, or would erase.' }),
     refused: z.array(RefusedReturn).meta({ description: 'Those that are not erased, and why; at most 500.' }),
     remaining: count('How many can be erased by the next call: one call erases at most 500.'),
+    views: count(
+      "Saved views that lost text, since it was the customer's email, phone or full name; 0 in a dry run.",
+    ),
   })
   .meta({ id: 'Erasure' });
 export type Erasure = z.infer<typeof Erasure>;

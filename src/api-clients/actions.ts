@@ -111,6 +111,9 @@ export const changeClient = (ctx: Context, actor: Actor, id: string, change: Cha
     if (!before || Object.values(set).every((value) => value === undefined)) return before;
     if (change.expiresAt !== before.expiresAt) mustLieAhead(change.expiresAt, ctx.clock.now());
     const after = await updateClient(trx, id, set);
+    // What failed was the old address.
+    if (after.webhookUrl !== before.webhookUrl)
+      await trx.deleteFrom('webhook_failures').where('client_id', '=', id).execute();
     const data = auditedChanges(before, after);
     if (data)
       await recordAudit(trx, { ...about(after), at: ctx.clock.now(), actor, action: 'CLIENT_CHANGED', data });

@@ -28,7 +28,7 @@ import {
   holdsOf,
   isWaiting,
 } from './find.ts';
-import { cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
+import { type CustomerMarks, cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 const MOST_A_CALL = 500;
 const SHORTEST_PAUSE_MS = 20;
@@ -40,7 +40,7 @@ interface EraseOptions {
   /** No event: its receiver had it before. */
   isSilent?: boolean;
   /** Written in the same transaction. */
-  record?: (trx: Trx) => Promise<void>;
+  record?: (trx: Trx, views: string[]) => Promise<void>;
 }
 
 /** A return as it was, with its timeline, and when it is erased. */
@@ -62,7 +62,7 @@ export const eraseReturn = async (
   caller: Caller,
   { id, kind }: { id: string; kind: RmaTableName },
   { includeOpen, isSilent = false, record }: EraseOptions,
-): Promise<RefusedReturn['reason'] | 'ERASED' | 'GONE'> => {
+): Promise<RefusedReturn['reason'] | { views: string[] } | 'GONE'> => {
   const erasure = { type: 'erase', id, kind, columns: erasedColumns(kind), isSilent, caller } as const;
   let lockedAt = performance.now();
   const outcome = await ctx.bulk.transaction().execute(async (trx) => {
@@ -76,18 +76,17 @@ export const eraseReturn = async (
     const [{ at } = { at: 0 }] = decision.entries;
     const erased = { kind, before, entries: await entriesOf(trx, id), at };
     await cleanStored(ctx, trx, erased);
-    await cleanViews(ctx, trx, erased);
+    const views = await cleanViews(ctx, trx, erased);
     for (const write of writesOf(decision)) await execute(ctx, trx, write);
     const listed = trx.insertInto('erasures').values({ subject_id: id, shop_id: before.shop_id, kind, at });
     await listed.onConflict((conflict) => conflict.doNothing()).execute();
-    await record?.(trx);
-    return result;
+    await record?.(trx, views);
+    return { result, views };
   });
-  const isErased = typeof outcome === 'object';
-  if (isErased) ctx.changes.announce(outcome);
+  if (typeof outcome === 'object') ctx.changes.announce(outcome.result);
   const lockedMs = performance.now() - lockedAt;
   await pause(Math.min(Math.max(lockedMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
-  return isErased ? 'ERASED' : outcome;
+  return typeof outcome === 'object' ? { views: outcome.views } : outcome;
 };
 
 const execute = async (ctx: Context, trx: Trx, write: Write): Promise<void> => {
@@ -137,26 +136,32 @@ const cleanStored = async (ctx: Context, trx: Trx, { kind, before, entries, at }
     .execute();
 };
 
-/** What the customer is known by, now and before corrections. */
-const marksOf = ({ before, entries }: ErasedReturn): string[] => {
-  const columns = ['customer_name', 'customer_email', 'customer_phone', 'tracking_number'];
+const marksOf = ({ before, entries }: ErasedReturn): CustomerMarks => {
   const corrections = entries.filter(({ type }) => type === 'CORRECTED');
-  const marks = columns.flatMap((column) => [
-    Reflect.get(before, column),
-    ...corrections.flatMap(({ data }) => correctedValues(data, fieldOf(column))),
-  ]);
-  return marks.filter((mark) => typeof mark === 'string' && mark !== '');
+  const valuesOf = (column: 'customer_name' | 'customer_email' | 'customer_phone') =>
+    [before[column], ...corrections.flatMap(({ data }) => correctedValues(data, fieldOf(column)))].filter(
+      (value) => typeof value === 'string' && value !== '',
+    ) as string[];
+  return {
+    names: valuesOf('customer_name'),
+    emails: valuesOf('customer_email'),
+    phones: valuesOf('customer_phone'),
+  };
 };
 
-const cleanViews = async (ctx: Context, trx: Trx, erased: ErasedReturn): Promise<void> => {
+/** Returns the ids of the views that lost text. */
+const cleanViews = async (ctx: Context, trx: Trx, erased: ErasedReturn): Promise<string[]> => {
   const marks = marksOf(erased);
+  const changed: string[] = [];
   const all = trx.selectFrom('saved_views').select(['id', 'name', 'search']);
   for (const view of await all.where('shop_id', '=', erased.before.shop_id).execute()) {
     const list = { name: 'saved_views', view: (row: typeof view) => cleanView(row, marks) };
     const { name, search } = viewRow(ctx, list, view) ?? view;
-    if (name !== view.name || search !== view.search)
-      await trx.updateTable('saved_views').set({ name, search }).where('id', '=', view.id).execute();
+    if (name === view.name && search === view.search) continue;
+    await trx.updateTable('saved_views').set({ name, search }).where('id', '=', view.id).execute();
+    changed.push(view.id);
   }
+  return changed;
 };
 
 // --- one customer ---
@@ -178,12 +183,17 @@ export const eraseCustomer = async (
   const gone = new Set(dryRun ? chosen : []);
   // One entry for the whole call, which counts with each return.
   const auditId = newId(ctx.clock.now());
-  const record = (trx: Trx): Promise<void> =>
-    recordShopAudit(ctx, trx, caller, 'CUSTOMER_ERASED', { reason, returns: gone.size + 1 }, auditId);
+  const views = new Set<string>();
+  const record = (trx: Trx, more: string[]): Promise<void> => {
+    const data = { reason, returns: gone.size + 1, views: new Set([...views, ...more]).size };
+    return recordShopAudit(ctx, trx, caller, 'CUSTOMER_ERASED', data, auditId);
+  };
   for (const row of dryRun ? [] : chosen.toReversed()) {
     const outcome = await eraseReturn(ctx, caller, row, { includeOpen, record });
-    if (outcome === 'ERASED') gone.add(row);
-    else if (outcome !== 'GONE') holds.set(row.id, outcome);
+    if (typeof outcome === 'object') {
+      gone.add(row);
+      for (const id of outcome.views) views.add(id);
+    } else if (outcome !== 'GONE') holds.set(row.id, outcome);
   }
   // Once: other shops' creations wait while the log is emptied.
   if (gone.size > 0 && !dryRun) await ctx.scrub();
@@ -200,6 +210,7 @@ export const eraseCustomer = async (
     returns: shown.filter((row) => gone.has(row)).map(nameOf),
     refused,
     remaining: free.length - chosen.length,
+    views: views.size,
   };
 };
 
@@ -272,7 +283,7 @@ const forgetSome = async (ctx: Context, shop: Caller['shop'], rule: Rule, nowMs:
     for (const each of returns.filter(({ id }) => !holds.has(id)))
       try {
         const outcome = await eraseReturn(ctx, { shop, actor: ACTOR }, each, { includeOpen: false });
-        if (outcome === 'ERASED') erased += 1;
+        if (typeof outcome === 'object') erased += 1;
       } catch (error) {
         warning(ctx.log, 'a return could not be erased; it will be tried again')(error);
         // Another transaction has locked the shop: its other returns would wait as long.

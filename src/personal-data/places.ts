@@ -1,7 +1,8 @@
-import { ERASED_EMAIL, ERASED_TEXT, FEWEST_DIGITS } from '../../contract/personal-data.ts';
+import { ERASED_EMAIL, ERASED_TEXT } from '../../contract/personal-data.ts';
 import type { RmaTableName, Row, Tables } from '../db/schema.ts';
-import { phoneDigits } from '../lib/fold.ts';
+import { fold, phoneDigits } from '../lib/fold.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
+import { nationalDigits } from '../returns/search-text.ts';
 
 // Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
 // docs/privacy.md go by this list; a column that is missing here does not compile.
@@ -162,27 +163,46 @@ export const cleanJson = (table: RmaTableName, text: string, erasedAt: string): 
 
 export const digitsOfPhone = (phone: string): string => phoneDigits(phone).replace(/^00/, '');
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[^\s,;]+/g) ?? [];
+const wordsOf = (text: string): string[] => fold(text).match(/[^\s,;]+/g) ?? [];
 
-/** Whether a text holds all words of a mark, or nothing but words of it; a phone number also without its country. */
-const names = (text: string, mark: string): boolean => {
-  const [digits, phone] = [digitsOfPhone(text), digitsOfPhone(mark)];
-  if (!/\p{L}/u.test(mark))
-    return (
-      Math.min(digits.length, phone.length) >= FEWEST_DIGITS &&
-      (digits.includes(phone) || phone.endsWith(digits.replace(/^0/, '')))
-    );
-  const [words, wanted] = [wordsOf(text), wordsOf(mark)];
-  const isPart = words.length > 0 && words.every((word) => wanted.includes(word));
-  return isPart || wanted.every((word) => words.includes(word));
+/** All words of a name next to each other, in any order. A name of one word may be a city, a shop or "kettle". */
+const holdsName = (text: string, name: string): boolean => {
+  const [words, wanted] = [wordsOf(text), wordsOf(name).toSorted()];
+  return (
+    wanted.length > 1 &&
+    words.some(
+      (_, i) =>
+        words
+          .slice(i, i + wanted.length)
+          .toSorted()
+          .join(' ') === wanted.join(' '),
+    )
+  );
 };
 
-/** Filters that take any text. */
-const FREE_TEXT = ['q', 'customerEmail', 'company', 'store'];
+const holdsPhone = (text: string, phone: string): boolean => {
+  const digits = nationalDigits(phone);
+  return digits !== undefined && phoneDigits(text).includes(digits);
+};
 
-/** A saved view without the customers that are known by these names, addresses and numbers. */
-export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: string[]) => {
-  const cleaned = (text: string): string => (marks.some((mark) => names(text, mark)) ? ERASED_TEXT : text);
+/** What a customer is known by, now and before corrections. */
+export interface CustomerMarks {
+  names: string[];
+  emails: string[];
+  phones: string[];
+}
+
+const isAbout = (text: string, { names, emails, phones }: CustomerMarks): boolean =>
+  emails.some((email) => fold(text).includes(fold(email))) ||
+  phones.some((phone) => holdsPhone(text, phone)) ||
+  names.some((name) => holdsName(text, name));
+
+/** Filters in which staff search for people. */
+const FREE_TEXT = ['q', 'customerEmail'];
+
+/** A saved view without the customer: only the whole email, the phone or the full name count, since a shop's views are not restored. */
+export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: CustomerMarks) => {
+  const cleaned = (text: string): string => (isAbout(text, marks) ? ERASED_TEXT : text);
   const clean = (name: string, value: unknown) => (FREE_TEXT.includes(name) ? cleaned(String(value)) : value);
   return {
     name: cleaned(view.name),

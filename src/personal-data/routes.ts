@@ -11,6 +11,7 @@ import {
   FormerEmployeeList,
   FoundCustomer,
 } from '../../contract/personal-data.ts';
+import type { RateWindows } from '../db/database.ts';
 import { routesOf, sendJson } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { rateLimited } from '../service/errors.ts';
@@ -22,8 +23,10 @@ import { exportCustomer, findCustomer } from './find.ts';
 /** Erasing 500 returns takes seconds. */
 const ERASE_DEADLINE_MS = 120_000;
 
-/** Shops in which a program erases. Also a dry run may read all returns of a shop: one at a time, or this process would read in a loop. */
+/** Shops in which an API client erases, in this process: a dry run too may read all returns of a shop, and several would read the same. */
 const erasing = new Set<string>();
+
+const ERASURES: RateWindows = [{ name: 'erasures-minute', points: 20, seconds: 60 }];
 
 const eraseAlone = async (ctx: Context, caller: Caller, { customerEmail: email, dryRun }: CreateErasure) => {
   const { id } = caller.shop;
@@ -38,19 +41,25 @@ const eraseAlone = async (ctx: Context, caller: Caller, { customerEmail: email, 
 };
 
 /** For programs with the right to. */
-export const erasureRoutes = (app: FastifyInstance, ctx: Context): void =>
+export const erasureRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const often = ctx.rateGate(ERASURES, ctx.clock);
   routesOf(app, { tag: 'Personal data', right: 'erase', whileReadOnly: true })({
     at: 'POST /erasures',
     operationId: 'eraseCustomer',
     deadlineMs: ERASE_DEADLINE_MS,
     summary: "Erase a customer's data",
     description:
-      'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. One call of a shop at a time: another meanwhile is a 429.',
+      'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. 20 calls a minute for each shop, one at a time: others are a 429.',
     body: CreateErasure,
     answer: ['What was erased.', Erasure],
     errors: ['ERASE_REFUSED'],
-    handle: ({ caller, body }) => eraseAlone(ctx, caller, body),
+    async handle({ caller, body }) {
+      const { refused, msBeforeNext } = await often(`erasures ${caller.shop.id}`);
+      if (refused) throw rateLimited(msBeforeNext, (s) => `20 calls a minute: wait ${s} s.`);
+      return eraseAlone(ctx, caller, body);
+    },
   });
+};
 
 export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Personal data', role: 'ADMIN' });

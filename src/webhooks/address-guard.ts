@@ -78,6 +78,8 @@ export const addressGuard = (options: { allowPrivate: boolean; resolve?: Resolve
   /** One forbidden address among several refuses the name: a connection may take any of them. */
   const allowed = async (host: string): Promise<string[]> => {
     const addresses = ipaddr.isValid(host) ? [host] : await resolve(host);
+    // A name may exist without an address. Node throws where nobody can catch it when a look-up returns none.
+    if (addresses.length === 0) throw new Error(`no address for ${host}`);
     if (!allowPrivate && !addresses.every(isPublicAddress)) throw new ForbiddenAddress();
     return addresses;
   };

@@ -92,7 +92,10 @@ const plant = async (t: Harness, admin: Person): Promise<Planted> => {
   const onTrade = (action: string, body: object) => call(`/trade-returns/${trade}/${action}`, body);
   await onRepair('tracking', { trackingNumber: gone('tracking'), carrierName: kept('carrier') });
   await onRepair('notes', { note: gone('note') });
-  await onRepair('correct', { customerName: gone('corrected-name'), serialNumber: kept('new-serial') });
+  await onRepair('correct', {
+    customerName: `Grace ${gone('corrected-name')}`,
+    serialNumber: kept('new-serial'),
+  });
   await onRepair('correct', {
     customerEmail: 'gone-new-mark@planted.example',
     customerPhone: '+44 1 5550100',
@@ -113,7 +116,7 @@ const plant = async (t: Harness, admin: Person): Promise<Planted> => {
 
 const VIEWS = [
   { name: 'Waiting', search: { q: EMAIL.toUpperCase() } },
-  { name: gone('corrected-name'), search: { q: '020 7946 0018' } },
+  { name: `Grace ${gone('corrected-name')}`, search: { q: '020 7946 0018' } },
   {
     name: 'Kettles',
     search: { q: 'kettle', store: kept('store'), origin: 'STAFF', createdFrom: '2026-11-01T00:00:00.000Z' },
@@ -257,7 +260,10 @@ describe('a planted customer', () => {
     expect(marksIn(await wholeDump(t))).toEqual(marksIn(before));
 
     const { status, body } = await erase(admin, { email: EMAIL });
-    expect([status, body]).toMatchObject([200, { matched: 2, erased: 2, refused: [], remaining: 0 }]);
+    expect([status, body]).toMatchObject([
+      200,
+      { matched: 2, erased: 2, refused: [], remaining: 0, views: 2 },
+    ]);
     expect(body.returns.map(({ id }: { id: string }) => id)).toEqual([trade, repair]);
 
     const after = await wholeDump(t);
@@ -349,7 +355,10 @@ describe('a planted customer', () => {
       serialNumber: { from: kept('serial'), to: kept('new-serial') },
     });
     const [entry] = await auditLog(admin);
-    expect(entry).toMatchObject({ action: 'CUSTOMER_ERASED', data: { reason: REASON, returns: 2 } });
+    expect(entry).toMatchObject({
+      action: 'CUSTOMER_ERASED',
+      data: { reason: REASON, returns: 2, views: 2 },
+    });
     expect((await erase(admin, { email: EMAIL })).body).toMatchObject({ matched: 0, erased: 0 });
   });
 });
@@ -498,6 +507,55 @@ describe('by API', () => {
     expect(body.returns.map((each: { id: string }) => each.id)).toEqual([id]);
     expect((await admin.get(`/offline-repairs/${own}`)).body.customerName).toBe('[erased]');
     expect((await post({ customerEmail: EMAIL, includeOpen: true })).status).toBe(400);
+  });
+
+  it('leaves saved views alone that only share words with a name', async ({ t, admin }) => {
+    const email = 'wiper@planted.example';
+    const names = ['overdue my repairs waiting for parts today kettle', 'Paris', 'Paris Smith'];
+    for (const customerName of names)
+      await t.post(
+        '/offline-repairs',
+        repairBody({ customerEmail: email, customerName, customerPhone: PHONE }),
+      );
+    const kept = [
+      { name: 'Overdue', search: { q: 'kettle' } },
+      { name: 'My repairs today', search: { q: 'waiting for parts' } },
+      { name: 'Paris', search: { q: 'paris', store: 'Paris' } },
+      { name: 'Order 7946', search: { q: '7946' } },
+    ];
+    const cleaned = [
+      { name: 'Smith Paris', search: { q: `mail ${email.toUpperCase()}` } },
+      { name: 'Phone', search: { q: '+44 (0)20 7946 0018' } },
+    ];
+    for (const view of [...kept, ...cleaned])
+      await admin.post('/views', { kind: 'OFFLINE_REPAIR', shared: true, ...view });
+    const { body } = await erase(admin, { email, includeOpen: true });
+    expect(body).toMatchObject({ erased: 3, views: 2 });
+    const views = (await admin.get('/views')).body.items;
+    expect(views.map(({ name, search }: (typeof kept)[number]) => ({ name, search }))).toEqual([
+      ...kept,
+      { name: '[erased]', search: { q: '[erased]' } },
+      { name: 'Phone', search: { q: '[erased]' } },
+    ]);
+  });
+
+  itAlone('takes twenty calls of a shop a minute, dry runs included', async ({ t }) => {
+    const { client, shop } = await t.addShop();
+    await t.ctx.db
+      .updateTable('api_clients')
+      .set({ rights: 'write,erase' })
+      .where('shop_id', '=', shop.id)
+      .execute();
+    const call = (i: number) =>
+      t.post(
+        '/erasures',
+        { customerEmail: `nobody-${i}@example.com`, dryRun: true },
+        { key: client.apiKey, headers: { 'x-forwarded-for': `198.51.100.${i}` } },
+      );
+    for (let i = 0; i < 20; i++) expect((await call(i)).status).toBe(200);
+    const refused = await call(20);
+    expectError(refused, 429, 'RATE_LIMITED');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   itAlone('takes one call of a shop at a time', async ({ t }) => {

@@ -60,6 +60,7 @@ const answerOf = (erased: number, remaining: number): Erasure => ({
   returns: Array.from({ length: erased }, (_, i) => ({ id: `id-${i}`, rmaNumber: `#RMA-${i}` })),
   refused: [],
   remaining,
+  views: 0,
 });
 
 /** Answers the dry run, and holds every other call until it is let go. */

@@ -121,6 +121,14 @@ it('offers receivers no HTTP/2, where exchanges would share a connection', async
   expect(await offered.promise).toEqual(['http/1.1']);
 });
 
+it('fails a connection to a name without an address, whatever the resolver', async () => {
+  for (const allowPrivate of [false, true]) {
+    const guard = addressGuard({ allowPrivate, resolve: async () => [] });
+    expect((await connecting(guard, 'alias.example'))?.message).toBe('no address for alias.example');
+    expect(await guard.errorOf('https://alias.example/')).toBeNull();
+  }
+});
+
 describe('looking names up', () => {
   /** What the name servers know of every name: addresses of either kind, or why there are none. */
   const nameServers = (v4: string[] | string, v6: string[] | string) => {

@@ -9,6 +9,7 @@ const answer = (erased: number, more: Partial<Erasure> = {}): Erasure => ({
   returns: Array.from({ length: erased }, (_, i) => ({ id: `id-${i}`, rmaNumber: `#RMA-${i}` })),
   refused: [],
   remaining: 0,
+  views: 0,
   ...more,
 });
 const OPEN = { id: 'id-9', rmaNumber: '#RMA-9', reason: 'OPEN' } as const;

@@ -107,6 +107,20 @@ describe('a receiver that fails', () => {
     expect(await stateOf(t, client)).toBeNull();
   });
 
+  it('begins without failures when its URL changes', async () => {
+    const { t, receiver, client, admin } = await setUp();
+    await drop(t, client, 3);
+    t.advance(10 * MINUTE_MS);
+    await until('it is failing', async () => (await noticesOf(admin)).length === 1);
+    await admin.post('/session/proof', { password: admin.password });
+    const patch = (body: object) => admin.patch(`/clients/${client.id}`, body);
+    expect((await patch({ name: 'Renamed' })).status).toBe(200);
+    expect(await stateOf(t, client)).not.toBeNull();
+    expect((await patch({ webhookUrl: `${receiver.url}/other` })).status).toBe(200);
+    expect(await stateOf(t, client)).toBeNull();
+    expect(await noticesOf(admin)).toEqual([]);
+  });
+
   it('is no matter for staff, and none of another shop', async () => {
     const { t, client, admin } = await setUp();
     await drop(t, client, 3);
