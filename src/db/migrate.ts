@@ -21,6 +21,8 @@ export interface SchemaDialect {
   times: 'double precision[]' | 'text';
   /** Its loss in a crash is harmless. */
   rateLimits: 'unlogged table' | 'table';
+  /** Where tables are created and found by their bare names; null: the engine has no schemas. */
+  currentSchema: RawBuilder<{ name: string | null }> | null;
   /** What a database has: each column as `table.column` with its type, in order, and each index by its name. */
   catalogue: RawBuilder<SchemaPart>;
 }
@@ -36,6 +38,7 @@ export const SCHEMA_DIALECTS = {
     search: 'scan',
     times: 'text',
     rateLimits: 'table',
+    currentSchema: null,
     catalogue: sql`
       select t.name || '.' || c.name as name, lower(c.type) || iif(c."notnull", ' not null', '') as type
         from sqlite_master as t, pragma_table_info(t.name) as c where t.type = 'table'
@@ -48,18 +51,19 @@ export const SCHEMA_DIALECTS = {
     search: 'trigrams',
     times: 'double precision[]',
     rateLimits: 'unlogged table',
-    // Those that statements find by their bare names, whatever other schemas hold.
+    currentSchema: sql`select current_schema() as name`,
+    // Not those of other schemas, which may be another installation's.
     catalogue: sql`
       (select c.relname || '.' || a.attname as name,
           format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end as type
         from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-        where c.relkind = 'r' and pg_table_is_visible(c.oid) and a.attnum > 0 and not a.attisdropped
-          and c.relnamespace <> 'pg_catalog'::regnamespace
+        where c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+          and c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
         order by c.relname, a.attnum)
       union all
       select c.relname, case when i.indisunique then 'unique index' else 'index' end
         from pg_class as c join pg_index as i on i.indexrelid = c.oid
-        where pg_table_is_visible(c.oid) and c.relnamespace <> 'pg_catalog'::regnamespace`,
+        where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
   },
 } as const satisfies Record<string, SchemaDialect>;
 
@@ -118,7 +122,14 @@ export const migrateTo = async (
     const all = [...Object.entries(CHANGES), ...later];
     return Object.fromEntries(all.map(([each, change]) => [each, { up: (at) => change(at, dialect) }]));
   };
-  const all = new Migrator({ db, provider: { getMigrations } });
+  const found = dialect.currentSchema && (await dialect.currentSchema.execute(db)).rows[0]?.name;
+  if (dialect.currentSchema && !found)
+    throw new ConfigError(
+      'none of the schemas in the search_path of DATABASE_URL or its user exists: create one',
+    );
+  // Left to itself Kysely takes the list of another installation, in another schema of the database, for ours.
+  const where = found ? { migrationTableSchema: found } : {};
+  const all = new Migrator({ db, provider: { getMigrations }, ...where });
   const { error, results = [] } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;
   return results.length > 0;

@@ -175,10 +175,14 @@ const addTrigrams = async (db: Kysely<unknown>, notice: (message: string) => voi
   await sql`savepoint before_trigrams`.execute(db);
   try {
     await sql`create extension if not exists pg_trgm`.execute(db);
+    // A database has it once, perhaps in the schema of another installation.
+    const { rows } = await sql<{ schema: string }>`
+      select extnamespace::regnamespace::text as schema from pg_extension where extname = 'pg_trgm'`.execute(
+      db,
+    );
     for (const kind of KINDS)
-      await sql`create index ${sql.id(`${kind}_search`)} on ${sql.table(kind)} using gin (search_text gin_trgm_ops)`.execute(
-        db,
-      );
+      await sql`create index ${sql.id(`${kind}_search`)} on ${sql.table(kind)}
+        using gin (search_text ${sql.raw(rows[0]?.schema ?? 'public')}.gin_trgm_ops)`.execute(db);
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
     if (!NOT_AVAILABLE.has(code)) throw error;

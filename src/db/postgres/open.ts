@@ -104,6 +104,8 @@ const migrate = async (connectionString: string, notice: Notice): Promise<void> 
 const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
   const { rows } = await sql<{ name: string }>`
     select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid
-      where pg_table_is_visible(relid) and n_mod_since_analyze > 10 * greatest(reltuples, 100)`.execute(db);
+      where schemaname = current_schema() and n_mod_since_analyze > 10 * greatest(reltuples, 100)`.execute(
+    db,
+  );
   for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
 };
