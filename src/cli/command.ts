@@ -59,7 +59,7 @@ const noticeLine = (line: string): void => {
 export interface ContextOptions {
   /** A missing database is created in the default folder, too. */
   creates?: boolean;
-  /** The command has nothing to do in an empty database, and would write an empty list over a full one. */
+  /** False for what is done first: all other commands have nothing to do in an empty database, which is probably another one. */
   mustBeSetUp?: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface ContextOptions {
 export const withContext = async <Result>(
   config: Config,
   work: (ctx: Context) => Promise<Result>,
-  { creates = false, mustBeSetUp = false }: ContextOptions = {},
+  { creates = false, mustBeSetUp = !creates }: ContextOptions = {},
 ): Promise<Result> => {
   const { databaseUrl, dataDir, dataDirIsSet } = config;
   const { fileIn } = await import('../db/open.ts');

@@ -17,6 +17,7 @@ import type { Db } from '../db/database.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading } from '../db/transfer.ts';
+import { lowestId } from '../lib/ids.ts';
 import { jsonOr } from '../lib/json.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { countUnfinished } from '../personal-data/erasures.ts';
@@ -27,7 +28,7 @@ import { sealedValues } from '../service/reseal.ts';
 import { findCheck, keysOf, type SealedFor } from '../service/secrets.ts';
 import { isAhead } from '../shops/counters.ts';
 import { DELETING } from '../shops/store.ts';
-import { findWaiting } from '../webhooks/queue.ts';
+import { findReceivers, findWaiting } from '../webhooks/queue.ts';
 
 export interface Finding {
   state: 'ok' | 'warn' | 'wrong';
@@ -168,10 +169,33 @@ const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
 const OLD_MS = 90_000;
 
+const DROPPED_WITHIN_MS = DAY_MS;
+
+/** What a queue that is empty again does not show: receivers that fail, and what was dropped lately. null: nothing. */
+const troubleOf = async (db: Db, nowMs: number): Promise<string | null> => {
+  const failing = (await findReceivers(db)).filter(({ since }) => since !== null);
+  const { dropped } = await db
+    .selectFrom('webhook_deliveries')
+    .select((eb) => eb.fn.countAll<number>().as('dropped'))
+    // Ids rise with time, and a delivery is dropped within a day: no other index is needed.
+    .where('id', '>=', lowestId(nowMs - 2 * DROPPED_WITHIN_MS))
+    .where('status', '=', 'DROPPED')
+    .where('finished_at', '>=', nowMs - DROPPED_WITHIN_MS)
+    .executeTakeFirstOrThrow();
+  const words = [
+    failing.length > 0 &&
+      `receivers fail: ${some(failing.map(({ name, shop, error }) => `${name} of ${shop} (${error})`))}`,
+    Number(dropped) > 0 && `${dropped} webhooks were dropped within a day`,
+  ];
+  return words.filter(Boolean).join('; ') || null;
+};
+
 const checkQueue = async (reading: Reading): Promise<Finding> => {
   const { count, oldestAt } = await findWaiting(reading.db);
-  if (oldestAt === null) return ok('no webhook waits');
   const nowMs = await nowOf(reading);
+  const failing = await troubleOf(reading.db, nowMs);
+  if (failing) return warn(`${failing}; ${count} webhooks wait. handback status lists the receivers`);
+  if (oldestAt === null) return ok('no webhook waits');
   const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldestAt) / 1000)} s`;
   return nowMs - oldestAt < OLD_MS
     ? ok(words)

@@ -123,7 +123,7 @@ const addShop = (shop: Command): void => {
   const creation = command(shop, 'create', 'create a shop')
     .requiredOption('--name <name>', 'its name', name)
     .addOption(plan().default('SCALE'));
-  withLimits(creation, wholeNumber, 'n').action(calls('shopCreate'));
+  withLimits(creation, wholeNumber, 'n').action(calls('shopCreate', { mustBeSetUp: false }));
   const update = command(shop, 'update <id>', "change a shop's plan, subscription or limits")
     .addOption(plan())
     .addOption(
@@ -173,12 +173,10 @@ const ofCustomer = (parent: Command, spelling: string, description: string): Com
   );
 
 const addCustomer = (customer: Command): void => {
-  ofCustomer(customer, 'find', "the returns that hold a customer's data").action(
-    calls('customerFind', { mustBeSetUp: true }),
-  );
+  ofCustomer(customer, 'find', "the returns that hold a customer's data").action(calls('customerFind'));
   ofCustomer(customer, 'export', "print all data of a customer's returns as JSON")
     .option('--output <file>', 'write a new file instead')
-    .action(calls('customerExport', { mustBeSetUp: true }));
+    .action(calls('customerExport'));
   ofCustomer(customer, 'erase', "erase a customer's data, for good")
     .requiredOption(
       '--reason <text>',
@@ -188,14 +186,12 @@ const addCustomer = (customer: Command): void => {
     .option('--include-open', 'also in returns that are open; webhooks about them that wait are dropped')
     .addOption(new Option('--dry-run', 'only name the returns').implies({ reason: 'dry run' }))
     .option('--confirm', 'erase them')
-    .action((options) =>
-      once(options.json, (ctx, { customerErase }) => customerErase(ctx, options), { mustBeSetUp: true }),
-    );
+    .action((options) => once(options.json, (ctx, { customerErase }) => customerErase(ctx, options)));
   command(customer, 'erasures', 'print the list of what was erased, which holds ids only')
     .option('--apply <file>', 'erase what such a list names, in a database that was restored without it')
     .option('--unsigned', 'also a list without a signature: only if you know who wrote it')
     .option('--confirm', 'also delete the shops and accounts that it names and that are here')
-    .action(calls('customerErasures', { mustBeSetUp: true }));
+    .action(calls('customerErasures'));
 };
 
 const newPerson = (parent: Command, spelling: string, description: string): Command =>

@@ -1,5 +1,6 @@
 import { expiringKeys } from '../api-clients/store.ts';
 import { readSchedule } from '../backup/schedule.ts';
+import { isUnavailable } from '../db/database-errors.ts';
 import { MIGRATIONS, NOT_SET_UP } from '../db/migrate.ts';
 import { type Reading, withSnapshot } from '../db/transfer.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
@@ -11,8 +12,6 @@ import { DOCTOR_LIMITS, nowOf } from './doctor-data.ts';
 
 // `status`: the whole installation at a glance. It changes nothing; `doctor` judges.
 
-/** What is read here came with this migration, or before. */
-const READS_SCHEMA = '0003-client-rights';
 const KEYS_WITHIN_DAYS = 30;
 /** Of receivers and of keys; the counts are of all. */
 const MOST_SHOWN = 50;
@@ -23,7 +22,7 @@ const iso = (ms: number | null | undefined): string | null =>
 export const status = async (json: boolean | undefined): Promise<void> => {
   const settings: SettingInForce[] = [];
   const config = readConfig(process.env, (setting) => settings.push(setting));
-  const found = await withSnapshot(config, (reading) => look(reading, config), DOCTOR_LIMITS);
+  const found = await withSnapshot(config, (reading) => lookAtAny(reading, config), DOCTOR_LIMITS);
   if (json) return print({ version: VERSION, ...found, settings }, true);
   const { receivers, keys, ...rest } = found;
   print(flat({ version: VERSION, ...rest }), false);
@@ -36,16 +35,27 @@ export const status = async (json: boolean | undefined): Promise<void> => {
   section('settings', settings);
 };
 
-const look = async (reading: Reading, config: Config) => {
+/** What is read came with one migration or another, so a database that waits for some may lack it. */
+const lookAtAny = async (reading: Reading, config: Config) => {
+  const applied = await reading.migrations();
+  if (applied.length === 0) throw new CliFailure(NOT_SET_UP);
+  const missing = MIGRATIONS.filter((name) => !applied.includes(name));
+  const schema = { newest: applied.at(-1) ?? null, missing };
+  return look(reading, config, schema).catch((error) => {
+    if (missing.length === 0 || isUnavailable(error)) throw error;
+    throw new CliFailure(
+      `this database is older than ${missing[0]}: the start of a service brings it up to date, or handback migrate`,
+    );
+  });
+};
+
+const look = async (
+  reading: Reading,
+  config: Config,
+  schema: { newest: string | null; missing: string[] },
+) => {
   const { db } = reading;
   const nowMs = await nowOf(reading);
-  const applied = await reading.migrations();
-  if (!applied.includes(READS_SCHEMA)) {
-    if (applied.length === 0) throw new CliFailure(NOT_SET_UP);
-    throw new CliFailure(
-      `this database is older than ${READS_SCHEMA}: the start of a service brings it up to date, or handback migrate`,
-    );
-  }
   const waiting = await findWaiting(db);
   const receivers = await findReceivers(db);
   const backups = await readSchedule(db);
@@ -56,7 +66,7 @@ const look = async (reading: Reading, config: Config) => {
     .executeTakeFirstOrThrow();
   return {
     database: (await reading.server()).version,
-    schema: { newest: applied.at(-1) ?? null, missing: MIGRATIONS.filter((name) => !applied.includes(name)) },
+    schema,
     queue: {
       waiting: waiting.count,
       oldestSeconds: waiting.oldestAt === null ? null : Math.round((nowMs - waiting.oldestAt) / 1000),

@@ -16,6 +16,17 @@ export const withExactNumbers = (
   { source }: { source?: string } = {},
 ): unknown => (typeof value === 'number' && source !== undefined ? exactNumber(source) : value);
 
+/** An error of a row that is damaged says which row it is: the log has its id then, and an operator finds it. */
+export const namingRow =
+  <Row extends { id: string }, View>(view: (row: Row) => View) =>
+  (row: Row): View => {
+    try {
+      return view(row);
+    } catch (error) {
+      throw Object.assign(error as Error, { row: row.id });
+    }
+  };
+
 /** For text that may be damaged. */
 export const jsonOr = (text: string, otherwise: unknown, reviver?: typeof withExactNumbers): unknown => {
   try {

@@ -9,13 +9,13 @@ import { type RmaTableName, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import { viewRow } from '../paging/page-answer.ts';
 import { KINDS } from '../returns/changes/decide.ts';
 import { emailSpellings } from '../returns/search-text.ts';
 import { briefOf, KIND_NAMES, type ReturnRow, RMA_TABLES, readAhead } from '../returns/store.ts';
 import { viewEntry } from '../returns/timeline.ts';
 import { viewWaitingForStaff } from '../returns/waiting.ts';
 import type { Context } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
 import type { Caller } from '../shops/plans.ts';
 import { PENDING } from '../webhooks/queue.ts';
 import { digitsOfPhone } from './places.ts';
@@ -153,8 +153,18 @@ export const eventsOf = (db: Db, { rma_id, at }: { rma_id: string; at: number })
 
 /** One return whole. A part that cannot be shown is exported as it is stored. */
 const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
-  const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) =>
-    viewRow(ctx, { name, view }, part) ?? part;
+  const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) => {
+    try {
+      return view(part);
+    } catch (error) {
+      const reason = `${name} ${part.id}`;
+      ctx.log.error(
+        { reason, error: describeError(error) },
+        'exported as it is stored, since it cannot be read',
+      );
+      return part;
+    }
+  };
   const row = await readAhead(ctx, kind, id);
   const whole = (each: ReturnRow) => ({ ...KINDS[kind].view(each), waitingFor: viewWaitingForStaff(each) });
   const timeline: unknown[] = [];

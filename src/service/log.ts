@@ -90,13 +90,14 @@ const framesOf = ({ stack = '', message }: Error): string => {
 /** An error as it may be logged: what kind, where, and a message only where it cannot hold a customer's data (ADR 0024). */
 export const describeError = (error: unknown): object => {
   if (!(error instanceof Error)) return { type: typeof error };
-  const { code } = error as { code?: unknown };
+  const { code, row } = error as { code?: unknown; row?: unknown };
   const problem = describeDatabaseError(error) ?? {
     code: typeof code === 'string' ? code : undefined,
     message: isSafeMessage(error) ? error.message : undefined,
   };
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
-  return { type: error.name, ...problem, stack: framesOf(error), cause };
+  const of = typeof row === 'string' ? { row } : {};
+  return { type: error.name, ...problem, ...of, stack: framesOf(error), cause };
 };
 
 /** For a promise that may fail: `.catch(warning(log, 'the mail was not sent'))`. */

@@ -24,6 +24,24 @@ import { exchange } from '../support/http.ts';
 const harness = sharedHarness();
 const it = itWith(harness);
 
+it('a row that cannot be shown is a 500, and the log names it', async ({ t }) => {
+  for (const [kind, column] of [
+    ['offline_repairs', 'faulty_item'],
+    ['trade_returns', 'shipping_address'],
+  ] as const) {
+    const { id } = await (kind === 'offline_repairs' ? newRepair(t) : newTradeReturn(t));
+    await sql`update ${sql.table(kind)} set ${sql.id(column)} = '{"customer' where id = ${id}`.execute(
+      t.ctx.db,
+    );
+    const answer = await t.get(`/${kind.replace('_', '-')}/${id}`, { unchecked: true });
+    expectError(answer, 500, 'INTERNAL_ERROR');
+    const { requestId } = answer.body;
+    const line = t.logs.find((each) => each.includes(requestId) && each.includes('request failed')) ?? '{}';
+    expect(JSON.parse(line).error).toMatchObject({ row: id });
+    expect(line).not.toContain('customer');
+  }
+});
+
 const LARGEST_BODY = 256 * 1024;
 
 describe('the error body', () => {

@@ -46,6 +46,20 @@ const newFile = (text = ''): string => {
 };
 
 describe('handback customer', () => {
+  it('exports a row that cannot be read as it is stored, and says so', async ({ t }) => {
+    const { ended } = await plant(t);
+    const damaged = { faulty_item: '{"broken' };
+    await t.ctx.db.updateTable('offline_repairs').set(damaged).where('id', '=', ended).execute();
+    const { status, stdout, stderr } = await runHere(['customer', 'export', ...of(t)], t.env);
+    expect(status).toBe(0);
+    expect(stderr).toBe(
+      `handback: exported as it is stored, since it cannot be read: offline_repairs ${ended}\n`,
+    );
+    expect(JSON.parse(stdout).returns).toContainEqual(
+      expect.objectContaining({ return: expect.objectContaining({ id: ended, ...damaged }) }),
+    );
+  });
+
   it('finds, by e-mail or phone', async ({ t }) => {
     const { ended, open } = await plant(t);
     await newRepair(t);

@@ -133,6 +133,31 @@ describe('doctor', () => {
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
   });
 
+  it('names receivers that fail and says what was dropped, though nothing waits any more', async () => {
+    const env = await filled();
+    const db = lookInto(env);
+    const client = await db.selectFrom('api_clients').select('id').executeTakeFirstOrThrow();
+    expect((await doctor(env))['queue']).toMatchObject({ state: 'ok', message: 'no webhook waits' });
+    const ended = { status: 'DROPPED', finished_at: Date.now() } as const;
+    const dropped = { ...waitingDelivery(client.id, Date.now()), ...ended } as never;
+    await addDeliveries({ ctx: { db } }, [dropped]);
+    await db.updateTable('api_clients').set({ webhook_url: 'https://pos.example.com/' }).execute();
+    await db
+      .insertInto('webhook_failures')
+      .values({
+        client_id: client.id,
+        since: Date.now() - 5_000,
+        failed_attempts: 4,
+        dropped_deliveries: 1,
+        last_error: 'status 500\u001b[2J',
+      })
+      .execute();
+    const { stdout } = await run(['doctor'], env);
+    expect(stdout).toMatch(
+      /^warn {3}queue +receivers fail: .+ of .+ \(status 500 \[2J\); 1 webhooks were dropped within a day; 0 webhooks wait\./m,
+    );
+  });
+
   it('warns of keys that expired or will within two weeks, unless their clients were replaced', async () => {
     const { shopId, ...env } = await filled();
     const db = lookInto(env);

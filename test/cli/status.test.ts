@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { everyRow, failing } from '../support/backups.ts';
-import { cliHere } from '../support/commands-here.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { ENGINE } from '../support/harness.ts';
 import {
@@ -132,6 +132,16 @@ describe('status', () => {
     expect(await failing(['status'], env)).toMatch(
       /this database is older than 0003-client-rights: .* handback migrate\n$/,
     );
+    // It reads whatever schema has what it reads.
+    const later = openDatabase(readConfig(env), UNOBSERVED);
+    await migrateTo(later.db, { ...SCHEMA_DIALECTS[ENGINE], notice: () => {} }, '0003-client-rights');
+    await later.close();
+    const result = await runHere(['status', '--json'], env);
+    if (result.status === 0) expect(result.json.schema.missing).toContain('0004-personal-data');
+    else
+      expect(result.stderr).toMatch(
+        /^handback: this database is older than 0004-personal-data: [^\n]+ handback migrate\n$/,
+      );
   });
 
   it('and the commands about customers create nothing, nor set anything up', async () => {

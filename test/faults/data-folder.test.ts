@@ -50,7 +50,7 @@ describe('the data folder', () => {
       chownSync(shared, NOBODY, NOBODY);
       prepare(data, cache);
       const env = { DATA_DIR: data, TMPDIR: temporary, NODE_COMPILE_CACHE: '' };
-      expect(await run(['shop', 'list', '--json'], env, { program })).toMatchObject({ status: 0 });
+      expect(await run(['migrate', '--json'], env, { program })).toMatchObject({ status: 0 });
       const filesIn = (folder: string) => readdirSync(folder, { recursive: true }).length;
       const hasCache = readdirSync(data).includes('compile-cache');
       return {

@@ -101,7 +101,7 @@ describe('the generated key', () => {
 
   it('stays out of the way where SECRET_KEY is set', async () => {
     const dataDir = temporaryFolder();
-    await cli(['shop', 'list'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
+    await cli(['migrate'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
     expect(() => readFileSync(join(dataDir, 'secret.key'))).toThrow();
   });
 
@@ -111,7 +111,7 @@ describe('the generated key', () => {
     mkdirSync(dataDir);
     const file = join(dataDir, 'secret.key');
     writeFileSync(file, '');
-    const { status, stderr } = await run(['shop', 'list', '--json'], { DATA_DIR: dataDir });
+    const { status, stderr } = await run(['migrate', '--json'], { DATA_DIR: dataDir });
     if (status === 0) expect(readFileSync(file, 'utf8').trim().length).toBeGreaterThanOrEqual(32);
     else expect(stderr).toMatch(/^handback: [^\n]*(secret\.key|SECRET_KEY)[^\n]*\n$/);
   });

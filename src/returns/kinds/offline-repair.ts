@@ -10,7 +10,7 @@ import type {
   OfflineRepairActionBody,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
-import { parseJsonColumn } from '../../lib/json.ts';
+import { namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../store.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
@@ -101,21 +101,23 @@ export const OFFLINE_REPAIR: Kind = {
     row.serial_number,
     row.tracking_number,
   ],
-  view: (row: Repair): OfflineRepair => ({
-    ...headOf(row),
-    orderNumber: row.order_number,
-    ...customerOf(row),
-    faultDescription: row.fault_description,
-    offlineDisposition: row.offline_disposition,
-    isDangerous: row.is_dangerous === 1,
-    trackingNumber: row.tracking_number,
-    storeId: row.store_id,
-    faultyItem: parseJsonColumn('faulty_item', row.faulty_item),
-    replacementSku: row.replacement_sku,
-    notes: row.notes,
-    carrierName: row.carrier_name,
-    assignedToId: row.assigned_to_id,
-    repairNotes: row.repair_notes,
-    ...stampsOf(row),
-  }),
+  view: namingRow(
+    (row: Repair): OfflineRepair => ({
+      ...headOf(row),
+      orderNumber: row.order_number,
+      ...customerOf(row),
+      faultDescription: row.fault_description,
+      offlineDisposition: row.offline_disposition,
+      isDangerous: row.is_dangerous === 1,
+      trackingNumber: row.tracking_number,
+      storeId: row.store_id,
+      faultyItem: parseJsonColumn('faulty_item', row.faulty_item),
+      replacementSku: row.replacement_sku,
+      notes: row.notes,
+      carrierName: row.carrier_name,
+      assignedToId: row.assigned_to_id,
+      repairNotes: row.repair_notes,
+      ...stampsOf(row),
+    }),
+  ),
 };

@@ -13,7 +13,7 @@ import {
   type TradeReturnMoveBody,
 } from '../../../contract/trade-return.ts';
 import type { Event } from '../../events/event.ts';
-import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
+import { exactNumber, namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { itemTexts } from '../search-text.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
@@ -33,7 +33,7 @@ const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['statu
   });
 };
 
-const view = (row: TradeReturnRow): TradeReturn => {
+const view = namingRow((row: TradeReturnRow): TradeReturn => {
   const items = linesOf(row);
   return {
     ...headOf(row),
@@ -52,7 +52,7 @@ const view = (row: TradeReturnRow): TradeReturn => {
     additionalComment: row.additional_comment,
     ...stampsOf(row),
   };
-};
+});
 
 /** What a move changes beyond the status, what its timeline entry and its event hold. `row`: in place of the action's own. */
 interface TradeEffect {
