@@ -29,13 +29,16 @@ const contentTypeGate = ({ headers }: FastifyRequest): void => {
 
 /** What a browser says about where a request comes from. Programs send no such header, and no cookie by accident. */
 const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
+const WEB_PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:']);
 const originGate = ({ headers }: FastifyRequest, ownOrigin: string): void => {
   const { origin, host } = headers;
-  // The Host header as it came: X-Forwarded-Host is the caller's own word where the proxy does not remove it.
+  const url = URL.parse(origin ?? '');
+  // The Host header as it came: X-Forwarded-Host is the caller's own word where the proxy does not remove it. An extension of the
+  // browser may have our host's name as its own.
   const isOwn =
     origin === undefined ||
     origin === ownOrigin ||
-    (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase());
+    (url !== null && WEB_PROTOCOLS.has(url.protocol) && url.host === host?.toLowerCase());
   if (!isOwn || OTHER_SITES.has(String(headers['sec-fetch-site']))) throw new ServiceError('CROSS_SITE');
 };
 

@@ -117,6 +117,8 @@ export const answerOddRequests = (app: FastifyInstance): void => {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw, headers: { expect } }, _reply, done) => {
     if (expect && !/\b100-continue\b/i.test(expect)) return void done(new ServiceError('EXPECTATION_FAILED'));
+    if (raw.httpVersionMajor < 1)
+      return void done(new ServiceError('BAD_REQUEST', { message: 'HTTP/0.9 is not spoken here.' }));
     const hosts = countOf('host', raw.rawHeaders);
     const isMissing = hosts === 0 && raw.httpVersion === '1.1';
     if (!isMissing && hosts <= 1) return void done();

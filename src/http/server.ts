@@ -75,11 +75,16 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
   });
 };
 
+/** What no page of ours asks a browser for. The scan station reads bar codes with the camera. */
+const PERMISSIONS =
+  'camera=(self), microphone=(), geolocation=(), payment=(), usb=(), serial=(), bluetooth=(), display-capture=()';
+
 /** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
 const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   helmet(options)(request, response, () => {});
+  response.setHeader('permissions-policy', PERMISSIONS);
   const headers = response.getHeaders();
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers);
@@ -104,6 +109,8 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   answerOddRequests(app);
   const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
   setSecurityHeaders(app, {
+    // As `frame-ancestors` says it to newer browsers.
+    xFrameOptions: { action: 'deny' },
     contentSecurityPolicy: { useDefaults: false, directives },
     // Below a path the host is shared: its subdomains are not ours to decide about.
     strictTransportSecurity: config.publicUrl.startsWith('https:') && {

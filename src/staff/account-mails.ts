@@ -1,7 +1,7 @@
-import type { Actor } from '../../contract/common.ts';
 import type { Mail } from '../mail/mailer.ts';
 import type { Context } from '../service/context.ts';
 import { rateLimited } from '../service/errors.ts';
+import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
 import type { Link } from './links.ts';
 import type { UserRow } from './users.ts';
@@ -190,14 +190,17 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
     const gate = anHour(name, points);
     return async (key: string): Promise<boolean> => !(await gate(key)).refused;
   };
-  const refuseBeyond = (name: string, points: number) => {
+  /** The command line is not limited. */
+  const refuseBeyond = (name: string, points: number, keyOf: (caller: Caller) => string | null) => {
     const gate = anHour(name, points);
-    return async ({ type, id }: Actor): Promise<void> => {
-      if (type !== 'USER' || id === null) return;
-      const { refused, msBeforeNext } = await gate(id);
+    return async (caller: Caller): Promise<void> => {
+      const key = caller.actor.type === 'USER' ? keyOf(caller) : null;
+      if (key === null) return;
+      const { refused, msBeforeNext } = await gate(key);
       if (refused) throw rateLimited(msBeforeNext);
     };
   };
+  const person = ({ actor }: Caller) => actor.id;
   return {
     /** By the hash of an e-mail, so that the counters hold no personal data. */
     link: mayMail('links-mailed-hour', 3),
@@ -207,8 +210,10 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
      * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
      * are limited, for the person who makes them: nobody can fill the queue of mails or use up what others need.
      */
-    accountChange: refuseBeyond('account-changes-hour', 100),
-    recoveryCodes: refuseBeyond('recovery-codes-hour', 5),
+    accountChange: refuseBeyond('account-changes-hour', 100, person),
+    recoveryCodes: refuseBeyond('recovery-codes-hour', 5, person),
+    /** Emails are unique across all shops, so each that is tried tells whether someone has it. */
+    newEmail: refuseBeyond('new-emails-hour', 50, ({ shop }) => shop.id),
   };
 };
 

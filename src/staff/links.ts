@@ -90,6 +90,7 @@ export const addPerson = async (
 ): Promise<CreatedUser> => {
   const { shop, actor } = caller;
   if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
+  await ctx.mailLimits.newEmail(caller);
   const about = { shopName: shop.name, email: person.email };
   const passwordHash =
     password === null ? newNoPassword() : await hashNewPassword('password', password, about);

@@ -99,7 +99,7 @@ export const changeOwnPassword = async (
   const proved = self.user.secondFactor
     ? await proveByCode(ctx, self, code)
     : await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
-  await ctx.mailLimits.accountChange(self.caller.actor);
+  await ctx.mailLimits.accountChange(self.caller);
   const about = { shopName: self.caller.shop.name, email: self.user.email };
   const password_hash = await hashNewPassword('newPassword', newPassword, about);
   const { token } = await changeAccount(ctx, async (trx) => {
@@ -124,7 +124,8 @@ export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmai
   else if (hasPassword) throw invalidField('currentPassword', 'required', 'is required, or else a code');
   else requireProof(ctx, self.provedAt);
   const email = normalizeEmail(given.email);
-  await ctx.mailLimits.accountChange(caller.actor);
+  await ctx.mailLimits.accountChange(caller);
+  await ctx.mailLimits.newEmail(caller);
   await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, user.id);
     const change = { email, ...(email === before.email ? {} : { email_by_holder: 1 }) };
@@ -145,7 +146,7 @@ export const makeRecoveryCodes = async (
   given: SecondFactorCode,
 ): Promise<RecoveryCodes> => {
   await checkFactor(ctx, self, given);
-  await ctx.mailLimits.recoveryCodes(self.caller.actor);
+  await ctx.mailLimits.recoveryCodes(self.caller);
   const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
     const user = await lockFactor(trx, self);
     await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');

@@ -114,9 +114,14 @@ export const endSessionsOf = async (db: Db, userId: string, exceptToken = ''): P
   await own.where('token_hash', '<>', sha256(exceptToken)).execute();
 };
 
-const refuseTakenEmail = (error: unknown): never => {
-  throw isDuplicate(error) ? new ServiceError('EMAIL_TAKEN') : error;
-};
+/** The log shows the operator who tries the addresses of other shops, without the addresses. */
+const refuseTakenEmail =
+  ({ log }: Context, shopId: string, { id }: AuditActor) =>
+  (error: unknown): never => {
+    if (!isDuplicate(error)) throw error;
+    log.warn({ shopId, actorId: id }, 'an e-mail that is in use was refused');
+    throw new ServiceError('EMAIL_TAKEN');
+  };
 
 export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery) => {
   const own = ctx.db.selectFrom('users').where('shop_id', '=', shop.id);
@@ -159,7 +164,7 @@ export const addUser = async (
     })
     .returning(USER_COLUMNS)
     .executeTakeFirstOrThrow()
-    .catch(refuseTakenEmail);
+    .catch(refuseTakenEmail(ctx, shopId, actor));
   await auditUser(ctx, trx, user, actor, 'USER_CREATED', { role });
   return user;
 };
@@ -184,7 +189,9 @@ export const updateAccount = async (
 ): Promise<UserRow> => {
   const hasNewPassword = change.password_hash !== undefined;
   const exposure = hasNewPassword ? { password_exposed_at: null } : {};
-  const after = await updateUser(trx, before.id, { ...change, ...exposure }).catch(refuseTakenEmail);
+  const after = await updateUser(trx, before.id, { ...change, ...exposure }).catch(
+    refuseTakenEmail(ctx, before.shop_id, actor),
+  );
   if (hasNewPassword) await endSessionsOf(trx, after.id);
   if (hasNewPassword || after.email !== before.email) await endLinksOf(trx, after.id);
   const changes = changesBetween(before, after, ['email', 'name', 'role']);
@@ -199,12 +206,14 @@ export const updateAccount = async (
 };
 
 /** A new role applies from the person's next request on. */
-export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: string, given: ChangeUser) => {
+export const changeUser = async (ctx: Context, caller: Caller, id: string, given: ChangeUser) => {
+  const { shop, actor } = caller;
   const { email, name, role, password, besideProvider } = given;
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
-  if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(actor);
+  if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(caller);
+  if (email !== null) await ctx.mailLimits.newEmail(caller);
   const about = { shopName: shop.name, email: email ?? (await findUser(ctx.db, id))?.email ?? '' };
   const password_hash = password === null ? undefined : await hashNewPassword('password', password, about);
   const { after } = await changeAccount(ctx, async (trx) => {

@@ -47,7 +47,9 @@ describe('a change', () => {
     const similar = ['https://returns.example.com.evil.example.com', 'https://sub.returns.example.com'];
     const otherPorts = ['https://returns.example.com:8443', 'http://127.0.0.1:1'];
     const otherScheme = 'http://returns.example.com';
-    const noOrigins = ['null', 'returns.example.com', 'nonsense', ''];
+    // An extension of the browser may have our host's name as its own.
+    const extensions = [`chrome-extension://127.0.0.1:${port}`, 'moz-extension://returns.example.com'];
+    const noOrigins = ['null', 'returns.example.com', 'nonsense', '', ...extensions];
     const others = ['https://evil.example.com', `http://localhost:${port}`, otherScheme];
     const foreign = [...others, ...similar, ...otherPorts, ...noOrigins];
     for (const origin of foreign)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { atOnce, pluck } from '../support/answers.ts';
-import { expectError, ISO, rulesOf, UUID7 } from '../support/api.ts';
+import { expectError, ISO, rulesOf, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { tokenIn } from '../support/smtp.ts';
@@ -190,6 +190,32 @@ describe('an e-mail with letters beyond ASCII', () => {
     const sent = { email: 'mar\u212a.kelvin@example.com', password: PASSWORD };
     expectError(await adminCaller(t).post('/session', sent), 401, 'SIGN_IN_FAILED');
   });
+});
+
+it('a shop tries fifty new e-mails an hour, and the log shows who tries those of others', async () => {
+  const t = await harness({ own: true });
+  const clock = stopClock();
+  const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+  const { shop } = await t.addShop();
+  const elsewhere = await newUser(t, { shop });
+  const email = elsewhere.email;
+  const tried = [];
+  for (let i = 0; i < 17; i += 1) {
+    tried.push(await admin.post('/users', userBody({ email })));
+    tried.push(await admin.patch(`/users/${staff.id}`, { email }));
+    tried.push(await staff.put('/session/email', { email, currentPassword: PASSWORD }));
+  }
+  expect(tried.map(({ status }) => status)).toEqual([...Array(50).fill(409), 429]);
+  // A free one looks the same.
+  expectError(await admin.post('/users', userBody({ email: 'free@example.com' })), 429, 'RATE_LIMITED');
+  const lines = t.logs.filter((line) => line.includes('an e-mail that is in use was refused'));
+  expect(lines).toHaveLength(50);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ shopId: t.shop.id, actorId: admin.id });
+  expect(t.logs.join('')).not.toContain(email);
+  const other = await newPerson(t, { shop });
+  expect((await other.post('/users', userBody({ email: 'free@example.com' }))).status).toBe(201);
+  clock.advance(60 * 60_000);
+  expectError(await (await signInAs(t, admin)).post('/users', userBody({ email })), 409, 'EMAIL_TAKEN');
 });
 
 describe('a person', () => {

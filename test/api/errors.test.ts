@@ -312,6 +312,7 @@ describe('bytes that are not a request', () => {
     ['a TLS greeting', Buffer.from('160301020001000 1fc0303'.replace(' ', ''), 'hex')],
     ['an unknown method', lines('FETCH / HTTP/1.1', 'host: test')],
     ['an unknown version', lines('GET / HTTP/9.9', 'host: test')],
+    ['HTTP/0.9', lines('GET / HTTP/0.9', 'host: test')],
     ['a header without a name', get('host: test', ': value')],
     ['NUL in a header', get('host: test', 'x-a: a\0b')],
     ['two lengths', post('content-length: 1', 'content-length: 2')],
@@ -338,6 +339,15 @@ describe('bytes that are not a request', () => {
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expectError(answer, answer.status);
   });
+});
+
+it('every answer forbids to be framed, and what no page of ours asks a browser for', async ({ t }) => {
+  for (const path of ['/admin/sign-in', '/admin/api/session', '/offline-repairs', '/docs', '/nowhere']) {
+    const { headers } = await t.send(path, { unchecked: true });
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('permissions-policy')).toMatch(/^camera=\(self\), microphone=\(\)/);
+  }
 });
 
 it('a compressed body is a 415 that says so', async ({ t }) => {

@@ -307,12 +307,25 @@ it('two-step verification is turned on, asked for at sign-in, renewed and reset 
 it('signing in follows no link to another site', async ({ t }) => {
   const { email } = await newUser(t);
   const page = await openWindow(t);
-  await page.goto('/admin/sign-in?to=//evil.example/');
-  await page.getByLabel('E-mail').fill(email);
-  await passwordField(page, 'Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await title(page, 'Today').waitFor();
-  expect(new URL(page.url()).origin).toBe(new URL(t.url).origin);
+  // Neither to another host, nor out of the app to another one on this host.
+  for (const to of [
+    '//evil.example/',
+    '/..',
+    '/%2e%2e//x',
+    '/../docs',
+    '/.//evil.example',
+    '/\\\\evil.example',
+  ]) {
+    await page.goto(`/admin/sign-in?to=${encodeURIComponent(to)}`);
+    await page.getByLabel('E-mail').fill(email);
+    await passwordField(page, 'Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    const { origin, pathname } = new URL(page.url());
+    expect([to, origin, pathname.startsWith('/admin/')]).toEqual([to, new URL(t.url).origin, true]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signInTitle(page).waitFor();
+  }
 });
 
 it('the address of the service leads a person to the app, and a program to the docs', async ({ t }) => {

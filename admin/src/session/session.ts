@@ -82,9 +82,13 @@ export const arrivalSearch = (search: Record<string, unknown>): ProviderSearch &
   ...(search['window'] === 'new' ? { window: 'new' } : {}),
 });
 
-/** Only an address of this app: a forged link must not lead elsewhere after the sign-in. */
-export const addressOf = (to: string | undefined): string =>
-  to?.startsWith('/') && !to.startsWith('//') ? `${APP_PATH}${to}` : `${APP_PATH}/`;
+/** Only an address of this app: a forged link must not lead elsewhere after the sign-in, nor to another app on the same host. */
+export const addressOf = (to = '/'): string => {
+  const { origin } = window.location;
+  const url = URL.parse(`${origin}${APP_PATH}${to}`);
+  const isOwn = url?.origin === origin && to.startsWith('/') && url.pathname.startsWith(`${APP_PATH}/`);
+  return isOwn && !to.startsWith('//') ? `${url.pathname}${url.search}${url.hash}` : `${APP_PATH}/`;
+};
 
 export const ownSessionsQuery = queryOptions({
   queryKey: ['own-sessions'],
