@@ -76,8 +76,7 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
 };
 
 /** What no page of ours asks a browser for. The scan station reads bar codes with the camera. */
-const PERMISSIONS =
-  'camera=(self), microphone=(), geolocation=(), payment=(), usb=(), serial=(), bluetooth=(), display-capture=()';
+const PERMISSIONS = 'camera=(self), microphone=(), geolocation=(), payment=(), usb=()';
 
 /** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
 const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
