@@ -129,8 +129,25 @@ export const price = () =>
   });
 /** A sum of price × quantity has twice the decimals. JSON keeps fifteen digits exactly. */
 const AMOUNT_DECIMALS = 2 * DECIMALS;
+/** Of a line and of a whole return. */
+const LARGEST_AMOUNT = 10 ** 15;
+
+interface Priced {
+  price: number;
+  quantity: number;
+}
+export const isAmount = ({ price, quantity }: Priced): boolean => price * quantity <= LARGEST_AMOUNT;
+/** The sum of a return. An item that costs too much has an error of its own. */
+export const isSum = (items: Priced[]): boolean =>
+  !items.every(isAmount) ||
+  items.reduce((sum, { price, quantity }) => sum + price * quantity, 0) <= LARGEST_AMOUNT;
+export const AMOUNT_EXCEEDED = {
+  error: `times quantity must be at most ${LARGEST_AMOUNT}`,
+  params: { rule: 'max' },
+} as const;
+
 export const amount = (description: string, examples: number[]) =>
-  decimal(z.number().min(0), AMOUNT_DECIMALS, 10 ** 15).meta({
+  decimal(z.number().min(0), AMOUNT_DECIMALS, LARGEST_AMOUNT).meta({
     description: `${description} At most ${AMOUNT_DECIMALS} decimals.`,
     examples,
   });

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './common.ts';
-import { email, LENGTH, optionalText, optionalWeight, price, quantity, text } from './fields.ts';
+import {
+  AMOUNT_EXCEEDED,
+  email,
+  isAmount,
+  LENGTH,
+  optionalText,
+  optionalWeight,
+  price,
+  quantity,
+  text,
+} from './fields.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, START_STATUSES } from './lifecycle.ts';
 
 export const OfflineRepairStatus = z.enum(OFFLINE_REPAIR_STATUSES).meta({ id: 'OfflineRepairStatus' });
@@ -17,6 +27,7 @@ const FaultyItem = z
     variantTitle: optionalText(LENGTH.name, { examples: ['Brushed steel'] }),
     weight: optionalWeight(),
   })
+  .refine(isAmount, { path: ['price'], ...AMOUNT_EXCEEDED })
   .meta({ id: 'FaultyItem' });
 
 const tracking = {

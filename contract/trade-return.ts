@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './common.ts';
 import {
+  AMOUNT_EXCEEDED,
   amount,
   email,
   figure,
+  isAmount,
+  isSum,
   LENGTH,
   optionalText,
   optionalWeight,
@@ -31,6 +34,7 @@ const TradeItem = z
       examples: ['line-3'],
     }),
   })
+  .refine(isAmount, { path: ['price'], ...AMOUNT_EXCEEDED })
   .meta({ id: 'TradeItem' });
 
 const ShippingAddress = z
@@ -50,7 +54,11 @@ export const CreateTradeReturn = z
     companyName: text(LENGTH.name, { examples: ['Northwind Interiors'] }),
     companyId: text(LENGTH.reference, { examples: ['company-118'] }),
     reason: text(LENGTH.freeText, { examples: ['Damaged in transit'] }),
-    items: z.array(TradeItem).min(1).max(MOST_ITEMS),
+    items: z
+      .array(TradeItem)
+      .min(1)
+      .max(MOST_ITEMS)
+      .refine(isSum, { ...AMOUNT_EXCEEDED, error: `prices ${AMOUNT_EXCEEDED.error} together` }),
     shippingAddress: ShippingAddress,
     customerPhone: optionalText(LENGTH.name),
     orderDate: verbatimText(LENGTH.name, {

@@ -66,7 +66,6 @@ const common = {
   },
   stillSignedIn: 'You are still signed in',
   readOnly: 'Your subscription is inactive. You can view returns, but not change anything.',
-  limitReached: 'Monthly limit reached. No new returns until next month.',
   /** By the code of the service's error. */
   refusals: {
     RATE_LIMITED: (wait: string) => `Too many requests. Try again ${wait}.`,
@@ -110,8 +109,6 @@ const common = {
     PROOF_REQUIRED: 'This needs your password. Try again and enter it.',
     OWN_ACCOUNT: 'This is your own account. Change it on your account page.',
     CROSS_SITE: 'Open this page at its usual address and try again.',
-    LIMIT_EXCEEDED: 'Monthly limit reached. You can create returns again next month.',
-    USAGE_CAP_EXCEEDED: 'Monthly limit reached. You can create returns again next month.',
     NOT_FOUND: 'There is no such return.',
     ROUTE_NOT_FOUND: 'Handback was updated. Reload the page.',
     METHOD_NOT_ALLOWED: 'Handback was updated. Reload the page.',
@@ -223,7 +220,7 @@ const shell = {
   planWithoutApi:
     'Your plan does not include the External API: keys are refused and no webhooks are sent. It comes with Scale and Enterprise.',
   limitReached: (limit: number) =>
-    `Monthly limit reached: all ${formatNumber(limit)} returns are used. You can create more next month.`,
+    `Monthly limit reached: all ${formatNumber(limit)} returns are used. Your systems can create more next month. You can still create returns here.`,
   nearLimit: (used: number, limit: number) =>
     `You have used ${formatNumber(used)} of this month's ${formatNumber(limit)} returns.`,
   askAdmin: 'Ask an Admin of your shop.',
@@ -1383,7 +1380,7 @@ const settings = {
   leftUntil: (left: string, day: string) => `${left} left. The count starts again on ${day}, 00:00 UTC.`,
   atLimit: 'At the limit',
   atLimitHint: (code: string) =>
-    `No new returns until next month, here or at the till (error ${code}). You can still work on existing returns.`,
+    `Your systems can’t create returns until next month (error ${code}). Returns created here still go through and count.`,
   whatCounts: 'Repairs and trade returns both count, whether created here or by a connected system.',
 
   audit: 'Audit log',

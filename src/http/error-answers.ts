@@ -154,5 +154,10 @@ export const refuseOtherMethods = (app: FastifyInstance): void => {
     known[url] ??= { pattern: patternOf(url), methods: new Set() };
     for (const each of [method].flat()) known[url].methods.add(each);
   });
-  refuseUnknown(app, (path) => Object.values(known).find(({ pattern }) => pattern.test(path))?.methods);
+  refuseUnknown(app, (path) => {
+    const methods = Object.values(known)
+      .filter(({ pattern }) => pattern.test(path))
+      .flatMap((each) => [...each.methods]);
+    return methods.length > 0 ? new Set(methods) : undefined;
+  });
 };

@@ -31,7 +31,7 @@ const EXTERNAL = {
   408: { REQUEST_TIMEOUT: 'The request took too long to arrive.' },
   409: {
     IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.',
-    EDIT_CONFLICT: 'Someone else changed this return since you saw it; nothing was done.',
+    EDIT_CONFLICT: 'This return was changed since you saw it; nothing was done.',
     MOVE_NOT_ALLOWED: 'The return cannot make this move now.',
     ERASED: "The customer's data in this return were erased: it cannot be changed any more.",
     ERASE_REFUSED: 'No return was erased: each is open, or a webhook about it is still to be sent.',

@@ -6,7 +6,7 @@ import { change, statement, statementsBy } from '../db/statements.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { LIMIT_ERRORS, type Shop } from './plans.ts';
+import { type Caller, LIMIT_ERRORS, type Shop } from './plans.ts';
 
 // One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
 // log and times, and counts the month's allowance, so all of them follow the order of the commits (ADR 0002).
@@ -81,11 +81,12 @@ const monthOf = ({ month, month_used }: Used, nowMs: number) => {
   return { month: isAhead(month, nowMs) ? now : month, used: month_used };
 };
 
-/** Counts one RMA of this month's allowance, or refuses it. Returns its number. */
-export const consumeAllowance = (counter: Counter, shop: Shop, nowMs: number): number => {
+/** Counts one return of this month's allowance and returns its number. API clients are refused at the limit; staff never are, since a person stands at the counter. */
+export const consumeAllowance = (counter: Counter, { shop, actor }: Caller, nowMs: number): number => {
   const { kind, limit } = shop.billing;
   const { month, used } = monthOf(counter, nowMs);
-  if (limit !== null && used >= limit) throw new ServiceError(LIMIT_ERRORS[kind]);
+  if (limit !== null && used >= limit && actor.type === 'API_CLIENT')
+    throw new ServiceError(LIMIT_ERRORS[kind]);
   counter.month = month;
   counter.month_used = used + 1;
   counter.last_number += 1;

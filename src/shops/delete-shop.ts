@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import { retryConflicts } from '../db/database-errors.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
@@ -30,18 +31,24 @@ const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'departed_people'] as
 
 /** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */
 export const beginShopDeletion = (ctx: Context, id: string): Promise<void> =>
-  ctx.db.transaction().execute(async (trx) => {
-    if (!(await lockShop(trx, id))) return;
-    const at = ctx.clock.now();
-    const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;
-    const insertion = trx.insertInto('erasures').values(erasure);
-    await insertion.onConflict((conflict) => conflict.doNothing()).execute();
-    await trx.updateTable('shops').set({ subscription: DELETING }).where('id', '=', id).execute();
-    const working = trx.updateTable('api_clients').where('shop_id', '=', id).where('revoked_at', 'is', null);
-    await working.set({ revoked_at: at }).execute();
-    for (const table of AT_ONCE)
-      await sql`delete from ${sql.table(table)} where shop_id = ${id}`.execute(trx);
-  });
+  // Changes of API clients lock the same rows in another order.
+  retryConflicts(() =>
+    ctx.db.transaction().execute(async (trx) => {
+      if (!(await lockShop(trx, id))) return;
+      const at = ctx.clock.now();
+      const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;
+      const insertion = trx.insertInto('erasures').values(erasure);
+      await insertion.onConflict((conflict) => conflict.doNothing()).execute();
+      await trx.updateTable('shops').set({ subscription: DELETING }).where('id', '=', id).execute();
+      const working = trx
+        .updateTable('api_clients')
+        .where('shop_id', '=', id)
+        .where('revoked_at', 'is', null);
+      await working.set({ revoked_at: at }).execute();
+      for (const table of AT_ONCE)
+        await sql`delete from ${sql.table(table)} where shop_id = ${id}`.execute(trx);
+    }),
+  );
 
 /** Longer than a writer of the service waits before it tries again, where this is another process. */
 const PAUSE_MS = 25;

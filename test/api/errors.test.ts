@@ -138,7 +138,9 @@ describe('the error body', () => {
         if (method === 'GET' && path.endsWith('/dry-run')) continue;
         const answer = await t.send(path, { method });
         expectError(answer, 405);
-        expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual([...methods].sort());
+        // There, a GET is routed as well: by an id that no return has.
+        const all = path.endsWith('/dry-run') ? [...methods, 'GET', 'HEAD'] : methods;
+        expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual(all.toSorted());
       }
     expect(await rowCounts(t)).toEqual(before);
     expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);

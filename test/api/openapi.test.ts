@@ -37,7 +37,9 @@ describe('the OpenAPI document', () => {
     const taken: Record<string, string[]> = {};
     for (const path of known) {
       const { headers } = await t.send(path.replace(':id', 'x'), { method: 'OPTIONS' });
-      const methods = (headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
+      // A GET of a dry run is one of an id that no return has.
+      const isOwn = (method: string) => method !== 'HEAD' && !(method === 'GET' && path.endsWith('/dry-run'));
+      const methods = (headers.get('allow') ?? '').split(', ').filter(isOwn);
       taken[path.replace(/:(\w+)/g, '{$1}')] = methods.map((method) => method.toLowerCase()).sort();
     }
     const told = Object.entries(paths as Record<string, object>).map(

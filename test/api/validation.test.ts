@@ -162,6 +162,17 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
       expect(Object.keys(await rules(t, digits, ['quantity']))).toEqual([`${item}.quantity`]);
   });
 
+  it('cost at most 10^15 together, price times quantity', async ({ t }) => {
+    const one = (price: number, quantity: number) => {
+      const sent = withValue(withValue(whole(), `${item}.price`, price), `${item}.quantity`, quantity);
+      return t.post(path, sent);
+    };
+    const before = await rowCounts(t);
+    expect(rulesOf(await one(1e11, 10_000.1))).toEqual({ [`${item}.price`]: 'max' });
+    expect(await rowCounts(t)).toEqual(before);
+    expect((await one(1e11, 9_000)).status).toBe(201);
+  });
+
   it('too small for a double are refused, not taken as 0', async ({ t }) => {
     const fromZero = ['price', 'weight'];
     const tiny = ['1e-400', '0.5E-0400', '1000e-500', `0.${'0'.repeat(400)}1`, `0.${'0'.repeat(230)}1e-99`];
@@ -185,10 +196,16 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
   it('keep up to four decimals exactly', async ({ t }) => {
     const large = ['1234567.8901', '99999999999.9999', '100000000000'];
     for (const digits of [...'0.1 0.3 1.005 1.1 4.35 19.99 49.95 0.0001 1.0000 1e2'.split(' '), ...large]) {
-      const created = await send(t, digits);
-      const again = await t.get(`${path}/${created.body.id}`);
-      const expected = NUMBERS.map(() => Number(digits));
-      expect([shown(created), shown(again)]).toEqual([expected, expected]);
+      // Together, the largest ones would cost too much.
+      for (const names of [
+        ['quantity', 'weight'],
+        ['price', 'weight'],
+      ]) {
+        const created = await send(t, digits, names);
+        const again = await t.get(`${path}/${created.body.id}`);
+        const expected = names.map(() => Number(digits));
+        expect([shown(created, names), shown(again, names)]).toEqual([expected, expected]);
+      }
     }
   });
 
@@ -371,4 +388,11 @@ describe('a trade return', () => {
     ])
       for (const bad of wrong) expect(rulesOf(await dated(bad))).toEqual({ orderDate: rule });
   });
+});
+
+it('a trade return costs at most 10^15 in all', async ({ t }) => {
+  const line = { ...TRADE_ITEM, price: 1e11, quantity: 6_000 };
+  const answer = await t.post('/trade-returns', tradeBody({ items: [line, line] }));
+  expect(rulesOf(answer)).toEqual({ items: 'max' });
+  expect((await t.post('/trade-returns', tradeBody({ items: [line] }))).status).toBe(201);
 });

@@ -15,7 +15,7 @@ const AssignPopover = lazyPart(async () => (await import('./person-select.tsx'))
 export const AssigneePicker = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   return (
     <span className={styles['picker']}>
       <UnstyledButton
@@ -23,9 +23,9 @@ export const AssigneePicker = ({ kind, item }: { kind: Kind; item: AnyReturn }) 
         className={styles['button'] ?? ''}
         aria-haspopup="listbox"
         aria-expanded={isOpen}
-        {...(changing === null
+        {...(blocked === null
           ? { onClick: () => setOpen(!isOpen) }
-          : { 'aria-disabled': true, title: changing })}
+          : { 'aria-disabled': true, title: blocked })}
         onPointerEnter={AssignPopover.preload}
         onFocus={AssignPopover.preload}
       >

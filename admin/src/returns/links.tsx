@@ -35,14 +35,14 @@ export const BackToList = ({ kind }: { kind: Kind }) => (
 const icon = <Plus />;
 
 export const NewReturnLink = ({ kind }: { kind: Kind }) => {
-  const { creating } = useBlocked();
+  const blocked = useBlocked();
   const label = texts.detail.newOne(kind.one);
-  return creating === null ? (
+  return blocked === null ? (
     <ButtonLink to={kind.add} leftSection={icon}>
       {label}
     </ButtonLink>
   ) : (
-    <BlockableButton blocked={creating} leftSection={icon}>
+    <BlockableButton blocked={blocked} leftSection={icon}>
       {label}
     </BlockableButton>
   );

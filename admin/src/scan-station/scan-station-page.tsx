@@ -23,11 +23,11 @@ export const ScanStationPage = () => {
   const sound = useSound();
   const field = useRef<HTMLInputElement>(null);
   const [turn, setTurn] = useState(0);
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const station = useStation((outcome) => {
     setTurn((before) => before + 1);
     sound.play(outcome.isDone ? 'done' : 'failed');
-  }, changing);
+  }, blocked);
   const { scans, add } = station;
   return (
     <PageFrame title={words.title} intro={words.intro}>

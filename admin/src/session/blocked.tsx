@@ -1,20 +1,12 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ComponentPropsWithRef, MouseEvent } from 'react';
-import { overviewQuery } from '../shop-queries.ts';
 import { texts } from '../texts.ts';
 import { useSession } from './session.ts';
 
-const { readOnly, limitReached } = texts.common;
-
-/** What the shop's subscription and allowance leave to be done. The service decides; this spares people the attempt. */
-export const useBlocked = (): Record<'changing' | 'creating', string | null> => {
+/** Why nothing can be changed, or null. The service decides; this spares people the attempt. */
+export const useBlocked = (): string | null => {
   const { shop } = useSession();
-  const { data } = useQuery(overviewQuery);
-  if (shop.subscription === 'inactive') return { changing: readOnly, creating: readOnly };
-  const month = data?.month;
-  const isFull = month !== undefined && month.limit !== null && month.used >= month.limit;
-  return { changing: null, creating: isFull ? limitReached : null };
+  return shop.subscription === 'inactive' ? texts.common.readOnly : null;
 };
 
 type Props = ButtonProps &

@@ -150,7 +150,7 @@ export class Decision {
     const first = use && recall(this.#keptAnswers, use, nowMs);
     if (first) return { row: null, answer: first, isReplay: true, event: null, receiver: null };
     const kind = KINDS[wanted.kind];
-    const number = consumeAllowance(counter, caller.shop, nowMs);
+    const number = consumeAllowance(counter, caller, nowMs);
     const at = nextTimestamp(counter, nowMs);
     const sku = kind.skuOf(body);
     const isDangerous = this.#facts.dangerous.some(

@@ -27,7 +27,7 @@ interface NoteProps {
 
 /** A note for colleagues. It sends no webhook event. What is half-written stays until it is added or deleted. */
 export const AddNote = ({ kind, id, onAdded }: NoteProps) => {
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<typeof EMPTY>(`note.${id}`);
   const { form, onSubmit, resetTo, busy, failure } = useApiForm({
@@ -57,7 +57,7 @@ export const AddNote = ({ kind, id, onAdded }: NoteProps) => {
         />
         <Group justify="flex-end">
           <BlockableButton
-            blocked={changing}
+            blocked={blocked}
             type="submit"
             size="xs"
             variant="default"

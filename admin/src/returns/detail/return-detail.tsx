@@ -122,19 +122,19 @@ const NotFound = ({ kind }: { kind: Kind }) => (
 const Heading = <Item extends AnyReturn>({ kind, item, moves, more }: MovesProps<Item>) => {
   const { id, rmaNumber, status, erasedAt, dueAt } = item;
   const { user } = useSession();
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const [correcting, setCorrecting] = useState(() => wasInterrupted(correctionDraftName(id), user.id));
   const [waiting, setWaiting] = useState(false);
   const wait = {
     label: texts.waiting.menu,
     icon: <Hourglass size={14} />,
-    blocked: changing,
+    blocked,
     run: () => setWaiting(true),
   };
   const correct = {
     label: words.correct,
     icon: <PencilLine size={14} />,
-    blocked: changing,
+    blocked,
     run: () => setCorrecting(true),
   };
   return (

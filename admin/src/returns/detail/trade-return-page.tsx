@@ -17,11 +17,11 @@ const route = getRouteApi('/inside/trade-returns/$id');
 export const TradeReturnPage = () => {
   const { id } = route.useParams();
   const navigate = useNavigate();
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const correctReceipt = {
     label: words.correctReceipt,
     icon: <PackageCheck size={14} />,
-    blocked: changing,
+    blocked,
     run: () => void navigate({ to: '/trade-returns/$id/receive', params: { id } }),
   };
   return (

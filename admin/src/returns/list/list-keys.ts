@@ -48,7 +48,7 @@ export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
   const [cursor, setCursor] = useState(lastCursor);
   const [isPreviewed, setPreviewed] = useState(false);
   const navigate = useNavigate();
-  const { creating } = useBlocked();
+  const blocked = useBlocked();
   const current = items.find(({ id }) => id === cursor?.id);
   const putCursor = (id: string): void => {
     lastCursor = { list, id, at: shownIds().indexOf(id) };
@@ -113,7 +113,7 @@ export const useListKeys = <Item extends AnyReturn>(options: Options<Item>) => {
     {
       key: 'n',
       label: keys.add(kind.one),
-      run: () => creating === null && void navigate({ to: kind.add }),
+      run: () => blocked === null && void navigate({ to: kind.add }),
     },
     { key: 'Escape', label: keys.close, run: () => (isPreviewed ? setPreviewed(false) : onClear()) },
   ]);

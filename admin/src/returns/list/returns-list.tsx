@@ -276,17 +276,17 @@ const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
   /** For these the dialog is open, also when they leave the list behind it. */
   const [waiting, setWaiting] = useState<readonly Item[] | null>(null);
   const navigate = useNavigate();
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const moveActions = moves.map((each): MenuAction => {
     const open = selected.filter((item) => each.isOpen(item)).length;
     return {
       label: open === selected.length ? each.label : texts.list.openMoves(each.label, open),
-      blocked: open === 0 ? texts.list.noneOpen : changing,
+      blocked: open === 0 ? texts.list.noneOpen : blocked,
       run: () => setMove(each),
     };
   });
   const otherActions: MenuAction[] = [
-    { label: texts.waiting.menu, blocked: changing, run: () => setWaiting(selected) },
+    { label: texts.waiting.menu, blocked, run: () => setWaiting(selected) },
     {
       label: texts.list.printSlips,
       run: () => {

@@ -49,7 +49,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
   const [chosen, choose] = useState<Chosen<Item> | null>(useInterruptedMove(item, moves));
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(MoveDialog.preload, []);
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const navigate = useNavigate();
   const atOnce = useMoveAtOnce(kind, item, choose);
   const start = (move: StaffMove<Item>) => {
@@ -62,7 +62,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
   const inMenu = (move: StaffMove<Item>, label = move.label, run = () => start(move)): MenuAction => ({
     label,
     dangerous: move.isRejection,
-    blocked: changing,
+    blocked,
     run,
   });
   const hasMore = next && isOneClick(next, item) && next.fields.length > 0;
@@ -73,7 +73,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
         {next ? (
           <BlockableButton
             className={styles['next']}
-            blocked={changing}
+            blocked={blocked}
             aria-busy={atOnce.isPending}
             onKeyDown={notRepeated}
             onClick={(event) => isFirstClick(event) && !atOnce.isPending && start(next)}

@@ -34,7 +34,7 @@ const clearWaiting = (kind: Kind, { id, updatedAt }: AnyReturn): Promise<AnyRetu
 /** "Waiting for a part until Fri, 20 Nov · ordered at Makita", and the way out of it. */
 export const WaitingLine = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const queryClient = useQueryClient();
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const [isChanging, setChanging] = useState(false);
   const clearing = useMutation({
     mutationFn: () => clearWaiting(kind, item),
@@ -54,7 +54,7 @@ export const WaitingLine = ({ kind, item }: { kind: Kind; item: AnyReturn }) => 
         {words.line(whatName(what), untilText(until))}
         {note ? <bdi> · {note}</bdi> : null}
       </span>
-      {changing === null ? (
+      {blocked === null ? (
         <Group gap={4} className="not-printed">
           <Button size="compact-xs" variant="subtle" onClick={() => setChanging(true)}>
             {words.change}

@@ -108,12 +108,12 @@ interface SubmitProps {
 }
 
 const SubmitButtons = ({ kind, busy, paper }: SubmitProps) => {
-  const { creating } = useBlocked();
+  const blocked = useBlocked();
   return (
     <>
       {paper ? <PaperSelect paper={paper} aria-label={words.paper} visibleFrom="xs" /> : null}
       <BlockableButton
-        blocked={creating}
+        blocked={blocked}
         type="submit"
         value={OPEN}
         loading={busy}
@@ -123,7 +123,7 @@ const SubmitButtons = ({ kind, busy, paper }: SubmitProps) => {
       </BlockableButton>
       {paper ? (
         <BlockableButton
-          blocked={creating}
+          blocked={blocked}
           type="submit"
           loading={busy}
           aria-keyshortcuts="Control+Enter Meta+Enter"

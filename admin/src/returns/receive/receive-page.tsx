@@ -315,7 +315,7 @@ interface SaveBarProps extends Pick<Receiving, 'counts' | 'saving'> {
 }
 
 const SaveBar = ({ items, counts, isReceived, saving, onSave, onFinish, children }: SaveBarProps) => {
-  const { changing } = useBlocked();
+  const blocked = useBlocked();
   const { pieces, credit, missing, hasCounts } = useSums(items, counts);
   return (
     <PageBar>
@@ -329,7 +329,7 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, onFinish, children
         <Group gap="xs" wrap="nowrap">
           {isReceived ? null : (
             <BlockableButton
-              blocked={hasCounts ? changing : words.countFirst}
+              blocked={hasCounts ? blocked : words.countFirst}
               variant="default"
               loading={saving.isPending && saving.variables?.complete === false}
               onClick={onSave}
@@ -338,7 +338,7 @@ const SaveBar = ({ items, counts, isReceived, saving, onSave, onFinish, children
             </BlockableButton>
           )}
           <BlockableButton
-            blocked={hasCounts ? changing : words.countFirst}
+            blocked={hasCounts ? blocked : words.countFirst}
             loading={saving.isPending && saving.variables?.complete !== false}
             rightSection={<Kbd>{KEYS.finish}</Kbd>}
             aria-keyshortcuts={KEYS.finish}
