@@ -121,6 +121,7 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
   if (missing) return missing;
   if (unfinished === 'stalled')
     return warn(`${newest}${begun}: its process died or hangs; it is tried again two hours after that`);
+  if (unfinished === 'running') return ok(`${newest}; one is being taken, or was until its process died`);
   return failed ? warn(`${newest}${failed}; it is tried again every two hours`) : ok(newest);
 };
 

@@ -26,7 +26,7 @@ export const doctor = async (json: boolean | undefined): Promise<void> => {
     if (!finding) return null;
     checks.push({ check, ...finding });
     const { state, message } = finding;
-    if (!json) process.stdout.write(`${state.padEnd(5)}  ${check.padEnd(10)}  ${printable(message)}\n`);
+    if (!json) process.stdout.write(`${state.padEnd(5)}  ${check.padEnd(11)}  ${printable(message)}\n`);
     return finding;
   });
   const isOk = checks.every(({ state }) => state !== 'wrong');

@@ -109,6 +109,8 @@ export interface Database extends Dialect {
   /** Calls every process that uses this database: there is something new for this id; null: for an unknown one. */
   wake(topic: WakeTopic, id: string | null): void;
   onWake(topic: WakeTopic, listener: WakeListener): () => void;
+  /** For a start: opens what requests need at least, before other processes take the server's last connections. They are kept. */
+  openConnections(): Promise<void>;
   /** Throws unless the database answers and takes a write: one that only answers reads, or whose disk is full, is not ready. */
   checkReady(): Promise<void>;
   /** Empty on SQLite, whose only lock is the one on its file. */

@@ -17,6 +17,7 @@ import { stopWhenAsked } from './stop.ts';
 export const serve = async (ctx: Context): Promise<void> => {
   const app = await buildApp(ctx);
   await checkBackups(ctx.config);
+  await ctx.openConnections();
   const { host, port, role, publicUrl } = ctx.config;
   // The reader of standard error may be gone; that must not end the process.
   process.stderr.on('error', () => {});

@@ -209,6 +209,13 @@ describe('a PostgreSQL with few connections', () => {
     expect(stderr).toMatch(
       /the server has no connection left: raise max_connections there to processes × 25/,
     );
+    // Of changes too: nothing that a caller wants works.
+    await onServer(
+      owners,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}'`,
+    );
+    await until('it is not ready', async () => !(await server.isReady()));
+    expectUnavailable(await server.create());
     await onServer(owners, `alter role ${user} connection limit -1`);
     await until('it is ready by its own connection', server.isReady);
   });

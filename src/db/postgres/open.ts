@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { PoolSizes } from '../../service/config.ts';
-import type { Database, Observer } from '../database.ts';
+import type { ChangeTransactions, Database, Observer } from '../database.ts';
 import { isOutOfConnections } from '../database-errors.ts';
 import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
 import { postgresRateGate } from '../rate-windows.ts';
@@ -37,19 +37,7 @@ export const openPostgres = (
   const notifications = new Notifications(pools.reads);
   const changes = changeTransactions(pools.changes, statements);
 
-  const checkReady = async (): Promise<void> => {
-    const queries = writeCheck(readiness, clock.now());
-    try {
-      await readiness.transaction().execute(async (trx) => {
-        for (const query of queries) await trx.executeQuery(query);
-      });
-    } catch (error) {
-      if (!isOutOfConnections(error)) throw error;
-      // Its own connection was lost, and others have taken the last one: what the process can do is what its changes can.
-      observer.onDatabaseError('no connection left', error);
-      await changes.pipelined(queries, () => ({ writes: [], result: null }));
-    }
-  };
+  const isReady = readinessOf(pools, clock, changes);
 
   return {
     clock,
@@ -65,8 +53,6 @@ export const openPostgres = (
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice));
       await clock.start();
-      // Opened before the load takes the last one, and kept.
-      await pools.readiness.query('select 1');
     },
     analyze: () => analyzeGrown(background),
     // Old rows are VACUUM's, which PostgreSQL runs by itself.
@@ -81,13 +67,43 @@ export const openPostgres = (
     },
     wake: (topic, id) => notifications.wake(topic, id),
     onWake: (topic, listener) => notifications.onWake(topic, listener),
-    checkReady,
+    ...isReady,
     blockers: () => findBlockers(readiness),
     async close() {
       clock.stop();
       await notifications.close();
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
+    },
+  };
+};
+
+/** Whether requests would be served: by a check on a connection of its own, and whether there are connections for them. */
+const readinessOf = (
+  pools: ReturnType<typeof openPools>,
+  clock: DatabaseClock,
+  { pipelined }: Pick<ChangeTransactions, 'pipelined'>,
+): Pick<Database, 'openConnections' | 'checkReady'> => {
+  const openOne = (kind: keyof typeof pools) => pools[kind].query('select 1');
+  const own = pools.readiness.kysely();
+  return {
+    async openConnections() {
+      for (const kind of ['readiness', 'changes', 'reads', 'lists'] as const) await openOne(kind);
+    },
+    async checkReady() {
+      // Without one of these no request works, though the check itself has its connection.
+      for (const kind of ['reads', 'changes'] as const) if (pools[kind].isEmpty) await openOne(kind);
+      const queries = writeCheck(own, clock.now());
+      try {
+        await own.transaction().execute(async (trx) => {
+          for (const query of queries) await trx.executeQuery(query);
+        });
+      } catch (error) {
+        if (!isOutOfConnections(error)) throw error;
+        // Its own connection was lost, and others have taken the last one: what the process can do is what its changes can.
+        pools.readiness.observer.onDatabaseError('no connection left', error);
+        await pipelined(queries, () => ({ writes: [], result: null }));
+      }
     },
   };
 };

@@ -4,7 +4,13 @@ import { batched } from '../../lib/batch.ts';
 import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
-import { isStalePlan, isUnavailable, takesNoWrites, whileConnecting } from '../database-errors.ts';
+import {
+  isOutOfConnections,
+  isStalePlan,
+  isUnavailable,
+  takesNoWrites,
+  whileConnecting,
+} from '../database-errors.ts';
 import type { Tables } from '../schema.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -189,6 +195,8 @@ export class Connection {
   }
 }
 
+/** Then the pool asks for more again. */
+const MAKE_DO_MS = 5_000;
 /** A server that hangs never answers the end of a connection: after this time it is cut. */
 const END_TIMEOUT_MS = 500;
 const DEAD = new Error('a connection that was idle gave no sign of life');
@@ -198,6 +206,8 @@ export class CheckedPool {
   readonly hosts: Hosts;
   readonly observer: Observer;
   readonly #pool: pg.Pool;
+  readonly #size: number;
+  #sizeAgain: NodeJS.Timeout | null = null;
   readonly #connections = new Map<pg.PoolClient, Connection>();
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
@@ -205,10 +215,11 @@ export class CheckedPool {
   constructor(hosts: Hosts, kind: PoolKind, sizes: PoolSizes, observer: Observer) {
     this.hosts = hosts;
     this.observer = observer;
+    this.#size = { ...sizes, ...FIXED_SIZES }[kind];
     this.#pool = new pg.Pool({
       ...clientConfig,
       Client: clientOf(hosts),
-      max: { ...sizes, ...FIXED_SIZES }[kind],
+      max: this.#size,
       // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
@@ -227,9 +238,13 @@ export class CheckedPool {
     this.#pool.on('remove', (client) => this.#connections.delete(client));
   }
 
+  get isEmpty(): boolean {
+    return this.#connections.size === 0;
+  }
+
   async connect(): Promise<Connection> {
     for (;;) {
-      const client = await whileConnecting(this.hosts.connect(() => this.#pool.connect()));
+      const client = await this.#client();
       const connection = this.#connections.get(client) as Connection;
       if (await this.#isUsable(connection)) return connection;
       connection.destroy();
@@ -281,6 +296,27 @@ export class CheckedPool {
       { most, afterFailure: () => 'fail' },
     );
     return { connect: () => connections(null) };
+  }
+
+  /** Where the server has no connection left, callers wait for one of those that are there, instead of failing at a new one. */
+  async #client(): Promise<pg.PoolClient> {
+    const open = () => whileConnecting(this.hosts.connect(() => this.#pool.connect()));
+    try {
+      return await open();
+    } catch (error) {
+      if (!isOutOfConnections(error) || this.isEmpty) throw error;
+      this.#makeDo();
+      return open();
+    }
+  }
+
+  /** The pool reads its size at each call. */
+  #makeDo(): void {
+    this.#pool.options.max = this.#connections.size;
+    this.#sizeAgain ??= setTimeout(() => {
+      this.#sizeAgain = null;
+      this.#pool.options.max = this.#size;
+    }, MAKE_DO_MS).unref();
   }
 
   async #isUsable(connection: Connection): Promise<boolean> {

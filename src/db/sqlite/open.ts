@@ -85,6 +85,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
       listeners.on(topic, listener);
       return () => void listeners.off(topic, listener);
     },
+    openConnections: async () => {},
     blockers: async () => [],
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
