@@ -24,13 +24,14 @@ export const errorMessage = (error: unknown): string =>
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody | null;
-  /** Whether it would soon be another: a connection that was lost may be back, one that was waited for is not. */
-  isWorthRetry = false;
+  /** Whether a read may soon be answered: where the service was busy or a connection was lost, not where nobody answered in time. */
+  isWorthRetry: boolean;
 
   constructor(status: number, body: ErrorBody | null, retryAfterS: number | null = null) {
     super(body ? inPlainWords(body, retryAfterS) : words.unreachable);
     this.status = status;
     this.body = body;
+    this.isWorthRetry = status === 503;
   }
 
   get byField(): Record<string, string> {

@@ -29,7 +29,7 @@ const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: leadToFactor }),
   defaultOptions: {
     queries: {
-      // An error answer would be the same again; only a lost connection is worth a retry.
+      // Most error answers would be the same again.
       retry: (count, error) => count < 2 && error instanceof ApiError && error.isWorthRetry,
       staleTime: 5_000,
       refetchOnWindowFocus: true,

@@ -336,7 +336,7 @@ it('clearing the filters is offered where they were refused, not to people signe
   await page.getByText('No repairs yet').waitFor();
   await t.ctx.db.deleteFrom('sessions').execute();
   await page.getByRole('link', { name: 'Trade returns' }).click();
-  await page.getByRole('alert', { includeHidden: true }).getByText('You are signed out.').waitFor();
+  await page.getByRole('alert', { includeHidden: true }).getByText('Your session had ended.').waitFor();
   expect(await clear.count()).toBe(0);
 });
 

@@ -185,7 +185,7 @@ it('erased returns of both kinds are quiet, on their pages, lists and slips', as
   await expect.poll(kept).toContain(UNBROKEN);
   await admin.post('/customers/erase', { email: EMAIL, includeOpen: true, reason: 'Asked by letter' });
   await page.getByRole('button', { name: 'Add note' }).click();
-  await page.getByText('were erased: it cannot be changed any more.').waitFor();
+  await page.getByText('was erased. This can no longer be changed.').waitFor();
   await page.reload();
   await page.getByText('The customer’s data was erased on').waitFor();
   await expect.poll(kept).not.toContain(UNBROKEN);
@@ -239,5 +239,5 @@ it('the scan station says of an erased return that it was erased', async ({ t, a
   await page.getByRole('textbox', { name: 'Scan a return' }).fill(rmaNumber);
   await page.keyboard.press('Enter');
   await page.getByText('0 done, 1 failed').waitFor();
-  await page.getByText('were erased: it cannot be changed any more.').first().waitFor();
+  await page.getByText('was erased. This can no longer be changed.').first().waitFor();
 });

@@ -459,7 +459,10 @@ it('a move at once that fails says so, and a conflict asks first', async ({ t })
   await page.context().setOffline(true);
   await mainButton(page, 'Start repair').click();
   await toast(page, 'The service cannot be reached').waitFor();
+  // With the connection the page reads the return again; what comes after that it has not seen.
+  const isRead = page.waitForResponse((response) => response.url().endsWith(repair.id) && response.ok());
   await page.context().setOffline(false);
+  await isRead;
   await ana.post(`/offline-repairs/${repair.id}/tracking`, { trackingNumber: 'JD01', carrierName: 'DHL' });
   await toast(page, 'The service cannot be reached').getByRole('button', { name: 'Try again' }).click();
   const dialog = dialogOf(page, 'Start repair');

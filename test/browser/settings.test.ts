@@ -469,3 +469,17 @@ describe('deliveries', () => {
     await delivered.waitFor();
   });
 });
+
+it('a letterhead shows each of its lines once, also where two are equal', async ({ t }) => {
+  const page = await openPageAs('Shop', t, 'ADMIN');
+  const address = page.getByRole('textbox', { name: 'Address', exact: true });
+  const lines = page.getByRole('article').locator('header span');
+  for (const typed of [
+    ['Harbour Road', 'Harbour Road', 'Port'],
+    ['Port', 'Harbour Road', 'Harbour Road'],
+    ['Harbour Road', 'Port', 'Port'],
+  ]) {
+    await address.fill(typed.join('\n'));
+    await expect.poll(() => lines.allTextContents()).toEqual(typed);
+  }
+});

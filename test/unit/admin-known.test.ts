@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { knownCompanies, knownRepairs, looksLike } from '../../admin/src/returns/new/known.ts';
+import {
+  knownCompanies,
+  knownRepairs,
+  looksLike,
+  looksLikeOrder,
+} from '../../admin/src/returns/new/known.ts';
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../contract/admin-returns.ts';
 
 it.each([
@@ -31,6 +36,23 @@ const repair = (serialNumber: string | null, more: object = {}): AdminOfflineRep
     ...more,
   } as AdminOfflineRepair;
 };
+
+it.each([
+  ['so-9', true],
+  ['SN-9', false],
+  ['ZZ-9', false],
+  ['1234', false],
+])('%j looks like an order number of a shop whose orders are SO-77: %s', (typed, isOrder) => {
+  expect(looksLikeOrder(typed, [repair('SN-1'), repair(null)])).toBe(isOrder);
+  expect(looksLikeOrder(typed, [])).toBe(false);
+});
+
+it('of numbers without letters, an order number is known by its length, unless serial numbers have it too', () => {
+  const recent = [repair('4006381333931', { orderNumber: '100042' })];
+  expect(looksLikeOrder('100043', recent)).toBe(true);
+  expect(looksLikeOrder('4006381333948', recent)).toBe(false);
+  expect(looksLikeOrder('100043', [...recent, repair('200017')])).toBe(false);
+});
 
 const FOUND = [
   repair('SN-1'),

@@ -93,7 +93,7 @@ journey(
     expect(await page.getByLabel('E-mail').filter({ visible: true }).count()).toBe(0);
     await provider.stop();
     await signInButton(page).click();
-    await page.getByText('Example SSO does not answer as it should').waitFor();
+    await page.getByText('Your identity provider does not answer.').waitFor();
     await expectAccessible(page);
 
     const { userLink } = await import('../../../src/cli/commands.ts');

@@ -224,7 +224,8 @@ const LoadingDetail = () => (
 const relatedQuery = (kind: Kind, id: string) =>
   queryOptions({
     queryKey: [kind.path, id, 'related'],
-    queryFn: () => api.get<RelatedReturns>(`${kind.path}/${encodeURIComponent(id)}/related`),
+    queryFn: ({ signal }) =>
+      api.get<RelatedReturns>(`${kind.path}/${encodeURIComponent(id)}/related`, {}, signal),
     staleTime: 60_000,
   });
 
