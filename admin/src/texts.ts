@@ -302,7 +302,7 @@ const today = {
   steps: {
     shop: {
       title: 'Name your shop',
-      why: 'Its name, address and currency are on every slip.',
+      why: 'Slips carry its name and address, and prices its currency.',
       action: 'Shop',
     },
     team: {
