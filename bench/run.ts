@@ -8,6 +8,7 @@ import type { Extras, Measurement, Row } from './measurement.ts';
 import { apiWhileDraining } from './measurements/api-while-draining.ts';
 import { create } from './measurements/create.ts';
 import { drain } from './measurements/drain.ts';
+import { filters } from './measurements/filters.ts';
 import { get } from './measurements/get.ts';
 import { growth } from './measurements/growth.ts';
 import { largeAnswers } from './measurements/large-answers.ts';
@@ -39,6 +40,7 @@ const MEASUREMENTS: Measurement[] = [
   growth,
   largeShop,
   largeAnswers,
+  filters,
   moves,
   waiting,
   start,
@@ -57,6 +59,7 @@ const TOLD: Measurement[] = [
   growth,
   largeShop,
   largeAnswers,
+  filters,
   moves,
   waiting,
   drain,

@@ -157,15 +157,16 @@ const entryColumns = ({ id, entryId, clientId, at }: Spelled, repairs: number): 
 });
 
 /**
- * As many repairs as asked for and a tenth as many trade returns, shared out among the shops, over 200 days and all
+ * As many repairs as asked for and, unless asked for more, a tenth as many trade returns, shared out among the shops, over 200 days and all
  * statuses, most of them at their end, 25 with each `externalRef`.
  */
 export const seedRmas = async (
   database: TestDatabase,
   shops: SeededShop[],
   repairs: number,
+  tradeReturns = Math.floor(repairs / 10),
 ): Promise<SeededRmas> => {
-  const count = repairs + Math.floor(repairs / 10);
+  const count = repairs + tradeReturns;
   const rma = spelled(database, shops, count);
   const putBack = await takeIndexes(database, ['offline_repairs', 'trade_returns', 'timeline']);
   await Promise.all([
@@ -228,6 +229,22 @@ export const seedDeliveries = async (
     select ${id}, ${asId('receiver.client_id')}, ${id}, '${KILOBYTE_EVENT}', '${kilobyteBody()}', 'PENDING', 0, '[]',
       ${now}, ${now}
     from ${words.series(count)} join receiver on receiver.i = n % ${receivers.length}`);
+};
+
+/** Deliveries of the last minutes to one client, which have all arrived. */
+export const seedDelivered = async (
+  database: TestDatabase,
+  { clientId }: SeededShop,
+  count: number,
+): Promise<void> => {
+  const words = sqlWords(database.engine);
+  const at = `(${Date.now() - count} + n)`;
+  const client = database.engine === 'postgres' ? `cast('${clientId}' as uuid)` : `'${clientId}'`;
+  const id = words.id(at, 'n', 'delivery');
+  await database.run(`insert into webhook_deliveries
+      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at, finished_at)
+    select ${id}, ${client}, ${id}, '${KILOBYTE_EVENT}', '', 'DELIVERED', 1, '[]', ${at}, ${at}, ${at}
+    from ${words.series(count)}`);
 };
 
 export const waitingDeliveries = async (database: TestDatabase): Promise<number> => {

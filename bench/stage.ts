@@ -55,7 +55,7 @@ export interface Stage {
    */
   manyShops(): Promise<House>;
   /** One shop with so many RMAs. */
-  oneShop(rmas: number): Promise<House>;
+  oneShop(rmas: number, tradeReturns?: number): Promise<House>;
   /** A few shops with ordinary RMAs, for what one of them does to the others. */
   fewShops(): Promise<House>;
   /** The same with clients that want events, which are written down and stay, as with many shops. */
@@ -88,9 +88,15 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
     rmas: number,
     webhookUrl: string | null = null,
     more: Record<string, string> = {},
+    tradeReturns?: number,
   ): Promise<House> => {
     const database = await (await databases()).create(name);
-    const seeded = await seedRmas(database, await seedShops(database, shops, () => webhookUrl), rmas);
+    const seeded = await seedRmas(
+      database,
+      await seedShops(database, shops, () => webhookUrl),
+      rmas,
+      tradeReturns,
+    );
     const service = await startService(database, more, program);
     onClose(service.stop);
     return { database, service, rmas: seeded };
@@ -133,7 +139,10 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
       }),
     manyShops: () => once('many shops', () => silent('many_shops', MANY_SHOPS, effort.medium)),
     movingShops: () => once('moving shops', () => silent('moving_shops', FEW_SHOPS, effort.small)),
-    oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas)),
+    oneShop: (rmas, tradeReturns) =>
+      once(`one shop of ${rmas} ${tradeReturns}`, () =>
+        house(`one_shop_${rmas}_${tradeReturns ?? 'few'}`, 1, rmas, null, {}, tradeReturns),
+      ),
     fewShops: () => once('few shops', () => house('few_shops', FEW_SHOPS, effort.small)),
     webhooks: () =>
       once('webhooks', async () => {
