@@ -246,9 +246,11 @@ describe('handback@.service and its settings', () => {
   const unit = readDeploy('handback@.service');
   const settingsIn = (text: string): Record<string, string> =>
     Object.fromEntries([...text.matchAll(/^([A-Z_]+)='?(.*?)'?$/gm)].map(([, name, value]) => [name, value]));
-  const filled = readDeploy('handback.env').replace('=SECRET\n', `=${SECRETS['secret-key']}\n`);
+  const empty = readDeploy('handback.env').replace('=SECRET\n', `=${SECRETS['secret-key']}\n`);
+  const filled = empty.replace('=TOKEN\n', `=${SECRETS['metrics-token']}\n`);
 
   it('are settings that the service takes, on either database, with time to stop', () => {
+    expect(() => configOf(settingsIn(empty))).toThrow(/METRICS_TOKEN must have at least 16 characters/);
     const { drainMs, databaseUrl } = configOf(settingsIn(filled));
     expect(databaseUrl).toMatch(/^postgres:/);
     expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThan(stopSeconds(drainMs));
