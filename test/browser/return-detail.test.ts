@@ -616,6 +616,9 @@ it('a return waits until no day that has passed, and none that is half typed', a
   await page.keyboard.press('Enter');
   await page.getByText('Pick today or a later day.').waitFor();
   await page.getByText('0 done, 1 failed').waitFor();
+  // On a phone, where what need not be filled in is hidden, too.
+  await look(page, { width: 390 });
+  await page.getByText('Pick today or a later day.').waitFor();
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.waitingFor.what).toBe('PART');
 });
 

@@ -133,7 +133,10 @@ const JobInputs = ({ station: { job, errors, choose, printer }, onChosen }: JobP
       {action && action.fields.length > 0 ? (
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
           {action.fields.map((each) => (
-            <Box key={each.name} visibleFrom={isOpen || each.required ? undefined : 'xs'}>
+            <Box
+              key={each.name}
+              visibleFrom={isOpen || each.required || errors[each.name] ? undefined : 'xs'}
+            >
               <JobField
                 field={each}
                 value={job.values[each.name] ?? ''}
