@@ -37,7 +37,7 @@ const PRIVATE = {
   reference: 'quokka-reference',
   query: 'quokka-query-value',
   idempotency: 'quokka-idempotency-key',
-  password: 'quokka-password',
+  password: 'quokka-passphrase',
   wrongKey: `handback_ext_${'0123456789abcdef'.repeat(3)}`,
 };
 
