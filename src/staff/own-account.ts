@@ -79,7 +79,7 @@ export const prove = async (
  * For what would make a second factor worthless: a password, however recent its proof, is not enough, since whoever has it must
  * still meet the factor.
  */
-export const proveByCode = (ctx: Context, self: Self, code: string | null): Promise<UserRow> => {
+const proveByCode = (ctx: Context, self: Self, code: string | null): Promise<UserRow> => {
   if (code === null) throw invalidField('code', 'required', 'is required: two-step verification is on');
   return prove(ctx, self, { password: null, code });
 };
