@@ -180,6 +180,7 @@ export const sharedHarness = (shared: AppOptions = {}) => {
     opened.clock.reset();
     // A test whose clock ran ahead leaves times in it that lie ahead of the next one's.
     opened.ctx.signInLimits = openSignInLimits(opened.ctx);
+    await opened.ctx.db.deleteFrom('rate_limits').where('key', 'like', 'sign-in-strangers%').execute();
     opened.logs.length = 0;
     const rowsBefore = await countRows(opened.ctx);
     return { ...(await withShop(opened, options)), rowsBefore };
