@@ -5,7 +5,7 @@ import { ENGINE } from './harness.ts';
 
 // How a statement finds its rows, as the engine says.
 
-export type Reader = 'db' | 'lists' | 'shortLists' | 'scans' | 'background';
+type Reader = 'db' | 'lists' | 'shortLists' | 'scans' | 'background';
 export interface Watched extends CompiledQuery {
   /** The connections that ran it. */
   on: Reader;
