@@ -379,20 +379,20 @@ describe('a flood of sign-ins', () => {
   });
 
   if (ENGINE === 'sqlite')
-    it('of a person with the right password is over after sixty a minute, from wherever', async ({ t }) => {
+    it('of a person with the right password is over after sixty a minute, from whichever browsers', async ({
+      t,
+    }) => {
       const clock = stopClock();
       const { email } = await newUser(t);
-      const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
-      const statuses: number[] = [];
-      for (let i = 0; i < 70; i += 1) {
-        const ip = address(1000 + i);
-        // A new device cookie each time, as minted from one that is known.
-        statuses.push((await attempt(t, email, PASSWORD, i % 2 ? IP : ip, device)).status);
-        if (i % 20 === 0) clock.advance(100);
-      }
-      expect(statuses.filter((status) => status === 200).length).toBe(60);
-      expect(statuses.at(-1)).toBe(429);
+      const devices: string[] = [];
+      // Each sign-in without a cookie makes another browser, with a share of its own.
+      for (let i = 0; i < 5; i += 1) devices.push(deviceFrom(await attempt(t, email, PASSWORD, address(i))));
       clock.advance(60_000);
-      expect((await attempt(t, email, PASSWORD, IP, device)).status).toBe(200);
+      const statuses: number[] = [];
+      for (let i = 0; i < 70; i += 1)
+        statuses.push((await attempt(t, email, PASSWORD, address(i), devices[i % devices.length])).status);
+      expect(statuses).toEqual([...Array(60).fill(200), ...Array(10).fill(429)]);
+      clock.advance(60_000);
+      expect((await attempt(t, email, PASSWORD, IP, devices[0])).status).toBe(200);
     });
 });
