@@ -89,14 +89,25 @@ export const openSession = async (
       ...more,
     })
     .execute();
-  const own = trx.selectFrom('sessions').select('token_hash').where('user_id', '=', user.id);
-  const kept = own.orderBy('last_used_at', 'desc').orderBy('id', 'desc').limit(MOST_SESSIONS);
+  await endUnused(trx, user.id, sha256(token));
+  return token;
+};
+
+/** Ends sessions beyond those that a person may have, and never the new one: others may have times ahead of it, or the same. */
+const endUnused = async (trx: Trx, userId: string, newHash: string): Promise<void> => {
+  const others = trx
+    .selectFrom('sessions')
+    .select('token_hash')
+    .where('user_id', '=', userId)
+    .where('token_hash', '<>', newHash)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('id', 'desc');
   await trx
     .deleteFrom('sessions')
-    .where('user_id', '=', user.id)
-    .where('token_hash', 'not in', kept)
+    .where('user_id', '=', userId)
+    .where('token_hash', '<>', newHash)
+    .where('token_hash', 'not in', others.limit(MOST_SESSIONS - 1))
     .execute();
-  return token;
 };
 
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
