@@ -67,7 +67,7 @@ describe('the work of today', () => {
     const { id, rmaNumber, status, companyName: title, customerName, dueAt, createdAt, updatedAt } = returned;
     expect(body.next[0]).toEqual({
       ...{ kind: 'TRADE_RETURN', id, rmaNumber, status, title, customerName, assignee },
-      ...{ dueAt, waitingFor: null, createdAt, updatedAt },
+      ...{ dueAt, waitingFor: null, createdAt, updatedAt, isPartlyReceived: false },
     });
     expect(dueAt < body.now).toBe(true);
     expect(body.next[1]).toMatchObject({

@@ -5,7 +5,7 @@ import { ENGINE } from './harness.ts';
 
 // How a statement finds its rows, as the engine says.
 
-type Reader = 'db' | 'lists' | 'shortLists' | 'scans' | 'background';
+type Reader = 'db' | 'lists' | 'shortLists' | 'scans' | 'background' | 'webhooks' | 'reads';
 export interface Watched extends CompiledQuery {
   /** The connections that ran it. */
   on: Reader;
@@ -39,6 +39,8 @@ export const watched = (ctx: Context): { ctx: Context; statements: Watched[] } =
     shortLists: seen('shortLists'),
     scans: seen('scans'),
     background: seen('background'),
+    webhooks: seen('webhooks'),
+    reads: seen('reads'),
   };
   return { ctx: { ...ctx, fill, ...readers }, statements };
 };

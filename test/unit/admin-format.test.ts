@@ -11,6 +11,8 @@ afterEach(() => {
 
 const formatFor = async (...languages: string[]) => {
   vi.stubGlobal('navigator', { languages });
+  // Another test of this worker may have loaded it for other languages.
+  vi.resetModules();
   return await import('../../admin/src/format.ts');
 };
 
