@@ -74,8 +74,9 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (!session) {
       // A browser that signed in before has a share of its own: a stranger at the same address cannot use it up.
       const device = deviceId(ctx.secrets, cookieIn(ctx, request, 'device'));
-      if (device) await limit('devices', address);
       await limit('signedOut', device ?? address);
+      // After it, so that one browser's refused calls use up nothing of the others at its address.
+      if (device) await limit('devices', address);
     }
     if (linkLimit) await limit(linkLimit, address);
     if (isPublic) return;

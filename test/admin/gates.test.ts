@@ -178,6 +178,19 @@ describe('limits', () => {
     stopClock();
     const ip = '198.51.100.64';
     const own = { email: admin.email, password: PASSWORD };
+    const [one, other] = [
+      await adminCaller(t).post('/session', own),
+      await adminCaller(t).post('/session', own),
+    ];
+    // What one of them is refused uses up nothing of the others.
+    const alone = adminCaller(t, deviceFrom(one));
+    const elsewhere = '198.51.100.65';
+    expect(await statuses(310, () => alone.get('/sign-in-options', { ip: elsewhere }))).toEqual({
+      200: 60,
+      429: 250,
+    });
+    const beside = adminCaller(t, deviceFrom(other));
+    expect((await beside.get('/sign-in-options', { ip: elsewhere })).status).toBe(200);
     // Each sign-in without a cookie makes another browser.
     const minted: AdminCaller[] = [];
     for (let i = 0; i < 8; i += 1)
