@@ -213,7 +213,7 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
     accountChange: refuseBeyond('account-changes-hour', 100, person),
     recoveryCodes: refuseBeyond('recovery-codes-hour', 5, person),
     /** Emails are unique across all shops, so each that is tried tells whether someone has it. */
-    newEmail: refuseBeyond('new-emails-hour', 50, ({ shop }) => shop.id),
+    newEmail: refuseBeyond('new-emails-hour', 50, person),
   };
 };
 

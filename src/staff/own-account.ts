@@ -125,7 +125,7 @@ export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmai
   else requireProof(ctx, self.provedAt);
   const email = normalizeEmail(given.email);
   await ctx.mailLimits.accountChange(caller);
-  await ctx.mailLimits.newEmail(caller);
+  if (email !== user.email) await ctx.mailLimits.newEmail(caller);
   await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, user.id);
     const change = { email, ...(email === before.email ? {} : { email_by_holder: 1 }) };

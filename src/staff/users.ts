@@ -213,8 +213,10 @@ export const changeUser = async (ctx: Context, caller: Caller, id: string, given
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(caller);
-  if (email !== null) await ctx.mailLimits.newEmail(caller);
-  const about = { shopName: shop.name, email: email ?? (await findUser(ctx.db, id))?.email ?? '' };
+  const found = await findUser(ctx.db, id);
+  const presentEmail = found?.shop_id === shop.id ? found.email : '';
+  if (email !== null && normalizeEmail(email) !== presentEmail) await ctx.mailLimits.newEmail(caller);
+  const about = { shopName: shop.name, email: email ?? presentEmail };
   const password_hash = password === null ? undefined : await hashNewPassword('password', password, about);
   const { after } = await changeAccount(ctx, async (trx) => {
     const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
