@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { migrateTo, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
+import { hashPassword, hasPassword, isPassword } from '../../src/staff/passwords.ts';
 import { openOn } from '../support/database.ts';
 import { ENGINE } from '../support/harness.ts';
 import { emptyDatabase } from '../support/process.ts';
@@ -33,4 +34,31 @@ it('people who changed their own email before are not joined by it, and all othe
   await database.migrate();
   const rows = await db.selectFrom('users').select(['id', 'email_by_holder']).orderBy('id').execute();
   expect(rows.map(({ email_by_holder }) => email_by_holder)).toEqual(PEOPLE.map(({ byHolder }) => byHolder));
+});
+
+it('people who joined through the provider before have no password any more, and all others keep theirs', async () => {
+  const database = openOn(await emptyDatabase());
+  const { db } = database;
+  await migrateTo(db, { ...SCHEMA_DIALECTS[ENGINE], notice: () => {} }, '0006-identity-provider');
+  await sql`insert into shops (id, name, plan, subscription, created_at, updated_at)
+    values (${SHOP}, 'Shop', 'SCALE', 'active', 1, 1)`.execute(db);
+  // What people whom the provider brought had before in place of a password, and a password.
+  const none =
+    '$argon2id$v=19$m=19456,t=2,p=1$JaFoHSX81SEUbXEyxpIqZw$WehpEXEXAUSCmIfIY2hkoKsrgpf5XM6ikaECUcWRRGE';
+  const own = await hashPassword('a password from before');
+  const people = [
+    { id: `${PREFIX}a01`, subject: 's1', hash: none },
+    { id: `${PREFIX}a02`, subject: 's2', hash: own },
+    { id: `${PREFIX}a03`, subject: null, hash: own },
+  ];
+  for (const { id, subject, hash } of people)
+    await sql`insert into users (id, shop_id, email, role, password_hash, created_at, provider_issuer, provider_subject)
+      values (${id}, ${SHOP}, ${`${id}@example.com`}, 'STAFF', ${hash}, 1, ${subject && 'https://sso.example'}, ${subject})`.execute(
+      db,
+    );
+  await database.migrate();
+  const rows = await db.selectFrom('users').select('password_hash').orderBy('id').execute();
+  expect(rows.map(({ password_hash }) => hasPassword(password_hash))).toEqual([false, false, true]);
+  for (const [i, { password_hash }] of rows.entries())
+    expect(await isPassword(password_hash, 'a password from before')).toBe(i === 2);
 });

@@ -9,6 +9,10 @@ const STATEMENTS = [
     select subject_id from audit_log
     where actor_id is not null and actor_id = subject_id and action = 'USER_CHANGED' and data like '%"email":%'
   )`,
+  // People who joined through the identity provider before this release keep no password either: this hash is of none (NO_SALT).
+  `update users set password_exposed_at = null,
+    password_hash = '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+    where provider_subject is not null`,
 ];
 
 /** How the address of an account is known: the identity provider joins no account by an address that only its holder gave. */
