@@ -3,11 +3,13 @@ import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { offerSetUp } from '../../src/staff/links.ts';
+import { LANES } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
-import { expectError, ISO, rulesOf } from '../support/api.ts';
+import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { turnOn } from '../support/second-factor.ts';
 import { tokenIn } from '../support/smtp.ts';
 
 const it = itWith(harness);
@@ -122,6 +124,30 @@ describe('a new link for a person of the team', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
     const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? '';
     expect((await signIn(t, email, winner)).status).toBe(200);
+  });
+});
+
+describe('whoever has the link of a person with a second factor', () => {
+  it('needs the code before the password is hashed, and has sixty attempts a minute from wherever', async ({
+    t,
+    admin,
+  }) => {
+    const clock = stopClock();
+    const person = await newPerson(t, { role: 'STAFF' });
+    await turnOn(t, person);
+    const token = tokenOf(await admin.post(`/users/${person.id}/link`));
+    const release = await LANES.known.take();
+    expectError(await use(t, token), 401, 'SECOND_FACTOR_REQUIRED');
+    release();
+    clock.advance(60_000);
+    const codes: string[] = [];
+    for (let i = 0; i < 61; i += 1)
+      codes.push((await use(t, token, { code: '000000' }, `198.51.100.${i}`)).body.code);
+    expect(codes).toEqual([
+      ...Array(10).fill('SECOND_FACTOR_WRONG'),
+      ...Array(50).fill('LOCKED_OUT'),
+      'RATE_LIMITED',
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/service/secrets.ts';
 import { isVerified } from '../../src/staff/oidc.ts';
@@ -517,6 +518,45 @@ describe('an account that someone else may have prepared', () => {
     expect((await adminCaller(t).post('/links/use', { token, password: LATER })).status).toBe(200);
     const { session } = await throughProvider(t, provider, BOSS);
     expect((await signedIn(t, session)).user.id).toBe(person.id);
+  });
+
+  if (ENGINE === 'postgres')
+    it('is not joined by a link for the address from before that was asked for while the address changed', async () => {
+      const mails = await mailServer();
+      const { t } = await withProvider(mails.env);
+      const [person, other] = [await newPerson(t, { email: 'before@example.com' }), await newUser(t)];
+      const { db } = t.ctx;
+      const waiting = async () =>
+        (await sql`select 1 from pg_locks where not granted and locktype = 'transactionid'`.execute(db)).rows
+          .length > 0;
+      await db.transaction().execute(async (trx) => {
+        const change = { email: BOSS.email, email_by_holder: 1 };
+        await trx.updateTable('users').set(change).where('id', '=', person.id).execute();
+        await adminCaller(t).post('/password-links', { email: 'before@example.com' });
+        await until('the link waits for the change', waiting);
+      });
+      // Links are made in turn: those of the other person come after.
+      for (let i = 1; i <= 2; i += 1) {
+        await adminCaller(t).post('/password-links', { email: other.email });
+        await until('the other link comes', () => mails.received.length >= i);
+      }
+      expect(mails.received.map(({ to }) => to[0])).toEqual([other.email, other.email]);
+      const links = db.selectFrom('access_links').select('user_id').where('user_id', '=', person.id);
+      expect(await links.execute()).toEqual([]);
+    });
+
+  it('is joined once a link of the operator was used, also by an only Admin where there are no passwords', async () => {
+    const { t, provider } = await withProvider({ PASSWORD_SIGN_IN: 'false' });
+    const admin = await newUser(t, { email: BOSS.email });
+    // Before the switch they changed it themselves.
+    const byThemselves = { email_by_holder: 1 };
+    await t.ctx.db.updateTable('users').set(byThemselves).where('id', '=', admin.id).execute();
+    const { userLink } = await import('../../src/cli/commands.ts');
+    const token = (await userLink(t.ctx, BOSS.email)).link.split('#')[1];
+    expect((await throughProvider(t, provider, BOSS)).said).toEqual({ provider: 'UNCONFIRMED' });
+    expect((await adminCaller(t).post('/links/use', { token })).status).toBe(200);
+    const { session } = await throughProvider(t, provider, BOSS);
+    expect((await signedIn(t, session)).user.id).toBe(admin.id);
   });
 
   it('keeps nothing of an Admin of another shop who made it first: password, sessions, browsers, links, factor', async () => {
