@@ -85,7 +85,7 @@ export const testData = (nowMs: number): WebhookEventData<'webhook.test'> => ({
   externalRef: null,
   externalSource: null,
   status: null,
-  message: 'A test from the admin app: if you can read this and the signature holds, webhooks reach you.',
+  message: 'A test event: if you can read this and the signature holds, webhooks reach you.',
 });
 
 /** An event about nothing, for a client's own URL, so that an Admin can see whether deliveries arrive. It is not in the log. */
