@@ -13,11 +13,15 @@ const isOwnName = (host = ''): boolean => {
   return name.toLowerCase() === 'localhost' || isIP(name) !== 0;
 };
 
-const PROXY_HEADERS = ['x-forwarded-for', 'forwarded', 'via'];
+/** What proxies add. nginx adds nothing by default, but speaks HTTP/1.0 then. */
+const OF_PROXIES = /^(?:x-forwarded-.*|x-real-ip|cf-connecting-ip|forwarded|via)$/;
 
 /** A proxy on this machine calls from here for others; a web page that gives its own name our address (DNS rebinding), by that name. */
-const isDirectAndLocal = ({ ip, headers }: FastifyRequest): boolean =>
-  isLoopback(ip) && isOwnName(headers.host) && PROXY_HEADERS.every((name) => headers[name] === undefined);
+const isDirectAndLocal = ({ ip, headers, raw }: FastifyRequest): boolean =>
+  isLoopback(ip) &&
+  isOwnName(headers.host) &&
+  raw.httpVersion !== '1.0' &&
+  !Object.keys(headers).some((name) => OF_PROXIES.test(name));
 
 const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readdir, rm, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DAY_MS } from '../lib/time.ts';
@@ -28,17 +29,31 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-const isLeftBehind = async (path: string, name: string): Promise<boolean> => {
+const isLeftBehind = (name: string, { mtimeMs }: Stats): boolean => {
   const [, host, pid, life] = MARK.exec(name) ?? [];
-  if (host !== HOST) return Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS;
+  if (host !== HOST) return Date.now() - mtimeMs > ABANDONED_MS;
   return Number(pid) === process.pid ? life !== LIFE : !isAlive(Number(pid));
+};
+
+const OTHERS = 0o077;
+
+/**
+ * A folder that another user may write into could lead a removal astray while it runs: only what this user made, and in a folder
+ * nobody else can enter. Links are nothing of ours. Windows has neither owners nor modes.
+ */
+const isOurs = (found: Stats): boolean => {
+  if (!found.isFile() && !found.isDirectory()) return false;
+  if (process.getuid === undefined) return true;
+  return found.uid === process.getuid() && (found.isFile() || (found.mode & OTHERS) === 0);
 };
 
 /** Of the names that match. What cannot be read or removed stays: the work that is to begin says so if it matters. */
 export const removeLeftBehind = async (folder: string, names: RegExp): Promise<void> => {
-  for (const name of await readdir(folder).catch(() => [])) {
+  for (const name of (await readdir(folder).catch(() => [])).filter((each) => names.test(each))) {
     const path = join(folder, name);
-    if (!names.test(name) || !(await isLeftBehind(path, name).catch(() => false))) continue;
-    await rm(path, { recursive: true, force: true }).catch(() => {});
+    const found = await lstat(path).catch(() => null);
+    if (!found || !isOurs(found) || !isLeftBehind(name, found)) continue;
+    const removing = found.isDirectory() ? rm(path, { recursive: true, force: true }) : unlink(path);
+    await removing.catch(() => {});
   }
 };

@@ -27,7 +27,7 @@ import { type Config, readConfig, recipients } from '../service/config.ts';
 import { keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
 import { CliFailure, cannot, explainStartFailure } from '../service/start-failure.ts';
 import { notice, Progress, print, withContext } from './command.ts';
-import { addConfirmed, applyErasures, readErasureList } from './commands.ts';
+import { addConfirmed, applyErasures, readErasureList, summaryOf } from './commands.ts';
 
 // `backup` and `restore`. They work on a database of any schema, and migrate none but the one that is restored into.
 
@@ -76,6 +76,7 @@ const recordBackup = async (config: Config): Promise<void> => {
 
 interface RestoreOptions {
   unsigned?: boolean;
+  unsignedList?: boolean;
   erasures?: string;
   identity?: string;
   check?: boolean;
@@ -89,7 +90,9 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
   const start = performance.now();
   const config = readConfig(process.env);
   const list =
-    erasures === undefined ? null : await readErasureList(erasures, () => keysOf(config), options.unsigned);
+    erasures === undefined
+      ? null
+      : await readErasureList(erasures, () => keysOf(config), options.unsignedList);
   // In the folder for temporary files (TMPDIR), for this user alone; nothing of it stays.
   const folder = check && (await newCheckFolder());
   const target = folder ? { ...config, databaseUrl: null, dataDir: folder } : config;
@@ -98,7 +101,7 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
     restoreInto(target, config, path, options, list).catch(folder ? blameTmpdir : rethrow),
   );
   const erased = list &&
-    !check && { listed: list.length, ...(await withContext(config, applyErasures)), deletes };
+    !check && { ...summaryOf(list), ...(await withContext(config, applyErasures)), deletes };
   const seconds = secondsSince(start);
   const rows = tables.reduce((sum, { digest }) => sum + digest.rows, 0);
   const counts: RowCounts = Object.fromEntries(tables.map(({ table, digest }) => [table, digest.rows]));
@@ -113,7 +116,7 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
     'Everyone signs in again, and open invitations need a new link. API keys, cursors and webhooks go on.',
     `What was taken away after ${madeAt} is back: keys that were revoked or replaced since, people who were removed or lost a role, second factors and passwords that were changed. Revoke and remove them again before the service starts.`,
     erased
-      ? `${number(erased.applied)} erasures of ${erasures} were applied; ${number(erased.unknown)} more name returns that are not in the backup.`
+      ? `${number(erased.applied)} erasures of ${erasures} were applied (the newest is of ${erased.newest ?? 'no time'}); ${number(erased.unknown)} more name returns that are not in the backup.`
       : 'What was erased since the backup is back: apply the newest list with handback customer erasures --apply FILE.',
   ]);
 };

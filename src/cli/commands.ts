@@ -279,6 +279,12 @@ export const addConfirmed = async (
   return live;
 };
 
+/** How much a list names, and how new it is: an old one is signed, too. */
+export const summaryOf = (list: ListedErasure[]) => ({
+  listed: list.length,
+  newest: list.length === 0 ? null : toIso(Math.max(...list.map(({ at }) => at))),
+});
+
 /** So long that writers of a running service get their turn. */
 const PAUSE_MS = 10;
 
@@ -286,7 +292,14 @@ export const applyErasures = async (ctx: Context) => {
   const { unfinished, unknown } = await countUnfinished(ctx.db);
   while (await finishErasures(ctx)) await pause(PAUSE_MS);
   await ctx.scrub();
-  return { applied: unfinished - unknown, unknown };
+  const { unfinished: left } = await countUnfinished(ctx.db);
+  if (left > 0) {
+    notice(
+      `${left} erasures could not be done now: the service tries them again. The only Admin of a shop stays until it has another one`,
+    );
+    process.exitCode = 1;
+  }
+  return { applied: unfinished - unknown - left, unknown, left };
 };
 
 interface ErasureListOptions {
@@ -309,7 +322,7 @@ export const customerErasures = async (
   }
   const list = await readErasureList(apply, () => ctx.secrets, unsigned);
   const deletes = await ctx.db.transaction().execute((trx) => addConfirmed(trx, list, confirm));
-  return { listed: list.length, ...(await applyErasures(ctx)), deletes };
+  return { ...summaryOf(list), ...(await applyErasures(ctx)), deletes };
 };
 
 // --- shop delete ---

@@ -53,7 +53,8 @@ const addServiceCommands = (handback: Command): void => {
     )
     .action(async (file, options) => (await import('./backup.ts')).backUp(file, options));
   command(handback, 'restore <file>', 'fill an empty database of either engine from a backup')
-    .option('--unsigned', 'also a file, or a list, without a signature: only if you know who wrote it')
+    .option('--unsigned', 'also a file without a signature: only if you know who wrote it')
+    .option('--unsigned-list', 'also a list of --erasures without a signature: only if you know who wrote it')
     .option('--erasures <list>', 'erase again what was erased since the backup: customer erasures prints it')
     .option('--confirm', 'also delete the shops and accounts of the backup that the list of --erasures names')
     .option('--identity <file>', 'the age identity that decrypts the backup')

@@ -187,11 +187,8 @@ export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
     const erasure = await own.forUpdate().executeTakeFirst();
     if (!erasure?.done_to) return false;
     if (erasure.done_to === NOT_BEGUN) {
-      // Whoever writes such a list could lock a shop out with it.
-      if (await isOnlyAdmin(trx, id)) {
-        await setDone(trx, id, null);
-        return false;
-      }
+      // Whoever writes such a list could lock a shop out with it. It stays unfinished until the shop has another Admin.
+      if (await isOnlyAdmin(trx, id)) throw new Error('the only Admin of a shop is not removed');
       await eraseAccount(trx, id, erasure.shop_id);
     }
     const isMoreLeft = await eraseInTimelines(trx, id);

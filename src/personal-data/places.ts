@@ -182,7 +182,9 @@ const holdsName = (text: string, name: string): boolean => {
 
 const holdsPhone = (text: string, phone: string): boolean => {
   const digits = nationalDigits(phone);
-  return digits !== undefined && phoneDigits(text).includes(digits);
+  // Digits that words stand between are not one number.
+  const numbers = text.split(/[^\d\s()+./-]+/);
+  return digits !== undefined && numbers.some((number) => phoneDigits(number).includes(digits));
 };
 
 /** What a customer is known by, now and before corrections. */

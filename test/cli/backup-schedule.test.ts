@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -157,17 +158,30 @@ if (ENGINE === 'sqlite')
       const [host, pid] = OWN_MARK.split('-');
       const marks = [`${host}-999999999-0badca`, `${host}-${pid}-0badca`, `0badca-1-0badca`];
       const folders = marks.map((mark) => join(TMPDIR, `handback-check-${mark}-AbCdEf`));
-      for (const folder of folders) mkdirSync(folder);
+      for (const folder of folders) mkdirSync(folder, { mode: 0o700 });
+      // Folders that others may write into, and links, are nothing that a command left.
+      const precious = temporaryFolder();
+      writeFileSync(join(precious, 'precious'), '');
+      const foreign = join(TMPDIR, `handback-check-${marks[0]}-Foreig`);
+      mkdirSync(foreign);
+      chmodSync(foreign, 0o777);
+      symlinkSync(precious, join(TMPDIR, `handback-check-${marks[0]}-Linked`));
+      const others = ['Foreig', 'Linked'].map((end) => join(TMPDIR, `handback-check-${marks[0]}-${end}`));
       writeFileSync(file, readFileSync(file).subarray(0, -10));
       expect(await failing(['restore', file, '--check'], { ...env, TMPDIR }, run)).toMatch(/no signature/);
       expect(
         readdirSync(TMPDIR)
           .sort()
           .map((name) => join(TMPDIR, name)),
-      ).toEqual(folders.slice(1).sort());
+      ).toEqual([...folders.slice(1), ...others].sort());
       utimesSync(folders[2] as string, 1, 1);
       await failing(['restore', file, '--check'], { ...env, TMPDIR }, run);
-      expect(readdirSync(TMPDIR).map((name) => join(TMPDIR, name))).toEqual([folders[1]]);
+      expect(
+        readdirSync(TMPDIR)
+          .map((name) => join(TMPDIR, name))
+          .sort(),
+      ).toEqual([folders[1], ...others].sort());
+      expect(readdirSync(precious)).toEqual(['precious']);
       expect(await everyRow(env)).toEqual(before);
     });
 
@@ -366,8 +380,9 @@ describe('the schedule', () => {
       const file = backupFile();
       await cliHere(['backup', file], env);
       const target = { ...env, ...(await emptyOn(ENGINE)) };
+      // An empty list, as the installation itself writes it.
       const list = join(temporaryFolder(), 'none');
-      writeFileSync(list, '');
+      writeFileSync(list, (await run(['customer', 'erasures'], env)).stdout);
       const printed = await run(['restore', file, '--erasures', list], target);
       expect(printed.stdout).toMatch(/keys that were revoked or replaced since, people who were removed/);
       const found = await doctor(target);

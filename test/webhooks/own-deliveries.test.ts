@@ -110,7 +110,7 @@ describe("a program's deliveries", () => {
         rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
       const wrong = { status: 'oneOf', event: 'oneOf', rmaId: 'format', limit: 'max', q: 'unknown' };
       expect(await rules({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual(wrong);
-      for (const rmaId of ['', UNKNOWN_ID.toUpperCase(), '00000000-0000-0000-0000-000000000000'])
+      for (const rmaId of ['', '00000000-0000-0000-0000-000000000000'])
         expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
     });
 
