@@ -210,7 +210,7 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
      * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
      * are limited, for the person who makes them: nobody can fill the queue of mails or use up what others need.
      */
-    accountChange: refuseBeyond('account-changes-hour', 100, person),
+    accountChange: refuseBeyond('account-changes-hour', 20, person),
     recoveryCodes: refuseBeyond('recovery-codes-hour', 5, person),
     /** Emails are unique across all shops, so each that is tried tells whether someone has it. */
     newEmail: refuseBeyond('new-emails-hour', 50, person),

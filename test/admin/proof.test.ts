@@ -402,19 +402,19 @@ if (ENGINE === 'sqlite')
       );
     });
 
-    it('who changes a hundred accounts within an hour waits, and each of these changes was mailed', async () => {
+    it('who changes accounts twenty times within an hour waits, and each of these changes was mailed', async () => {
       const mails = await mailServer();
       const t = await ownHarness({ env: mails.env });
       const [admin, other, person] = [await newPerson(t), await newPerson(t), await newPerson(t)];
       const change = (by: Person, i: number) =>
         by.patch(`/users/${person.id}`, { role: i % 2 ? 'ADMIN' : 'STAFF' });
-      for (let i = 0; i < 100; i += 1) expect((await change(admin, i)).status).toBe(200);
-      const refused = await change(admin, 100);
+      for (let i = 0; i < 20; i += 1) expect((await change(admin, i)).status).toBe(200);
+      const refused = await change(admin, 20);
       expectError(refused, 429, 'RATE_LIMITED');
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
       // What mails nobody goes on, and so does everyone else.
       expect((await admin.patch(`/users/${person.id}`, { name: 'Grace' })).status).toBe(200);
-      expect((await change(other, 100)).status).toBe(200);
-      await until('all came', () => mails.received.length === 101);
+      expect((await change(other, 20)).status).toBe(200);
+      await until('all came', () => mails.received.length === 21);
     });
   });
