@@ -17,7 +17,7 @@ const JOURNEYS = tests('browser/journeys/*');
 
 /** What only PostgreSQL has: a network in between, poolers, standbys, several processes. */
 const ONLY_POSTGRES = tests(
-  'store/pools',
+  'store/{pools,schemas}',
   'deploy/{empty-machine,processes,proxy}',
   'faults/{clocks,database-away,database-tls,doctor,failover,locks,poolers}',
   'faults/rows/03-*',

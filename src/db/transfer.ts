@@ -6,7 +6,7 @@ import { ConfigError } from '../service/config.ts';
 import type { Db, Trx } from './database.ts';
 import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
 import { fileIn, type Where } from './open.ts';
-import { Hosts } from './postgres/hosts.ts';
+import { Hosts, refuseSharedSessions } from './postgres/hosts.ts';
 import { setting, withOwnPool } from './postgres/pools.ts';
 import { insertRows, namesOf } from './postgres/transaction.ts';
 import { writeCheck } from './postgres/write-check.ts';
@@ -95,6 +95,12 @@ export const withSnapshot = <Result>(
           .execute((trx) => work(postgresTransfer(trx))),
       )
     : sqliteSnapshot(fileIn(dataDir), work);
+
+/** A pooler that gives no session of its own is named first: it may refuse the transaction, too. */
+export const isSetUp = async (where: Where): Promise<boolean> => {
+  if (where.databaseUrl) await new Hosts(where.databaseUrl).connect(refuseSharedSessions);
+  return (await withSnapshot(where, (reading) => reading.migrations())).length > 0;
+};
 
 /** Work that fills a database in one transaction. */
 export const fillDatabase = (

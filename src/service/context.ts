@@ -5,7 +5,7 @@ import type { Database, Observer } from '../db/database.ts';
 import { isAway } from '../db/database-errors.ts';
 import { NOT_SET_UP } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
-import { withSnapshot } from '../db/transfer.ts';
+import { isSetUp } from '../db/transfer.ts';
 import { FeedWatches } from '../events/follow.ts';
 import type { Clock } from '../lib/time.ts';
 import { type Mailer, openMailer } from '../mail/mailer.ts';
@@ -73,8 +73,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   const database = openDatabase(config, observer, overrides.ownClock);
   const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
   const prepare = async () => {
-    if (overrides.mustBeSetUp && (await withSnapshot(config, (reading) => reading.migrations())).length === 0)
-      throw new ConfigError(NOT_SET_UP);
+    if (overrides.mustBeSetUp && !(await isSetUp(config))) throw new ConfigError(NOT_SET_UP);
     await database.migrate((message) => log.warn(message));
     return openSecrets(config, database.db);
   };
