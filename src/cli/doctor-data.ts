@@ -115,7 +115,7 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
     state && unfinished ? `; one was begun, and wrote rows until ${toIso(state.claimedAt)} at least` : '';
   if (isLate(state, nowMs))
     return wrong(
-      `${newest}${failed}${begun}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until it is mended, run handback backup FILE`,
+      `${newest}${failed}${begun}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until this is fixed, run handback backup FILE`,
     );
   const missing = state?.newest && (await missingIn(config.backups, state.newest));
   if (missing) return missing;

@@ -89,7 +89,7 @@ export interface Database extends Dialect {
   shortLists: Db;
   /** The same for short reads, which share a few connections. */
   reads: Db;
-  /** For reads that may look at all rows of a shop, whoever asks: on SQLite in threads, on PostgreSQL on connections of their own. */
+  /** For reads that may look at all rows of a shop, for staff and API clients alike: on SQLite in threads, on PostgreSQL on connections of their own. */
   scans: Db;
   /** For the webhook worker: its commits do not wait for the disk, since what a power cut loses of them is done again. */
   webhooks: Db;

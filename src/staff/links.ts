@@ -127,7 +127,7 @@ export const createLink = async (
     if (ctx.config.passwordSignIn) refuseProviderOnly(user, besideProvider);
     await endLinksOf(trx, id);
     await auditUser(ctx, trx, user, actor, 'LINK_MADE');
-    // Where the operator makes it, they vouch for the e-mail.
+    // Where the operator makes it, they vouch for the email.
     return addLink(trx, user, ctx.clock.now(), actor.type !== 'USER');
   });
   return showLink(ctx, caller, baseUrl, link);
@@ -144,7 +144,7 @@ export const mailLinkLater = (ctx: Context, email: string, address: string): voi
     if (!shop || isProviderOnly(user)) return;
     const mailed = await ctx.mailLimits.link(sha256(email));
     const link = await ctx.db.transaction().execute(async (trx) => {
-      // A link must not confirm an e-mail other than the one to which it is mailed.
+      // A link must not confirm an email other than the one to which it is mailed.
       const present = await lockOne(trx, user.id);
       if (present?.email !== user.email || isProviderOnly(present)) return null;
       await recordCounted(ctx, trx, user, { action: 'LINK_ASKED', address });

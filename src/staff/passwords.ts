@@ -50,7 +50,7 @@ export interface PasswordOwner {
 
 /**
  * The hash of a password that someone chooses, unless a stranger would guess it. Its length is checked with the body; `field` is the
- * body's name for it. A password from before these rules goes on.
+ * body's name for it. A password from before these rules stays valid.
  */
 export const hashNewPassword = (
   field: string,

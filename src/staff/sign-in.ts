@@ -25,7 +25,7 @@ export interface SignInAttempt {
   user: UserRow | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
-  /** Whether this browser or this address signed in to the e-mail before, or the person has a link. */
+  /** Whether this browser or this address signed in to the email before, or the person has a link. */
   isKnown: boolean;
   /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
   codesToday: number;
@@ -248,7 +248,7 @@ export const attemptSignIn = async (
 ): Promise<string> => {
   const user = (await findByEmail(ctx.db, email)) ?? null;
   const device = user && trustedDevice(ctx.secrets, user, from.deviceCookie);
-  // Asked in any case, so that an e-mail without an account takes as long.
+  // Asked in any case, so that an email without an account takes as long.
   const isOwnAddress = await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address);
   const isKnown = hasLink || device !== null || isOwnAddress;
   const attempt: SignInAttempt = { from, email, code, user, device, isKnown, codesToday: 0 };
