@@ -49,22 +49,24 @@ const warnOfUntrustedProxy = (app: FastifyInstance, { log, clock, background }: 
 };
 
 const BLOCKERS_EVERY_MS = 60_000;
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 200;
 
 /** Of requests that fail at a lock, the log otherwise has only that they waited too long. */
-const logBlockers = (app: FastifyInstance, { log, blockers }: Context): void => {
+const logBlockers = (app: FastifyInstance, { log, blockers, changes }: Context): void => {
   let nextLookMs = 0;
   const look = async (): Promise<void> => {
+    if (performance.now() < nextLookMs) return;
     nextLookMs = performance.now() + LOOK_EVERY_MS;
     const sessions = (await blockers()).map((each) => ({ ...each, since: isoOrNull(each.since) }));
     if (sessions.length === 0) return;
     nextLookMs = performance.now() + BLOCKERS_EVERY_MS;
     log.warn({ sessions }, 'requests wait for locks that other sessions of the database hold');
   };
+  const lookNow = () => void look().catch(warning(log, 'the sessions that hold locks could not be read'));
+  // Changes give up between two attempts, when none of them waits for the lock.
+  changes.onLocked = lookNow;
   app.addHook('onError', (_request, _reply, error, done) => {
-    const isOfLock = error instanceof QueueTimeout || isLockTimeout(error);
-    if (isOfLock && performance.now() >= nextLookMs)
-      look().catch(warning(log, 'the sessions that hold locks could not be read'));
+    if (error instanceof QueueTimeout || isLockTimeout(error)) lookNow();
     done();
   });
 };

@@ -63,6 +63,9 @@ export interface ContextOptions {
   mustBeSetUp?: boolean;
 }
 
+/** Nobody else waits for what a command asks for, so it may take longer than a request. */
+const COMMAND_TIME_LIMIT_FACTOR = 10;
+
 /** Work on the service's own database. */
 export const withContext = async <Result>(
   config: Config,
@@ -77,11 +80,15 @@ export const withContext = async <Result>(
       `there is no data in ${dataDir}: run this command with the settings of the service (DATABASE_URL or DATA_DIR), or in its folder. The first start of a service, or handback migrate, creates it`,
     );
   const [{ openContext }, { pino }] = await Promise.all([import('../service/context.ts'), import('pino')]);
-  const ctx = await openContext(config, {
-    log: pino({ level: 'error' }, { write: noticeLine }),
-    mustBeSetUp,
-    onWait: () => notice('waiting for the database (DATABASE_URL)'),
-  });
+  const timeLimitFactor = Math.max(config.timeLimitFactor, COMMAND_TIME_LIMIT_FACTOR);
+  const ctx = await openContext(
+    { ...config, timeLimitFactor },
+    {
+      log: pino({ level: 'error' }, { write: noticeLine }),
+      mustBeSetUp,
+      onWait: () => notice('waiting for the database (DATABASE_URL)'),
+    },
+  );
   try {
     return await work(ctx);
   } finally {

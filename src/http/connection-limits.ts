@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
+import { timeLimit } from '../lib/time-limits.ts';
 import { ServiceError } from '../service/errors.ts';
 import { addressKey } from './requests.ts';
 
@@ -187,7 +188,7 @@ const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number
 export const keepDeadlines = (app: FastifyInstance): void => {
   app.decorateRequest('deadline');
   app.addHook('onRequest', (request, reply, done) => {
-    const { deadlineMs = DEADLINE_MS } = request.routeOptions.config;
+    const deadlineMs = timeLimit(request.routeOptions.config.deadlineMs ?? DEADLINE_MS);
     // Nothing goes over the connection meanwhile: Node would close it before the answer.
     if (deadlineMs >= app.server.timeout) request.socket.setTimeout(deadlineMs + DEADLINE_MS);
     startTimer(request, reply, deadlineMs);
@@ -204,9 +205,9 @@ export const keepDeadlines = (app: FastifyInstance): void => {
     done();
   });
   // Once the answer has started, there is no deadline.
-  app.addHook('onSend', ({ deadline, socket, routeOptions }, _reply, _payload, done) => {
+  app.addHook('onSend', ({ deadline, socket }, _reply, _payload, done) => {
     clearTimeout(deadline?.timer);
-    if (routeOptions.config.deadlineMs) socket.setTimeout(app.server.timeout);
+    if ((socket.timeout ?? 0) > app.server.timeout) socket.setTimeout(app.server.timeout);
     done();
   });
 };

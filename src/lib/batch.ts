@@ -1,3 +1,5 @@
+import { timeLimit } from './time-limits.ts';
+
 /** An item waited too long in a queue of this process, or the queue was full. */
 export class QueueTimeout extends Error {}
 
@@ -32,7 +34,9 @@ interface Pending<Item, Result> {
 }
 
 /** Together with one round trip this is below the 5 s within which every request is answered. */
-export const QUEUE_TIMEOUT_MS = 2_500;
+const QUEUE_TIMEOUT_MS = 2_500;
+/** By `performance.now()`, for what is queued now. */
+export const queueDeadline = (): number => performance.now() + timeLimit(QUEUE_TIMEOUT_MS);
 const MOST_TRIES = 3;
 const AGAIN_AFTER_MS = 50;
 
@@ -50,7 +54,7 @@ class Batcher<Item, Result> {
     this.#options = {
       atOnce: 1,
       capacity: 5_000,
-      deadlineOf: () => performance.now() + QUEUE_TIMEOUT_MS,
+      deadlineOf: queueDeadline,
       afterFailure: () => 'split',
       ...options,
     };

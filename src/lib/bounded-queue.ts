@@ -1,3 +1,5 @@
+import { timeLimit } from './time-limits.ts';
+
 interface QueueLimits {
   atOnce: number;
   waiting: number;
@@ -33,7 +35,7 @@ export class BoundedQueue {
       const deadline = setTimeout(() => {
         this.#waiting.delete(start);
         reject(refusal());
-      }, withinMs);
+      }, timeLimit(withinMs));
       this.#waiting.add(start);
     });
   }

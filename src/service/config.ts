@@ -286,6 +286,24 @@ const settingsIn = (env: NodeJS.ProcessEnv, note: Note) => {
   return { setting: reader(false), secret: reader(true), isSet };
 };
 
+type Contradicting = Pick<Config, 'databaseUrl' | 'secretKeys' | 'role' | 'passwordSignIn' | 'provider'>;
+const refuseContradictions = ({
+  databaseUrl,
+  secretKeys,
+  role,
+  passwordSignIn,
+  provider,
+}: Contradicting): void => {
+  if (databaseUrl && !secretKeys)
+    throw new ConfigError(
+      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 creates one)',
+    );
+  if (!databaseUrl && role !== 'all')
+    throw new ConfigError(`ROLE must be all without DATABASE_URL: SQLite is for one process`);
+  if (!passwordSignIn && !provider)
+    throw new ConfigError('PASSWORD_SIGN_IN can be false only with OIDC_ISSUER: no one could sign in');
+};
+
 export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
   const { setting, secret, isSet } = settingsIn(env, note);
   const host = setting('HOST', text, '127.0.0.1');
@@ -310,6 +328,8 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
+    /** Stretches the limits within which the service responds or gives up (`lib/time-limits.ts`). */
+    timeLimitFactor: setting('TIME_LIMIT_FACTOR', wholeNumberUpTo(100, 1), 1),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     /** Otherwise it is where we listen, which may not be how callers reach us. */
@@ -337,14 +357,7 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
-  if (databaseUrl && !config.secretKeys)
-    throw new ConfigError(
-      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 creates one)',
-    );
-  if (!databaseUrl && config.role !== 'all')
-    throw new ConfigError(`ROLE must be all without DATABASE_URL: SQLite is for one process`);
-  if (!config.passwordSignIn && !config.provider)
-    throw new ConfigError('PASSWORD_SIGN_IN can be false only with OIDC_ISSUER: no one could sign in');
+  refuseContradictions(config);
   /** As `/returns`, or empty. Never from a request: a caller could choose where links and cookies lead. */
   const publicPath = new URL(config.publicUrl).pathname.replace(/\/$/, '');
   return Object.freeze({ ...config, publicPath });

@@ -8,6 +8,7 @@ import { openDatabase } from '../db/open.ts';
 import { isSetUp } from '../db/transfer.ts';
 import { FeedWatches } from '../events/follow.ts';
 import type { Clock } from '../lib/time.ts';
+import { setTimeLimitFactor } from '../lib/time-limits.ts';
 import { type Mailer, openMailer } from '../mail/mailer.ts';
 import { HeavyLists } from '../paging/heavy-lists.ts';
 import { LargeAnswers } from '../paging/page-answer.ts';
@@ -58,6 +59,7 @@ export interface Overrides {
 
 /** Opens the database, brings its schema up to date and checks the secret key, then builds each service, once per process. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
+  setTimeLimitFactor(config.timeLimitFactor);
   const metrics = createMetrics();
   const log = overrides.log ?? createLog(config.logLevel, (lines) => metrics.droppedLines.inc(lines));
   const observer: Observer = {

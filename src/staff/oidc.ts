@@ -1,6 +1,7 @@
 import type * as OpenIdClient from 'openid-client';
 import { Agent, fetch } from 'undici';
 import type { ProviderRefusalCode } from '../../contract/admin-access.ts';
+import { timeLimit } from '../lib/time-limits.ts';
 import type { ProviderSettings } from '../service/config.ts';
 
 // The identity provider: OpenID Connect, authorisation code flow with PKCE.
@@ -146,7 +147,7 @@ export class IdentityProvider {
     };
     return oidc.discovery(url, clientId, metadata, authenticate, {
       [oidc.customFetch]: boundedFetch as object as OpenIdClient.CustomFetch,
-      timeout: TIMEOUT_S,
+      timeout: timeLimit(TIMEOUT_S),
       execute: [
         // Signatures of tokens are checked too, though they come from the provider itself.
         oidc.enableNonRepudiationChecks,

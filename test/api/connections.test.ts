@@ -9,7 +9,7 @@ import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, harness, IMPATIENT } from '../support/harness.ts';
 import { scaled, until } from '../support/until.ts';
 
 const it = itWith(harness);
@@ -233,6 +233,7 @@ it('what is not answered in time is a 503 with Retry-After, and the late result 
   };
   const config = { deadlineMs: DEADLINE_MS };
   const t = await harness({
+    env: IMPATIENT,
     prepare(app) {
       const failLate = async () => {
         await isLate();
@@ -271,6 +272,7 @@ it('neither the time in which a body arrives nor that in which an answer is read
   };
   const config = { deadlineMs: DEADLINE_MS };
   const t = await harness({
+    env: IMPATIENT,
     prepare(app) {
       app.post('/echo', { config }, async ({ body }) => body);
       app.get('/stream', { config }, (_request, reply) =>

@@ -8,6 +8,7 @@ import type { Plan } from '../../contract/admin-people.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
+import { setTimeLimitFactor } from '../../src/lib/time-limits.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
@@ -88,6 +89,13 @@ const checkerOf = (app: FastifyInstance) => {
   return checker;
 };
 
+/**
+ * A busy machine takes longer for a request than the service grants it: that is no fault of what a test is about. A test of these limits
+ * takes `IMPATIENT` as its settings.
+ */
+export const PATIENT = { TIME_LIMIT_FACTOR: '10' };
+export const IMPATIENT = { TIME_LIMIT_FACTOR: '1' };
+
 interface AppOptions {
   env?: Record<string, string>;
   /** May add routes that behave as no route of ours does. */
@@ -137,7 +145,7 @@ type OpenApp = Pick<Harness, 'ctx' | 'app' | 'url' | 'env' | 'logs' | 'close'> &
 
 const openApp = async ({ env: extraEnv = {}, prepare = () => {} }: AppOptions): Promise<OpenApp> => {
   const database = await freshDatabase();
-  const env = { TRUST_PROXY: '1', PORT: '0', LOG_LEVEL: 'info', ...database.env, ...extraEnv };
+  const env = { ...PATIENT, TRUST_PROXY: '1', PORT: '0', LOG_LEVEL: 'info', ...database.env, ...extraEnv };
   const clock = new MovableClock();
   const logs: string[] = [];
   const config = readConfig(env);
@@ -177,6 +185,7 @@ export const sharedHarness = (shared: AppOptions = {}) => {
   return async ({ own, ...options }: ShopOptions & AppOptions & { own?: true } = {}): Promise<Harness> => {
     if (own || options.env || options.prepare) return harness(options);
     opened ??= await openApp(shared);
+    setTimeLimitFactor(opened.ctx.config.timeLimitFactor);
     opened.clock.reset();
     // A test whose clock ran ahead leaves times in it that lie ahead of the next one's.
     opened.ctx.signInLimits = openSignInLimits(opened.ctx);

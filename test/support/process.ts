@@ -188,6 +188,7 @@ export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       DRAIN_SECONDS: '0',
+      TIME_LIMIT_FACTOR: String(scaled(1)),
       ...settings,
       ...env,
     },

@@ -29,6 +29,7 @@ describe('without any setting', () => {
       dataDir: resolve('./data'),
       dataDirIsSet: false,
       secretKeys: null,
+      timeLimitFactor: 1,
       trustProxy: false,
       maxConnectionsPerAddress: 100,
       allowPrivateWebhooks: false,
@@ -58,7 +59,14 @@ describe('without any setting', () => {
   it('takes an empty setting and one of spaces as none', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
-      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS', 'DATABASE_POOLS'],
+      ...[
+        'WEBHOOK_ALLOW_PRIVATE_NETWORKS',
+        'PUBLIC_URL',
+        'METRICS_TOKEN',
+        'DRAIN_SECONDS',
+        'TIME_LIMIT_FACTOR',
+        'DATABASE_POOLS',
+      ],
       ...['DATABASE_WAIT_SECONDS', 'MAX_CONNECTIONS_PER_ADDRESS', 'AUDIT_MONTHS'],
     ];
     for (const blank of ['', '  '])
@@ -107,6 +115,7 @@ describe('a good value', () => {
     [{}, { publicPath: '' }],
     [{ METRICS_TOKEN: 'f'.repeat(16) }, { metricsToken: 'f'.repeat(16) }],
     [{ DRAIN_SECONDS: '0' }, { drainMs: 0 }],
+    [{ TIME_LIMIT_FACTOR: '3' }, { timeLimitFactor: 3 }],
     [{ DATABASE_WAIT_SECONDS: '5' }, { databaseWaitMs: 5_000 }],
     [{ DRAIN_SECONDS: '60' }, { drainMs: 60_000 }],
     [{ AUDIT_MONTHS: '120' }, { auditMonths: 120 }],
@@ -130,6 +139,7 @@ describe('a wrong value', () => {
   const cases: Record<string, string[]> = {
     PORT: ['http', '-1', '65536', '80.5', '0x50', '1e3'],
     DRAIN_SECONDS: ['61', '1.5', '-1'],
+    TIME_LIMIT_FACTOR: ['0', '101', '1.5'],
     DATABASE_WAIT_SECONDS: ['601'],
     AUDIT_MONTHS: ['0', '121', '1.5'],
     MAX_CONNECTIONS_PER_ADDRESS: ['0', '5001'],

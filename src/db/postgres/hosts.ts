@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { withTimeout } from '../../lib/time.ts';
+import { timeLimit } from '../../lib/time-limits.ts';
 import { ConfigError, parseAddress } from '../../service/config.ts';
 import { fromServer, REPLACED } from '../database-errors.ts';
 import type { PoolerMode } from '../transfer.ts';
@@ -114,8 +115,8 @@ const withClient = async <Result>(
 ): Promise<Result> => {
   const client = new pg.Client({
     connectionString,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
+    connectionTimeoutMillis: timeLimit(timeoutMs),
+    query_timeout: timeLimit(timeoutMs),
     application_name: 'handback',
   });
   // The statement in progress fails with it; without a listener the event would end the process.

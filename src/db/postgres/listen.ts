@@ -96,7 +96,7 @@ export class Notifications {
   async #connect(connectionString: string): Promise<{ client: pg.Client; ended: Promise<void> }> {
     // It may have taken long to find a host.
     this.#closed.signal.throwIfAborted();
-    const client = new pg.Client({ ...clientConfig, connectionString });
+    const client = new pg.Client({ ...clientConfig(), connectionString });
     this.#client = client;
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', ({ channel, payload }) => {

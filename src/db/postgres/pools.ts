@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import { batched } from '../../lib/batch.ts';
 import { withTimeout } from '../../lib/time.ts';
+import { timeLimit } from '../../lib/time-limits.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
 import {
@@ -22,13 +23,13 @@ const SHORT_LOCK_TIMEOUT_MS = 100;
 
 type PoolSettings = Record<string, string | number>;
 
-const LIMITS: PoolSettings = {
+const limits = (): PoolSettings => ({
   // The server gives up before the driver does, so that it never goes on working for a caller who has left.
-  statement_timeout: 2_400,
-  lock_timeout: 1_500,
+  statement_timeout: timeLimit(2_400),
+  lock_timeout: timeLimit(1_500),
   // A process that vanishes inside a transaction holds its rows this long at most.
-  idle_in_transaction_session_timeout: 5_000,
-};
+  idle_in_transaction_session_timeout: timeLimit(5_000),
+});
 // Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
 // kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
 const GENERIC_PLANS: PoolSettings = {
@@ -80,26 +81,27 @@ const wholeNumber = (text: string): number | bigint => {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 };
 
-export const clientConfig = {
-  types: {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text'),
-  },
-  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  query_timeout: QUERY_TIMEOUT_MS,
-  application_name: OWN_NAME,
-  // So that a firewall between us does not forget a connection, and we notice when the other side is gone.
-  keepAlive: true,
-  keepAliveInitialDelayMillis: 10_000,
-  pipeline: true,
-} satisfies pg.ClientConfig;
+export const clientConfig = () =>
+  ({
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text'),
+    },
+    connectionTimeoutMillis: timeLimit(CONNECT_TIMEOUT_MS),
+    query_timeout: timeLimit(QUERY_TIMEOUT_MS),
+    application_name: OWN_NAME,
+    // So that a firewall between us does not forget a connection, and we notice when the other side is gone.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    pipeline: true,
+  }) satisfies pg.ClientConfig;
 
 /** Outside of the pools that serve, and without a time limit for statements. */
 export const withOwnPool = async <Result>(
   config: pg.PoolConfig,
   work: (db: Kysely<Tables>) => Promise<Result>,
 ): Promise<Result> => {
-  const pool = new pg.Pool({ ...clientConfig, query_timeout: 0, ...config });
+  const pool = new pg.Pool({ ...clientConfig(), query_timeout: 0, ...config });
   // A connection that breaks fails the statement that runs, or the next one, also where it is in use between two statements.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
@@ -217,14 +219,14 @@ export class CheckedPool {
     this.observer = observer;
     this.#size = { ...sizes, ...FIXED_SIZES }[kind];
     this.#pool = new pg.Pool({
-      ...clientConfig,
+      ...clientConfig(),
       Client: clientOf(hosts),
       max: this.#size,
       // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
         // Several statements have several answers, which the types do not know.
-        const text = `${setting({ ...LIMITS, ...KINDS[kind] })}show transaction_read_only`;
+        const text = `${setting({ ...limits(), ...KINDS[kind] })}show transaction_read_only`;
         const answers: unknown = await client.query(text);
         hosts.accept((answers as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
       },

@@ -14,6 +14,7 @@ import {
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import { cached } from '../../lib/cached.ts';
 import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.ts';
+import { timeLimit } from '../../lib/time-limits.ts';
 import type { HeavyReads } from './heavy-reads.ts';
 
 /** While no request runs yet: another process may be opening, migrating or closing the database. Opening waits inside SQLite. */
@@ -216,7 +217,7 @@ class Session implements DatabaseConnection {
     return { deadline, release };
   }
 
-  #deadline = (): number => performance.now() + (this.#settings.waitMs ?? BUSY_WAIT_MS);
+  #deadline = (): number => performance.now() + timeLimit(this.#settings.waitMs ?? BUSY_WAIT_MS);
 
   #giveBack(): void {
     this.#endTurn?.();

@@ -1,7 +1,7 @@
 import type { DryRun } from '../../../contract/usage.ts';
 import type { Db, ReadThenWrite } from '../../db/database.ts';
 import { afterFailure, isLockTimeout } from '../../db/database-errors.ts';
-import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '../../lib/batch.ts';
+import { AGAIN, batched, QueueTimeout, queueDeadline, type Results } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Context } from '../../service/context.ts';
 import { ServiceError } from '../../service/errors.ts';
@@ -36,6 +36,8 @@ export class ChangeQueue {
   readonly #lockedShops = new Map<string, { enqueue: Enqueue; users: number }>();
   readonly #connections: BoundedQueue;
   readonly #keys = new Set<string>();
+  /** Called while changes wait for a lock that another transaction holds. */
+  onLocked: () => void = () => {};
 
   constructor(ctx: Context) {
     const { batchSize, mostWaiting } = ctx.changeTransactions;
@@ -57,7 +59,7 @@ export class ChangeQueue {
     const key = wanted.type === 'create' && wanted.use ? keyName(wanted.use) : null;
     if (key !== null && this.#keys.has(key)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
     if (key !== null) this.#keys.add(key);
-    const item = { wanted, overdueAt: performance.now() + QUEUE_TIMEOUT_MS };
+    const item = { wanted, overdueAt: queueDeadline() };
     const isLocked = this.#lockedShops.has(wanted.caller.shop.id);
     try {
       const changed = await (isLocked ? this.#waitForShop(item) : this.#pipeline(item));
@@ -110,8 +112,9 @@ export class ChangeQueue {
   #newShopQueue(): Enqueue {
     const { batchSize, waiting } = this.#ctx.changeTransactions;
     const work = async (items: Queued[]): Promise<Results<Changed>> => {
-      const results = await this.#connections.run(() => this.#run(waiting, items, 'wait'));
-      return results.map((result) => (result === LOCKED ? AGAIN : result));
+      const running = this.#connections.run(() => this.#run(waiting, items, 'wait'));
+      this.onLocked();
+      return (await running).map((result) => (result === LOCKED ? AGAIN : result));
     };
     return batched(work, { most: batchSize, capacity: MOST_OF_A_SHOP, deadlineOf, afterFailure });
   }
