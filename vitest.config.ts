@@ -3,7 +3,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { HandbackReporter } from './test/support/reporter.ts';
 import { measureSlowness, scaled } from './test/support/until.ts';
 
-// `npm test`: what a change must not break, in a few minutes. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
+// `npm test`: what a change must not break. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
 // deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser; mode `ci`
 // is `rest` without the rows of docs/reliability.md and what else lasts a minute a test, for what must end within 20 minutes.
 

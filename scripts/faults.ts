@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type FaultResult, storeResults, writeFaultPage } from './fault-page.ts';
 import { FAULT_ROWS, type FaultRow } from './fault-rows.ts';
 
-// npm run faults [-- 1 5 9]: does what docs/reliability.md lists, and writes its table from what came out. A run of some rows
-// writes these, and leaves the others as they were.
+// npm run faults [-- 1 5 9]: injects the faults that docs/reliability.md lists, stores the figures in scripts/fault-results.json and
+// writes the page. A run of some rows adds its figures to those of earlier runs. `--page` writes the page without running anything.
 
 const FOLDER = 'dist/faults';
 const FIGURES = `${FOLDER}/figures.jsonl`;
-const PAGE = 'docs/reliability.md';
-const TABLE = /(<!-- the table: npm run faults -->\n)[\s\S]*?(<!-- end of the table -->)/;
 /** Rows that wait more than they work share the machine. */
 const AT_ONCE = 6;
 
@@ -59,6 +59,7 @@ interface Figure {
   row: number;
   engine: string;
   figure: string;
+  missed?: string;
 }
 
 const readFigures = (): Figure[] =>
@@ -69,58 +70,48 @@ const readFigures = (): Figure[] =>
 
 const ENGINE_NAMES: Record<string, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
-/** `SQLite: 100 kills … PostgreSQL: 100 kills …`; what both say alike is said once. */
-const figuresOf = (row: number, figures: Figure[]): string => {
-  const own = figures.filter((each) => each.row === row);
-  const texts = [...new Set(own.map(({ figure }) => figure))];
-  return texts
-    .map((text) => {
-      const engines = [...new Set(own.filter(({ figure }) => figure === text).map(({ engine }) => engine))];
-      const engine = ENGINE_NAMES[engines[0] ?? ''];
-      return engines.length === 1 && engine ? `${engine}: ${text}` : text;
-    })
-    .join('<br>');
-};
+/** Each text once, with the engine before it if only one engine reported it. */
+const withEngines = (reported: { engine: string; text: string }[]): string[] =>
+  [...Map.groupBy(reported, ({ text }) => text)].map(([text, same]) => {
+    const engines = [...new Set(same.map(({ engine }) => ENGINE_NAMES[engine]))];
+    return engines.length === 1 && engines[0] ? `${engines[0]}: ${text}` : text;
+  });
 
-const verdictOf = (row: number, tested: Tested[]): string => {
+const resultOf = (row: number, tested: Tested[], figures: Figure[]): FaultResult | null => {
   const own = tested.filter((each) => each.row === row);
-  if (own.every(({ passed, failures }) => passed === 0 && failures.length === 0)) return 'not run';
-  return own.some(({ failures }) => failures.length > 0) ? '**does not hold**' : 'holds';
-};
-
-const WHEN = new Date().toISOString().slice(0, 10);
-
-/** The table's lines as they were, by the number of their row. */
-const linesOf = (page: string): Map<number, string> =>
-  new Map([...page.matchAll(/^\| (\d+) \|.*$/gm)].map(([line, row]) => [Number(row), line]));
-
-const writeTable = (made: Map<number, string>): void => {
-  const page = readFileSync(PAGE, 'utf8');
-  const before = linesOf(page);
-  const lines = FAULT_ROWS.map(
-    ({ row, fault, holds }) =>
-      made.get(row) ?? before.get(row) ?? `| ${row} | ${fault} | ${holds} | not run | | |`,
-  );
-  const table = [
-    `On ${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}.`,
-    '',
-    '| # | fault or abuse | holds when | verdict | measured | on |',
-    '|---|---|---|---|---|---|',
-    ...lines,
-    '',
-  ].join('\n');
-  writeFileSync(
-    PAGE,
-    page.replace(TABLE, (_, begin: string, end: string) => `${begin}${table}${end}`),
-  );
+  const failures = own.flatMap((each) => each.failures);
+  if (own.every(({ passed }) => passed === 0) && failures.length === 0) return null;
+  const reported = figures.filter((each) => each.row === row);
+  const missed = [
+    ...failures.map((name) => `the test “${name}” failed`),
+    ...withEngines(
+      reported.flatMap(({ engine, missed: text }) => (text === undefined ? [] : [{ engine, text }])),
+    ),
+  ];
+  return {
+    row,
+    on: new Date().toISOString().slice(0, 10),
+    figures: withEngines(reported.map(({ engine, figure: text }) => ({ engine, text }))),
+    ...(missed.length > 0 && { missed }),
+  };
 };
 
 const started = performance.now();
-const chosen = process.argv.slice(2).map(Number);
+const print = (line: string) => process.stdout.write(`${line}\n`);
+const {
+  values: { page: onlyThePage },
+  positionals,
+} = parseArgs({ allowPositionals: true, options: { page: { type: 'boolean', default: false } } });
+const chosen = positionals.map(Number);
 if (!chosen.every((row) => FAULT_ROWS.some((each) => each.row === row))) {
-  process.stderr.write(`npm run faults [-- ROW …], rows 1 to ${FAULT_ROWS.length}\n`);
+  process.stderr.write(`npm run faults [-- ROW … | --page], rows 1 to ${FAULT_ROWS.length}\n`);
   process.exit(2);
 }
+if (onlyThePage) {
+  writeFaultPage();
+  process.exit();
+}
+
 const rows = FAULT_ROWS.filter(({ row }) => chosen.length === 0 || chosen.includes(row));
 const alone = rows.filter((each) => each.alone);
 const together = rows.filter((each) => !each.alone);
@@ -132,17 +123,14 @@ const tested = await runRows('alone', alone, 1);
 tested.push(...(await runRows('together', together, AT_ONCE)));
 
 const figures = readFigures();
-const made = new Map(
-  rows.map(({ row, fault, holds }) => [
-    row,
-    `| ${[row, fault, holds, verdictOf(row, tested), figuresOf(row, figures), WHEN].join(' | ')} |`,
-  ]),
-);
-writeTable(made);
+const results = rows.flatMap(({ row }) => resultOf(row, tested, figures) ?? []);
+const machine = `${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
+storeResults({ machine, results }, chosen.length === 0);
+writeFaultPage();
 
-const print = (line: string) => process.stdout.write(`${line}\n`);
-for (const line of made.values()) print(line);
-for (const { row, failures } of tested)
-  for (const failure of failures) print(`row ${row} failed: ${failure}`);
+for (const { row, figures: lines, missed = [] } of results) {
+  print(`${row}: ${missed.length === 0 ? 'kept' : 'not kept'}`);
+  for (const line of [...missed.map((each) => `missed: ${each}`), ...lines]) print(`  ${line}`);
+}
 print(`${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
-if (rows.some(({ row }) => verdictOf(row, tested) !== 'holds')) process.exitCode = 1;
+if (results.length < rows.length || results.some(({ missed }) => missed)) process.exitCode = 1;

@@ -26,5 +26,7 @@ export const notesOf = (rows: Row[]): string => {
     return note ? [`**${heading}.** ${note}`] : [];
   });
   const untold = missed.filter((heading) => !known.has(heading));
-  return [...told, ...(untold.length > 0 ? [`Not looked into yet: ${untold.join('; ')}.`] : [])].join('\n\n');
+  return [...told, ...(untold.length > 0 ? [`Not investigated yet: ${untold.join('; ')}.`] : [])].join(
+    '\n\n',
+  );
 };

@@ -168,7 +168,7 @@ interface Deadline {
   leftMs: number;
 }
 
-/** Every answer comes within 5 s, not counting the time the body takes to arrive: docs/contract.md. */
+/** Every response comes within 5 s, counted from the end of the request's body (docs/contract.md): 4.5 s and some time to write it. */
 export const DEADLINE_MS = 4_500;
 
 const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };

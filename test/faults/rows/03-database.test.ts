@@ -128,7 +128,7 @@ const expectInTime = (load: Load): string => {
   expect(load.answers.filter(({ status }) => !ALLOWED.includes(status))).toEqual([]);
   expectWithin(refusedMs, REFUSED_WITHIN_MS);
   expectWithin(anyMs, ANSWERED_WITHIN_MS);
-  return `${load.acknowledged} acknowledged, 0 lost; 503 within ${seconds(refusedMs)}, slowest answer ${seconds(anyMs)}`;
+  return `${load.acknowledged} acknowledged, 0 lost; 503 within ${seconds(refusedMs)}, slowest response ${seconds(anyMs)}`;
 };
 
 describe('PostgreSQL under load', () => {

@@ -115,7 +115,7 @@ it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EAC
   const [baseline, loaded] = [percentile(lags.alone, 0.99), percentile(lags.beside, 0.99)];
   measured(
     6,
-    `${lags.beside.length} events of healthy receivers: p99 ${loaded} ms, ${baseline} ms without the others; ${waiting} still wait`,
+    `${lags.beside.length} events of healthy receivers: p99 ${loaded} ms, ${baseline} ms without the others; ${waiting} still waiting`,
   );
   expect(Number(waiting)).toBeGreaterThan(0);
   if (effort(false, true)) expect(loaded).toBeLessThanOrEqual(MOST_TIMES_THE_BASELINE * baseline);

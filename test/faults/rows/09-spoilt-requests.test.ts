@@ -267,7 +267,7 @@ it(`spoilt requests at every endpoint are refused in the shape of errors (seed $
   const { clockMs, workMs } = await watched.longestBlock(server);
   measured(
     9,
-    `${targets.length} endpoints (${WRITES} bodies each at the external API, ${ADMIN_WRITES} at the admin API), ${taken + refused} requests of which ${refused} refused, ${large.length} bodies of 100 MB: 0 answers of 500 or above, event loop blocked ${clockMs.toFixed(0)} ms at most (${workMs.toFixed(0)} ms of work)`,
+    `${targets.length} endpoints (${WRITES} bodies each at the external API, ${ADMIN_WRITES} at the admin API), ${taken + refused} requests of which ${refused} refused, ${large.length} bodies of 100 MB: 0 responses of 5xx, event loop blocked ${clockMs.toFixed(0)} ms at most (${workMs.toFixed(0)} ms of work)`,
   );
   // In the suites the machine is busy with others, and the clock counts them too.
   expect(FULL ? clockMs : workMs).toBeLessThanOrEqual(100);

@@ -177,5 +177,5 @@ it("every route with an id takes another shop's, another kind's, a deleted and a
   }
   expect(unlike).toEqual([]);
   expect(await dump(t)).toEqual(before);
-  measured(11, `${routes.length} routes, ${asked} ids, 0 told apart`);
+  measured(11, `${routes.length} routes, ${asked} ids, 0 distinguishable`);
 });

@@ -93,5 +93,5 @@ it(`${ROUNDS} keys revoked or replaced under load: none is good for a request th
     expect(followers.filter(({ status }) => status !== 200)).toEqual([]);
     refused += callers.seen.afterwards.length;
   }
-  measured(12, `${ROUNDS} keys, ${refused} requests begun afterwards, 0 accepted`);
+  measured(12, `${ROUNDS} keys, ${refused} requests that began afterwards, 0 accepted`);
 });

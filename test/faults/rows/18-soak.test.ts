@@ -194,7 +194,14 @@ it(`${SOAK_MS / 1000} s of mixed load leave nothing behind`, {
       expectFlat('MB held', resident),
       expectFlat('file descriptors', files, MOST_GROWTH_FILES),
     ];
-    measured(18, `${requests} requests, 0 failed; ${events} events, outbox empty; ${figures.join('; ')}`);
+    const residentGrowth = growthPerHour(resident.filter(({ atMs }) => atMs >= WARM_UP_MS));
+    measured(
+      18,
+      `${requests} requests, 0 failed; ${events} events, outbox empty; ${figures.join('; ')}`,
+      residentGrowth < MOST_GROWTH_MB
+        ? undefined
+        : `resident memory grew by ${residentGrowth.toFixed(0)} MB an hour`,
+    );
   }
   expect((await server.stop()).status).toBe(0);
   expect(server.stderr).not.toMatch(/Error|^ +at /m);

@@ -9,7 +9,9 @@ import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
 const refused: string[] = [];
-afterAll(() => measured(19, `${refused.join(', ')}: one line or a 503 each, and it goes on once mended`));
+afterAll(() =>
+  measured(19, `${refused.join(', ')}: one line or a 503 each, and the service continues once it is fixed`),
+);
 
 const DAMAGES: [string, (key: string) => string | null][] = [
   ['missing', () => null],
