@@ -15,7 +15,7 @@ import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 
 // A backup is gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
 //
-//   {"handback":"backup","format":1,"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-initial-schema"],"keyChecks":["…"]}
+//   {"handback":"backup","format":1,"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-schema"],"keyChecks":["…"]}
 //   {"table":"shops","columns":["id",…]}
 //   ["019a8c1e-…",…]
 //   … the other rows, the other tables …

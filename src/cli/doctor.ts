@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Blocker } from '../db/database.ts';
 import { isLockTimeout, isUnavailable, reasonOf } from '../db/database-errors.ts';
-import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
+import { knownMigrations, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { detectPooler } from '../db/open.ts';
 import { connectionRoom, findBlockers } from '../db/postgres/activity.ts';
 import { connectionsOf } from '../db/postgres/pools.ts';
@@ -110,13 +110,13 @@ const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const applied = await reading.migrations();
   const unknown = unknownMigration(applied);
   if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
-  const waiting = MIGRATIONS.filter((name) => !applied.includes(name));
+  const waiting = knownMigrations().filter((name) => !applied.includes(name));
   if (waiting.length > 0)
     return warn(
       `${waiting.length} wait, from ${waiting[0]} on: the next start applies them, or handback migrate`,
     );
   const problem = await wrongSchema(reading.db, SCHEMA_DIALECTS[reading.engine]);
-  return problem ? wrong(problem) : ok(`up to date (${MIGRATIONS.at(-1)})`);
+  return problem ? wrong(problem) : ok(`up to date (${applied.at(-1)})`);
 };
 
 const POOLERS: Record<PoolerMode, Finding> = {

@@ -1,7 +1,7 @@
 import { expiringKeys } from '../api-clients/store.ts';
 import { readSchedule } from '../backup/schedule.ts';
 import { isUnavailable } from '../db/database-errors.ts';
-import { MIGRATIONS, NOT_SET_UP } from '../db/migrate.ts';
+import { knownMigrations, NOT_SET_UP } from '../db/migrate.ts';
 import { type Reading, withSnapshot } from '../db/transfer.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { type Config, readConfig, type SettingInForce, VERSION } from '../service/config.ts';
@@ -39,7 +39,7 @@ export const status = async (json: boolean | undefined): Promise<void> => {
 const lookAtAny = async (reading: Reading, config: Config) => {
   const applied = await reading.migrations();
   if (applied.length === 0) throw new CliFailure(NOT_SET_UP);
-  const missing = MIGRATIONS.filter((name) => !applied.includes(name));
+  const missing = knownMigrations().filter((name) => !applied.includes(name));
   const schema = { newest: applied.at(-1) ?? null, missing };
   return look(reading, config, schema).catch((error) => {
     if (missing.length === 0 || isUnavailable(error)) throw error;

@@ -18,18 +18,12 @@ export const NOT_WAITING = {
 
 type WaitingRow = Pick<ReturnRow, 'status_since' | 'due_from' | keyof typeof NOT_WAITING>;
 
-/** Since when; null: it does not wait. The release before 0005 moves a return and clears nothing, so what began in an earlier status is over. */
-const waitingSince = ({ waiting_since, status_since }: WaitingRow): number | null =>
-  waiting_since !== null && waiting_since >= status_since ? waiting_since : null;
+const dueFromOf = ({ status_since, due_from }: WaitingRow): number => due_from ?? status_since;
 
-const dueFromOf = ({ status_since, due_from }: WaitingRow): number => Math.max(status_since, due_from ?? 0);
-
-export const viewWaiting = (row: WaitingRow): Omit<StaffWaitingFor, 'note'> | null => {
-  const since = waitingSince(row);
-  return since === null || row.waiting_for === null
+export const viewWaiting = (row: WaitingRow): Omit<StaffWaitingFor, 'note'> | null =>
+  row.waiting_since === null || row.waiting_for === null
     ? null
-    : { what: row.waiting_for, until: isoOrNull(row.waiting_until), since: toIso(since) };
-};
+    : { what: row.waiting_for, until: isoOrNull(row.waiting_until), since: toIso(row.waiting_since) };
 
 export const viewWaitingForStaff = (row: WaitingRow): StaffWaitingFor | null => {
   const waiting = viewWaiting(row);
@@ -47,7 +41,7 @@ export const waitingStep = (
     throw new ServiceError('MOVE_NOT_ALLOWED', {
       message: `The return is ${before.status}, so its work waits for nothing any more.`,
     });
-  const since = waitingSince(before);
+  const since = before.waiting_since;
   if (wanted === null) {
     if (since === null) return null;
     const set = { ...NOT_WAITING, due_from: dueFromOf(before) + at - since };
@@ -73,14 +67,13 @@ type DueRow = WaitingRow & Pick<ReturnRow, 'status' | 'erased_at'>;
 /** When a return is overdue in its status; null where that has no target, and while it waits. What has ended is never overdue. */
 export const dueAtOf = (targets: Targets, row: DueRow): number | null => {
   const days = targets.get(row.status);
-  return days === undefined || row.erased_at !== null || waitingSince(row) !== null
+  return days === undefined || row.erased_at !== null || row.waiting_since !== null
     ? null
     : dueFromOf(row) + days * DAY_MS;
 };
 
-/** As `waitingSince`, of returns that are not erased. */
-export const IS_WAITING = sql<SqlBool>`waiting_since >= status_since`;
-export const IS_NOT_WAITING = sql<SqlBool>`(waiting_since is null or waiting_since < status_since)`;
+export const IS_WAITING = sql<SqlBool>`waiting_since is not null`;
+export const IS_NOT_WAITING = sql<SqlBool>`waiting_since is null`;
 
 const targetParam = (status: string): string => `target ${status}`;
 
@@ -100,6 +93,5 @@ export const dueAtBy = (statuses: string[], params: Record<string, unknown>): Ra
     (status) => sql`when ${sql.lit(status)} then cast(${params[targetParam(status)]} as bigint)`,
   );
   return sql<number | null>`case when ${IS_WAITING} then null
-    else (case when due_from > status_since then due_from else status_since end)
-      + (case status ${sql.join(targets, sql` `)} end) end`;
+    else coalesce(due_from, status_since) + (case status ${sql.join(targets, sql` `)} end) end`;
 };

@@ -194,37 +194,6 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect(types).toEqual(['CREATED', 'WAITING_SET', 'STATUS_CHANGED']);
   });
 
-  it('is over where an earlier release, which does not know it, changed the status', async ({
-    t,
-    admin,
-    staff,
-  }) => {
-    const id = await create(t);
-    await targetOf(admin, start, 1);
-    const { since } = (await staff.put(own(id), PART)).body.waitingFor;
-    const status_since = Date.parse(since) + 1;
-    await t.ctx.db
-      .updateTable(table as 'offline_repairs')
-      .set({ status_since, updated_at: status_since, due_from: Date.parse(since) - 5 })
-      .where('id', '=', id)
-      .execute();
-    const shown = (await staff.get(`${path}/${id}`)).body;
-    expect([shown.waitingFor, shown.dueAt]).toEqual([null, new Date(status_since + DAY_MS).toISOString()]);
-    for (const [query, found] of [
-      ['waitingFor=any', 0],
-      ['waitingFor=PART', 0],
-      ['waitingFor=none', 1],
-    ] as const)
-      expect([query, await numbersOf(staff, path, query)]).toHaveProperty('1.length', found);
-    expect((await staff.get('/overview')).body[figures]).toMatchObject({ waiting: 0 });
-    await advance(t, DAY_MS + HOUR_MS, admin, staff);
-    expect(await numbersOf(staff, path, 'overdue=true')).toEqual(['01']);
-    // What is left of it is no wait that goes on.
-    expect((await staff.delete(own(id))).body.waitingFor).toBe(null);
-    const again = (await staff.put(own(id), PART)).body;
-    expect(again.waitingFor.since).toBe(again.updatedAt);
-  });
-
   it('is listed by what it waits for, and every figure of it is a list', async ({ t, admin, staff }) => {
     await targetOf(admin, start, 1);
     const ids: string[] = [];

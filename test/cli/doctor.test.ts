@@ -194,7 +194,7 @@ describe('doctor', () => {
     const db = lookInto(env);
     await sql`delete from kysely_migration where name >= '0001'`.execute(db);
     expect(await doctor(env)).toMatchObject({
-      migrations: { state: 'warn', message: expect.stringContaining('0001-initial-schema') },
+      migrations: { state: 'warn', message: expect.stringContaining('0001-schema') },
       data: { state: 'warn' },
     });
     await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '')`.execute(db);

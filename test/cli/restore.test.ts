@@ -16,6 +16,7 @@ import {
   sharedBackup,
 } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
+import { addMigration } from '../support/database.ts';
 import { ENGINE } from '../support/harness.ts';
 import { cli, type Env, lookInto, migratedDatabase, SECRET_KEY, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
@@ -82,7 +83,7 @@ describe('a restore refuses', () => {
       );
     const newer = withHeader('newer', '"],"keyChecks"', '","9999-future"],"keyChecks"');
     expect(await failing(['restore', newer], target)).toMatch(/newer release/);
-    const preRelease = withHeader('pre-release', '0001-initial-schema', '0001-initial');
+    const preRelease = withHeader('pre-release', '0001-schema', '0001-initial-schema');
     expect(await failing(['restore', preRelease], target)).toMatch(/pre-release version/);
     const format = withHeader('format', '"format":1', '"format":2');
     expect(await failing(['restore', format], target)).toMatch(/format 2.*newer release/);
@@ -186,6 +187,19 @@ describe('a restore', () => {
     expect((await server.get('/usage')).status).toBe(200);
     if (ENGINE === 'sqlite')
       expect(await failing(['restore', file], target)).toMatch(/another Handback serves from/);
+  });
+
+  it("migrates an older release's backup", async () => {
+    const { file, key } = await backedUp();
+    addMigration('0002-colour', async (db) => {
+      await sql`alter table shops add column colour text default 'green'`.execute(db);
+    });
+    const target = await emptyOn(ENGINE);
+    expect(await restore(file, target)).toMatchObject({ verified: true });
+    const { rows } = await sql`select colour from shops`.execute(lookInto(target));
+    expect(rows).toEqual([{ colour: 'green' }]);
+    const server = await startServer(target, { key });
+    expect((await server.get('/usage')).status).toBe(200);
   });
 
   if (ENGINE !== 'sqlite') return;

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Database, Db } from '../../src/db/database.ts';
+import { CHANGES, type SchemaChange } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Env, migratedDatabase } from './process.ts';
@@ -17,6 +18,14 @@ export const openEngine = async (): Promise<Database> => {
   const database = openOn(await migratedDatabase());
   await database.migrate();
   return database;
+};
+
+/** Until the test ends, this process is a later release, which has one more migration. */
+export const addMigration = (name: string, change: SchemaChange): void => {
+  CHANGES[name] = change;
+  onTestFinished(() => {
+    delete CHANGES[name];
+  });
 };
 
 export const holdConnections = async (...pools: Db[]): Promise<() => Promise<void>> => {

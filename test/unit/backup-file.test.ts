@@ -21,7 +21,7 @@ const HEADER = {
   service: '1.0.0',
   engine: 'sqlite' as const,
   madeAt: '2026-11-01T00:00:00.000Z',
-  migrations: ['0001-initial-schema'],
+  migrations: ['0001-schema'],
   keyChecks: [],
 };
 

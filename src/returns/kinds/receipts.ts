@@ -21,13 +21,10 @@ const itemsOf = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', 
 export const hasCredit = ({ status }: Pick<TradeReturnRow, 'status'>): boolean =>
   CREDIT_STATUSES.includes(status);
 
-/**
- * By line; null: none yet. A return that was received has figures for all of its lines: where they are missing, a release that
- * counted nothing received it, in full.
- */
-const figuresOf = (row: TradeReturnRow, items: Item[]): (Figures | null)[] => {
-  const counted = row.receipts === null ? [] : parseJsonColumn('receipts', row.receipts);
-  return items.map((item, i) => counted[i] ?? (hasCredit(row) ? inFull(item) : null));
+/** By line; null: none yet. */
+const figuresOf = ({ receipts }: TradeReturnRow, items: Item[]): (Figures | null)[] => {
+  const counted = receipts === null ? [] : parseJsonColumn('receipts', receipts);
+  return items.map((_, i) => counted[i] ?? null);
 };
 
 /** The items as they are shown. */
@@ -80,7 +77,7 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
     const note = named.get(i + 1)?.note;
     return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
   });
-  // Of a return that is received, lines that never came have figures too: without them they would count in full.
+  // Once the return is received, a line that never came has figures too: a correction to 0 then changes nothing.
   const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
   const isDifferent = after.some((_, i) => !isSame(i));
   return { receipts: JSON.stringify(stored), told, isDifferent, isComplete };

@@ -3,8 +3,10 @@ import type { SchemaChange, SchemaDialect } from '../migrate.ts';
 
 // Rows that are written with every creation or move carry no foreign keys: shops and clients are deleted after all their rows, the
 // action that writes has just read both, and the key checks would lock the shop's row under load.
-export const initialSchema: SchemaChange = async (db, engine) => {
-  const subjects = [shops, people, returns, events, installation].map((subject) => subject(engine));
+export const createSchema: SchemaChange = async (db, engine) => {
+  const subjects = [shops, people, returns, events, personalData, installation].map((subject) =>
+    subject(engine),
+  );
   for (const statement of subjects.flatMap((text) => text.split(/;\n/)))
     if (statement.trim()) await sql.raw(statement).execute(db);
   if (engine.search === 'trigrams') await addTrigrams(db, engine.notice);
@@ -35,7 +37,8 @@ create table target_days (
 create table api_clients (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), name text not null,
   key_hash text not null unique, webhook_url text, webhook_secret text not null,
-  last_used_at bigint, revoked_at bigint, replaced_by ${id}, created_at bigint not null
+  last_used_at bigint, revoked_at bigint, replaced_by ${id}, created_at bigint not null,
+  rights text not null default 'write', expires_at bigint, events text
 );
 create index api_clients_shop on api_clients (shop_id, created_at);
 `;
@@ -46,9 +49,11 @@ create table users (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), email text not null unique, name text,
   role text not null, password_hash text not null, last_sign_in_at bigint, factor_secret text, factor_since bigint,
   factor_step bigint not null default 0, factor_removals integer not null default 0, password_exposed_at bigint,
-  created_at bigint not null
+  created_at bigint not null, provider_issuer text, provider_subject text, email_by_holder bigint not null default 0
 );
 create index users_shop on users (shop_id);
+-- Both are null for people who never signed in at the identity provider, and nulls differ from each other.
+create unique index users_provider on users (provider_issuer, provider_subject);
 create table recovery_codes (
   user_id ${id} not null references users (id) on delete cascade, code_hash text not null,
   constraint recovery_codes_pkey primary key (user_id, code_hash)
@@ -59,13 +64,14 @@ create table departed_people (
 create table sessions (
   user_id ${id} not null references users (id) on delete cascade, token_hash text primary key not null, id text not null,
   created_at bigint not null, expires_at bigint not null, wrong_passwords integer not null default 0,
-  proved_at bigint not null, browser text, address text not null, last_used_at bigint not null
+  proved_at bigint not null, browser text, address text not null, last_used_at bigint not null,
+  through_provider bigint not null default 0
 );
 create index sessions_user on sessions (user_id);
 create index sessions_expiry on sessions (expires_at);
 create table access_links (
   user_id ${id} not null references users (id) on delete cascade, token_hash text primary key not null,
-  expires_at bigint not null
+  expires_at bigint not null, confirms_email bigint not null default 0
 );
 create index access_links_user on access_links (user_id);
 create index access_links_expiry on access_links (expires_at);
@@ -85,6 +91,10 @@ create table audit_log (
 );
 -- Ids rise with time, so this is also a shop's log in order.
 create index audit_log_shop on audit_log (shop_id, id);
+-- What a former employee did, and what was done with their account.
+create index audit_log_subject on audit_log (subject_id);
+create index audit_log_actor on audit_log (actor_id) where actor_id is not null;
+create index audit_log_address on audit_log (id) where address is not null;
 create table saved_views (
   id ${id} primary key not null, shop_id ${id} not null references shops (id),
   user_id ${id} references users (id) on delete cascade,
@@ -97,10 +107,14 @@ create index saved_views_user on saved_views (user_id);
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
 type ReturnTable = (typeof KINDS)[number];
 
-/** What is open, spelt as statements spell it (`returns/store.ts`), so that they find the indexes of open returns. */
+/** Spelt as the statements spell it (`returns/store.ts`, `personal-data/erase.ts`), so that they find the partial indexes. */
 const IS_OPEN: Record<ReturnTable, string> = {
-  offline_repairs: `status <> 'OFFLINE_CLOSED'`,
-  trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,
+  offline_repairs: `status <> 'OFFLINE_CLOSED' and erased_at is null`,
+  trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED' and erased_at is null`,
+};
+const IS_FORGETTABLE: Record<ReturnTable, string> = {
+  offline_repairs: `erased_at is null and status in ('OFFLINE_RESOLVED', 'OFFLINE_CLOSED')`,
+  trade_returns: `erased_at is null and status in ('TRADE_REJECTED', 'TRADE_RESOLVED')`,
 };
 
 const returns = ({ id, search }: SchemaDialect): string => {
@@ -109,16 +123,20 @@ const returns = ({ id, search }: SchemaDialect): string => {
   status text not null, status_since bigint not null, assignee_id ${id}, external_ref text, external_source text,
   customer_email text not null, customer_name text not null, customer_phone text,
   created_at bigint not null, updated_at bigint not null`;
+  const waiting =
+    'waiting_for text, waiting_until bigint, waiting_since bigint, waiting_note text, due_from bigint';
   return `
 create table offline_repairs (${common},
   order_number text not null, search_text text not null default '', faulty_item text not null, serial_number text,
   fault_description text not null, store_id text not null, replacement_sku text, notes text, is_dangerous integer not null,
-  tracking_number text, carrier_name text, offline_disposition text, assigned_to_id text, repair_notes text
+  tracking_number text, carrier_name text, offline_disposition text, assigned_to_id text, repair_notes text,
+  erased_at bigint, ${waiting}
 );
 create table trade_returns (${common},
   trade_order_number text not null, search_text text not null, company_name text not null, company_id text not null,
   reason text not null, items text not null, shipping_address text not null, order_date text,
-  customer_notes text, fault_description text, additional_comment text
+  customer_notes text, fault_description text, additional_comment text,
+  receipts text, credit_amount text, erased_at bigint, ${waiting}
 );
 ${KINDS.map(returnIndexes).join('')}
 create index offline_repairs_order on offline_repairs (shop_id, order_number, number);
@@ -138,6 +156,11 @@ create table timeline (
   actor_type text not null, actor_id ${id}, actor_name text not null, from_status text, to_status text, note text,
   data text not null, constraint timeline_pkey primary key (rma_id, at)
 );
+-- Corrections keep old values, by which a customer is found too.
+create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED';
+-- The entries of one person in all timelines. The second is the id in {"assigneeId":"…"}, as personal-data/erasures.ts spells it.
+create index timeline_person on timeline (actor_id) where actor_type = 'USER';
+create index timeline_assignee on timeline (substr(data, 16, 36)) where type = 'ASSIGNED';
 create table idempotency_keys (
   client_id ${id} not null, key text not null, body_hash text not null, answer text not null, created_at bigint not null,
   constraint idempotency_keys_pkey primary key (client_id, key)
@@ -154,11 +177,17 @@ create index ${kind}_status on ${kind} (shop_id, status, number, created_at);
 create index ${kind}_updated on ${kind} (shop_id, updated_at);
 create index ${kind}_created on ${kind} (shop_id, created_at);
 create index ${kind}_external_ref on ${kind} (shop_id, external_ref, number) where external_ref is not null;
+create index ${kind}_external_source on ${kind} (shop_id, external_source, number) where external_source is not null;
 create index ${kind}_assignee on ${kind} (shop_id, assignee_id, number) where assignee_id is not null;
 -- With all that open returns are counted and ordered by. Without the status SQLite would not count from it: 480 ms instead of 30
 -- for 80,000 open returns of a million.
 create index ${kind}_open on ${kind} (shop_id, number, assignee_id, created_at, updated_at, status) where ${IS_OPEN[kind]};
-create index ${kind}_waiting on ${kind} (shop_id, status_since, number, status) where ${IS_OPEN[kind]};
+-- Covers what due times are read from: SQLite sorts 100,000 open returns by them in 45 ms instead of 130, and PostgreSQL counts
+-- 80,000 of a million in 35 ms instead of 600.
+create index ${kind}_waiting on ${kind}
+  (shop_id, status_since, number, status, erased_at, due_from, waiting_since, waiting_for, created_at, assignee_id)
+  where ${IS_OPEN[kind]};
+create index ${kind}_forgettable on ${kind} (shop_id, status_since) where ${IS_FORGETTABLE[kind]};
 create index ${kind}_customer on ${kind} (shop_id, lower(customer_email), number);
 `;
 
@@ -220,6 +249,22 @@ create index webhook_deliveries_dropped on webhook_deliveries (client_id, id) wh
 create table webhook_leases (
   client_id ${id} primary key not null, holder text not null, held_until bigint not null
 );
+create table webhook_failures (
+  client_id ${id} primary key not null, since bigint not null, failed_attempts bigint not null,
+  dropped_deliveries bigint not null, last_error text not null, notified_at bigint
+);
+`;
+
+const personalData = ({ id }: SchemaDialect): string => `
+create table forget_rules (
+  shop_id ${id} not null references shops (id), kind text not null, months integer not null,
+  constraint forget_rules_pkey primary key (shop_id, kind)
+);
+create table erasures (
+  subject_id ${id} primary key not null, shop_id ${id} not null, kind text not null, at bigint not null, done_to ${id},
+  failures bigint not null default 0
+);
+create index erasures_unfinished on erasures (failures, subject_id) where done_to is not null;
 `;
 
 const installation = ({ rateLimits, times }: SchemaDialect): string => `
