@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { ablate } from './ablation/ablate.ts';
 import { FULL, QUICK } from './effort.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { LOAD_TOOL } from './load/load.ts';
@@ -78,7 +77,6 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     engine: { type: 'string' },
     page: { type: 'boolean', default: false },
-    ablate: { type: 'boolean', default: false },
   },
 });
 const chosen = (names: string | undefined, name: string): boolean =>
@@ -130,7 +128,6 @@ const sorted = (rows: Row[]): Row[] => {
 // As `npm ci` does: `npm start` runs what was built where no source is newer.
 execFileSync(process.execPath, ['scripts/build-service.mjs'], { stdio: 'inherit' });
 if (options.page) writePage(keptResults());
-else if (options.ablate) await ablate(say, options.only);
 else {
   const results = await measure();
   say(`\n${textTable(results.rows)}\n\n${results.facts.minutes.toFixed(1)} minutes`);

@@ -10,17 +10,8 @@ import type { TestDatabase } from './databases.ts';
 // proxy names, and the load comes from thousands of addresses.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Another copy of the service, or the same without its V8 flags. */
-export interface Program {
-  root: string;
-  flags: boolean;
-}
-
 /** What `npm start` runs, without npm around it. */
-const commandOf = ({ root, flags }: Program): string[] => [
-  join(root, flags ? 'bin/handback.js' : 'src/cli/handback.ts'),
-  'serve',
-];
+const COMMAND = [join(ROOT, 'bin', 'handback.js'), 'serve'];
 
 export interface Service {
   url: string;
@@ -53,10 +44,9 @@ const cpuSecondsOf = (pid: number): number => {
 export const startService = async (
   database: TestDatabase,
   more: Record<string, string> = {},
-  program: Program = { root: ROOT, flags: true },
 ): Promise<Service> => {
   const port = await freePort();
-  const child = await startChild(process.execPath, commandOf(program), /is ready at/, {
+  const child = await startChild(process.execPath, COMMAND, /is ready at/, {
     env: { ...serviceEnv(database, port), ...more },
     listen: 'stderr',
   });

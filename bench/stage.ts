@@ -5,7 +5,7 @@ import { type Databases, openDatabases, type TestDatabase } from './databases.ts
 import type { Effort } from './effort.ts';
 import type { Engine } from './engines.ts';
 import { type SeededRmas, type SeededShop, seedRmas, seedShops } from './seed.ts';
-import { type Program, type Service, startService } from './service.ts';
+import { type Service, startService } from './service.ts';
 import { type Ear, startEar } from './webhooks/ear.ts';
 import { type Receivers, startReceivers } from './webhooks/receivers.ts';
 import { startSilence } from './webhooks/silence.ts';
@@ -65,8 +65,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** With the service as it is, or with another program. */
-export const openStage = (engine: Engine, effort: Effort, program?: Program): Stage => {
+export const openStage = (engine: Engine, effort: Effort): Stage => {
   const ends: (() => Promise<void>)[] = [];
   const made = new Map<string, Promise<unknown>>();
   const once = <Thing>(name: string, make: () => Promise<Thing>): Promise<Thing> => {
@@ -97,7 +96,7 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
       rmas,
       tradeReturns,
     );
-    const service = await startService(database, more, program);
+    const service = await startService(database, more);
     onClose(service.stop);
     return { database, service, rmas: seeded };
   };
@@ -158,7 +157,7 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
           await seedShops(database, MANY_SHOPS, () => null),
           effort.small,
         );
-        const service = await startService(database, {}, program);
+        const service = await startService(database);
         onClose(service.stop);
         return { database, service, rmas, receivers, away, ear, near };
       }),

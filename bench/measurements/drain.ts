@@ -37,7 +37,7 @@ export const drain: Measurement = {
 };
 
 /** Drains a backlog once. */
-export const drained = async (house: WebhookHouse, count: number): Promise<{ perSecond: number }> => {
+const drained = async (house: WebhookHouse, count: number): Promise<{ perSecond: number }> => {
   const { all } = await beginDrain(house, count);
   const seconds = await all;
   await untilSettled(house);

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { MECHANISMS } from '../ablation/mechanisms.ts';
 import { isMet, type Row } from '../measurement.ts';
 import { arithmetic } from './arithmetic.ts';
 import { growthPicture } from './growth-picture.ts';
@@ -62,16 +61,6 @@ const valuesOf = ({ rows, extras }: Results, names: string): string =>
 const aside = ({ extras }: Results, name: string): string =>
   withUnit(extras.asides?.[name] ?? Number.NaN, 'ms');
 
-const mechanisms = (): string => `## What each mechanism gains
-
-What exists only for speed is taken away in a copy of the service, one at a time, and measured in turns with the whole
-(\`npm run bench -- --ablate\`, PostgreSQL). What gains less than 10 % is deleted.
-
-${markdownTable(
-  ['mechanism', 'for', 'gain'],
-  MECHANISMS.map(({ name, purpose, gainPercent }) => [name, purpose, `+${gainPercent} %`]),
-)}`;
-
 const baselines = (results: Results): string => `## Baselines
 
 Each is a process of its own, as fast as it could honestly be made, and has the service's columns and indexes, row sizes and answers, but none
@@ -126,8 +115,6 @@ ${markdownTable(HEAD, rows.map(rowCells))}
 ## Where a goal is not met
 
 ${notesOf(rows)}
-
-${mechanisms()}
 
 ${baselines(results)}
 

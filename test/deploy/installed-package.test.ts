@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeVariant } from '../../bench/ablation/variant.ts';
 import { MALLOC_SETTINGS, V8_FLAGS } from '../../bin/v8-flags.js';
 import { repairBody } from '../support/bodies.ts';
 import { newFolder } from '../support/folders.ts';
@@ -179,8 +188,12 @@ it('the image installs the package without what is for development, and runs as 
 });
 
 it('a checkout in which nothing is built says so, prints no link that leads nowhere, and works', async () => {
-  const { root, remove } = makeVariant([]);
-  onTestFinished(remove);
+  // Below the project, so that packages are found from there.
+  mkdirSync(join(ROOT, 'dist'), { recursive: true });
+  const root = mkdtempSync(join(ROOT, 'dist', 'sources-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const name of ['bin', 'contract', 'src', 'package.json'])
+    cpSync(join(ROOT, name), join(root, name), { recursive: true });
   const env = { DATA_DIR: temporaryFolder() };
   const server = await startServer(env, { program: join(root, 'bin', 'handback.js') });
   await until('it has said so', () => /Not built here: /.test(server.stderr));

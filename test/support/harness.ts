@@ -93,7 +93,7 @@ const checkerOf = (app: FastifyInstance) => {
  * A busy machine takes longer for a request than the service grants it: that is no fault of what a test is about. A test of these limits
  * takes `IMPATIENT` as its settings.
  */
-export const PATIENT = { TIME_LIMIT_FACTOR: '10' };
+const PATIENT = { TIME_LIMIT_FACTOR: '10' };
 export const IMPATIENT = { TIME_LIMIT_FACTOR: '1' };
 
 interface AppOptions {
