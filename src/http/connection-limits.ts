@@ -205,9 +205,9 @@ export const keepDeadlines = (app: FastifyInstance): void => {
     done();
   });
   // Once the answer has started, there is no deadline.
-  app.addHook('onSend', ({ deadline, socket }, _reply, _payload, done) => {
+  app.addHook('onSend', ({ deadline, socket, routeOptions }, _reply, _payload, done) => {
     clearTimeout(deadline?.timer);
-    if ((socket.timeout ?? 0) > app.server.timeout) socket.setTimeout(app.server.timeout);
+    if (routeOptions.config.deadlineMs) socket.setTimeout(app.server.timeout);
     done();
   });
 };

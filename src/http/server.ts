@@ -8,6 +8,7 @@ import {
 } from 'fastify';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Clock } from '../lib/time.ts';
+import { timeLimit } from '../lib/time-limits.ts';
 import type { Config } from '../service/config.ts';
 import type { Metrics } from '../service/metrics.ts';
 import { CONNECTION_LIMITS, keepDeadlines, manageConnections } from './connection-limits.ts';
@@ -50,6 +51,7 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routable(url, config.publicPath),
     ...CONNECTION_LIMITS,
+    connectionTimeout: timeLimit(CONNECTION_LIMITS.connectionTimeout),
   });
 
 /** Gives every answer its request id, and counts, times and logs it. Logs the route, never the address: that may hold a customer's data. */
