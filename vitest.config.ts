@@ -48,6 +48,7 @@ export default defineConfig(({ mode }) => {
       // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
       maxWorkers: 4,
       sequence: { sequencer: LongestFirst },
+      setupFiles: ['test/support/matchers.ts'],
       // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
       isolate: false,
       reporters: [new HandbackReporter()],
@@ -79,7 +80,7 @@ export default defineConfig(({ mode }) => {
             include: mode === 'test' ? JOURNEYS : tests('browser/**/*'),
             env: { ENGINE: 'sqlite', SAME_ADDRESS: 'yes' },
             globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
-            setupFiles: 'test/support/browser-needed.ts',
+            setupFiles: ['test/support/browser-needed.ts'],
           },
         },
         {

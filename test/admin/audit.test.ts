@@ -5,7 +5,7 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { changeDangerousGoods } from '../../src/shops/dangerous-goods.ts';
 import { newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
-import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -98,7 +98,7 @@ describe('the audit log', () => {
 
   it('has exports: by whom, how many of what, and from where', async ({ t, admin, staff }) => {
     const entries = await written(t, admin, async () => {
-      expect((await staff.post('/exports', { kind: 'TRADE_RETURN', count: 17 })).status).toBe(204);
+      expect(await staff.post('/exports', { kind: 'TRADE_RETURN', count: 17 })).toHaveStatus(204);
       const wrong = await staff.post('/exports', { kind: 'OTHER', count: -1 });
       expect(rulesOf(wrong)).toMatchObject({ kind: 'oneOf', count: 'min' });
     });
@@ -195,7 +195,7 @@ describe('the audit log', () => {
 
   it('is for Admins, of their own shop', async ({ t, admin, staff, stranger }) => {
     await admin.put('/dangerous-goods', { rules: ['ACID'] });
-    expectError(await staff.get('/audit-log'), 403, 'ADMIN_REQUIRED');
+    expect(await staff.get('/audit-log')).toFailWith(403, 'ADMIN_REQUIRED');
     const seen = JSON.stringify(await auditLog(stranger));
     for (const own of [t.shop.id, admin.email, 'ACID']) expect(seen).not.toContain(own);
     expect(seen).toContain(stranger.shop.id);

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
 import { auditLog } from '../support/answers.ts';
-import { expectError, newRepair, newTradeReturn, rulesOf } from '../support/api.ts';
+import { newRepair, newTradeReturn, rulesOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
@@ -25,11 +25,11 @@ describe('what a client may do', () => {
   it('is given at creation, changed and kept in the audit log', async ({ t, admin }) => {
     const expiresAt = ahead(t, 40 * DAY_MS);
     const chosen = { rights: ['move-trade-returns', 'write', 'write'], events: ['trade_return.resolved'] };
-    const { status, body } = await admin.post('/clients', { name: 'ERP', ...chosen, expiresAt });
-    expect(status).toBe(201);
+    const answer = await admin.post('/clients', { name: 'ERP', ...chosen, expiresAt });
+    expect(answer).toHaveStatus(201);
     const shown = { rights: ['write', 'move-trade-returns'], events: ['trade_return.resolved'], expiresAt };
-    expect(body).toMatchObject({ ...shown, keyStatus: 'ACTIVE' });
-    const change = async (more: object) => (await admin.patch(`/clients/${body.id}`, more)).body;
+    expect(answer.body).toMatchObject({ ...shown, keyStatus: 'ACTIVE' });
+    const change = async (more: object) => (await admin.patch(`/clients/${answer.body.id}`, more)).body;
     expect(await change({})).toMatchObject(shown);
     expect(await change({ rights: null, events: null })).toMatchObject(shown);
     expect(await change({ rights: [] })).toMatchObject({ ...shown, rights: [] });
@@ -90,7 +90,7 @@ describe('a key that is replaced with an overlap', () => {
     const before = await newRepair(t, {}, { key: old.apiKey });
     const oldKeyUntil = ahead(t, DAY_MS);
     const replaced = await admin.post(`/clients/${old.id}/replace`, { oldKeyUntil });
-    expect(replaced.status).toBe(201);
+    expect(replaced).toHaveStatus(201);
     const next = replaced.body;
     expect(next).toMatchObject({ name: 'ERP', webhookUrl: URL_A, ...settings, expiresAt: null });
     const { items } = (await admin.get('/clients')).body;
@@ -110,8 +110,8 @@ describe('a key that is replaced with an overlap', () => {
       [before, ...made].map(({ id }) => [id, next.id]),
     );
     t.clock.advance(DAY_MS);
-    expectError(await t.get('/usage', { key: old.apiKey }), 401);
-    expect((await t.get('/usage', { key: next.apiKey })).status).toBe(200);
+    expect(await t.get('/usage', { key: old.apiKey })).toFailWith(401);
+    expect(await t.get('/usage', { key: next.apiKey })).toHaveStatus(200);
   });
 
   it('is sent nothing itself, also where only one of the two has a URL', async ({ t, admin }) => {
@@ -124,21 +124,21 @@ describe('a key that is replaced with an overlap', () => {
     const last = (await replace(next.id, { webhookUrl: null })).body;
     for (const { apiKey } of [old, next, last]) await newRepair(t, {}, { key: apiKey });
     expect((await deliveriesOf(t)).map(({ rma_id }) => rma_id)).toEqual([one.id]);
-    expectError(await admin.post(`/clients/${next.id}/test-event`), 409, 'NO_WEBHOOK');
+    expect(await admin.post(`/clients/${next.id}/test-event`)).toFailWith(409, 'NO_WEBHOOK');
   });
 
   it('cannot be changed or prolonged, and ends at once when it is revoked', async ({ t, admin }) => {
     const oldKeyUntil = ahead(t, DAY_MS);
     const replaced = await admin.post(`/clients/${t.client.id}/replace`, { oldKeyUntil });
-    expect(replaced.status).toBe(201);
+    expect(replaced).toHaveStatus(201);
     const later = { expiresAt: ahead(t, 300 * DAY_MS) };
     const refused = await admin.patch(`/clients/${t.client.id}`, later);
-    expectError(refused, 409, 'CLIENT_REPLACED');
+    expect(refused).toFailWith(409, 'CLIENT_REPLACED');
     expect(refused.body.message).toContain(replaced.body.id);
-    expectError(await admin.post(`/clients/${t.client.id}/replace`), 409, 'CLIENT_REPLACED');
-    expect((await t.get('/usage')).status).toBe(200);
-    expect((await admin.post(`/clients/${t.client.id}/revoke`)).status).toBe(200);
-    expectError(await t.get('/usage'), 401);
+    expect(await admin.post(`/clients/${t.client.id}/replace`)).toFailWith(409, 'CLIENT_REPLACED');
+    expect(await t.get('/usage')).toHaveStatus(200);
+    expect(await admin.post(`/clients/${t.client.id}/revoke`)).toHaveStatus(200);
+    expect(await t.get('/usage')).toFailWith(401);
     expect((await auditLog(admin, 'CLIENT_REPLACED'))[0].data).toMatchObject({ oldKeyUntil });
   });
 
@@ -149,20 +149,20 @@ describe('a key that is replaced with an overlap', () => {
       admin.post(`/clients/${id}/replace`, { oldKeyUntil });
     for (const wrong of [ahead(t, 30 * DAY_MS + 60_000), ahead(t, -1)])
       expect(rulesOf(await replace(old.id, wrong))).toEqual({ oldKeyUntil: 'format' });
-    expect((await replace(old.id, ahead(t, 29 * DAY_MS))).status).toBe(201);
+    expect(await replace(old.id, ahead(t, 29 * DAY_MS))).toHaveStatus(201);
     const { items } = (await admin.get('/clients')).body;
     expect(items.find(({ id }: { id: string }) => id === old.id).expiresAt).toBe(soon);
     await admin.post(`/clients/${t.client.id}/revoke`);
-    expectError(await replace(t.client.id, soon), 409, 'CLIENT_REVOKED');
-    expect((await admin.post(`/clients/${t.client.id}/replace`)).status).toBe(201);
+    expect(await replace(t.client.id, soon)).toFailWith(409, 'CLIENT_REVOKED');
+    expect(await admin.post(`/clients/${t.client.id}/replace`)).toHaveStatus(201);
   });
 
   it('of a chain keeps its own end when the next one is replaced at once', async ({ t, admin }) => {
     const oldKeyUntil = ahead(t, DAY_MS);
     const next = (await admin.post(`/clients/${t.client.id}/replace`, { oldKeyUntil })).body;
     const last = (await admin.post(`/clients/${next.id}/replace`)).body;
-    expect((await t.get('/usage')).status).toBe(200);
-    expectError(await t.get('/usage', { key: next.apiKey }), 401);
+    expect(await t.get('/usage')).toHaveStatus(200);
+    expect(await t.get('/usage', { key: next.apiKey })).toFailWith(401);
     const { items } = (await admin.get('/clients')).body;
     expect(items).toMatchObject([{ replacedBy: last.id }, { replacedBy: last.id }, { replacedBy: null }]);
   });

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
 import { atOnce, pluck } from '../support/answers.ts';
-import { expectError, ISO } from '../support/api.ts';
+import { ISO } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -14,19 +14,17 @@ const it = itWith(sharedHarness());
 describe('API clients', () => {
   it('are created with a key and a secret that are shown this once, and work', async ({ t, admin }) => {
     const made = await admin.post('/clients', { name: ' ERP ', webhookUrl: 'https://1.1.1.1/hook' });
-    expect(made).toMatchObject({
-      status: 201,
-      body: {
-        name: 'ERP',
-        webhookUrl: 'https://1.1.1.1/hook',
-        lastUsedAt: null,
-        revokedAt: null,
-        replacedBy: null,
-        apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
-        webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
-      },
+    expect(made).toHaveStatus(201);
+    expect(made.body).toMatchObject({
+      name: 'ERP',
+      webhookUrl: 'https://1.1.1.1/hook',
+      lastUsedAt: null,
+      revokedAt: null,
+      replacedBy: null,
+      apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
+      webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
     });
-    expect((await t.get('/offline-repairs', { key: made.body.apiKey })).status).toBe(200);
+    expect(await t.get('/offline-repairs', { key: made.body.apiKey })).toHaveStatus(200);
 
     const body = await until('the use is noted', async () => {
       const { body } = await admin.get('/clients');
@@ -58,22 +56,22 @@ describe('API clients', () => {
     ['nonsense', 'whole web address'],
   ] as const)('refuse %s as a new or edited webhook URL', async ([webhookUrl, words], { t, admin }) => {
     const made = await admin.post('/clients', { name: 'ERP', webhookUrl });
-    expect(made.status).toBe(400);
+    expect(made).toHaveStatus(400);
     expect(made.body.errors).toEqual([
       { field: 'webhookUrl', rule: 'address', message: expect.stringContaining(words) },
     ]);
     expect((await admin.get('/clients')).body.items).toHaveLength(1);
-    expect((await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).status).toBe(400);
+    expect(await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).toHaveStatus(400);
   });
 
   it('are revoked for good: the key fails on the next request', async ({ t, admin }) => {
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
     const revoked = await admin.post(`/clients/${t.client.id}/revoke`);
     expect(revoked.body.revokedAt).toMatch(ISO);
-    expect((await t.get('/offline-repairs')).status).toBe(401);
+    expect(await t.get('/offline-repairs')).toHaveStatus(401);
     expect((await admin.post(`/clients/${t.client.id}/revoke`)).body.revokedAt).toBe(revoked.body.revokedAt);
     for (const change of [{ name: 'Back again' }, { webhookUrl: 'https://1.1.1.1/hook' }, {}])
-      expectError(await admin.patch(`/clients/${t.client.id}`, change), 409, 'CLIENT_REVOKED');
+      expect(await admin.patch(`/clients/${t.client.id}`, change)).toFailWith(409, 'CLIENT_REVOKED');
     const { body } = await admin.get('/clients');
     expect(body.items).toMatchObject([{ id: t.client.id, name: 'Till', webhookUrl: null }]);
   });
@@ -113,7 +111,7 @@ describe('a test event', () => {
     const admin = await newPerson(t);
     const client = await t.addReceiver(receiver.url);
     const sent = await admin.post(`/clients/${client.id}/test-event`);
-    expect(sent.status).toBe(201);
+    expect(sent).toHaveStatus(201);
     expect(sent.body).toMatchObject({ event: 'webhook.test', status: 'PENDING', rmaId: null });
     const [one] = await receiver.got(1);
     const signature = createHmac('sha256', client.webhookSecret).update(one?.bytes ?? '');
@@ -133,9 +131,9 @@ describe('a test event', () => {
       ['a', 'b'].map((name) => admin.post('/clients', { name, webhookUrl: `https://1.1.1.1/${name}` })),
     );
     const send = (nth: number) => admin.post(`/clients/${made[nth % 2]?.body.id}/test-event`);
-    for (let nth = 0; nth < 10; nth += 1) expect((await send(nth)).status).toBe(201);
+    for (let nth = 0; nth < 10; nth += 1) expect(await send(nth)).toHaveStatus(201);
     const refused = await send(10);
-    expectError(refused, 429);
+    expect(refused).toFailWith(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });
@@ -146,16 +144,14 @@ it('a shop has a hundred active clients at most', async ({ t, admin }) => {
   const room = 100 - (await active());
   // Two more than there is room for, at the same time.
   const made = await atOnce(room + 2, (i) => admin.post('/clients', { name: `Till ${i}` }));
-  const refused = made.filter(({ status }) => status !== 201);
-  expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
-    Array(2).fill([409, 'TOO_MANY_CLIENTS']),
-  );
+  expect(made).toHaveStatuses({ 201: room, 409: 2 });
+  for (const answer of made) if (answer.status === 409) expect(answer).toFailWith(409, 'TOO_MANY_CLIENTS');
   expect(await active()).toBe(100);
   const one = made.find(({ status }) => status === 201)?.body.id;
-  expect((await admin.post(`/clients/${one}/replace`, {})).status).toBe(201);
-  expect((await admin.post(`/clients/${t.client.id}/revoke`, {})).status).toBe(200);
-  expect((await admin.post('/clients', { name: 'In its place' })).status).toBe(201);
+  expect(await admin.post(`/clients/${one}/replace`, {})).toHaveStatus(201);
+  expect(await admin.post(`/clients/${t.client.id}/revoke`, {})).toHaveStatus(200);
+  expect(await admin.post('/clients', { name: 'In its place' })).toHaveStatus(201);
   // Replacing a revoked client adds an active one.
-  expectError(await admin.post(`/clients/${t.client.id}/replace`, {}), 409, 'TOO_MANY_CLIENTS');
+  expect(await admin.post(`/clients/${t.client.id}/replace`, {})).toFailWith(409, 'TOO_MANY_CLIENTS');
   expect(await active()).toBe(100);
 });

@@ -5,7 +5,7 @@ import { findRelated } from '../../src/returns/search.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newPerson } from '../support/admin.ts';
 import { auditLog } from '../support/answers.ts';
-import { expectError, rulesOf, staffOf, UNKNOWN_ID } from '../support/api.ts';
+import { rulesOf, staffOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, sharedHarness } from '../support/harness.ts';
@@ -28,7 +28,7 @@ describe('a move of staff who say what they saw', () => {
     const now = (await ana.post(`${REPAIRS}/${id}/close`, {})).body;
 
     const stale = await ben.post(`${REPAIRS}/${id}/begin-repair?seen=${updatedAt}`, { repairNotes: 'N' });
-    expectError(stale, 409, 'EDIT_CONFLICT');
+    expect(stale).toFailWith(409, 'EDIT_CONFLICT');
     expect((await ben.get(`${REPAIRS}/${id}`)).body).toEqual(now);
     const anyway = await ben.post(`${REPAIRS}/${id}/begin-repair?seen=${now.updatedAt}`, {
       repairNotes: 'N',
@@ -37,10 +37,10 @@ describe('a move of staff who say what they saw', () => {
     // Tracking is a move too.
     await t.post(`${REPAIRS}/${id}/tracking`, { trackingNumber: 'JD1', carrierName: 'DHL' });
     const tracked = await ben.post(`${REPAIRS}/${id}/close?seen=${anyway.body.updatedAt}`, {});
-    expectError(tracked, 409, 'EDIT_CONFLICT');
-    expect((await ben.post(`${REPAIRS}/${id}/close?seen=yesterday`, {})).status).toBe(400);
+    expect(tracked).toFailWith(409, 'EDIT_CONFLICT');
+    expect(await ben.post(`${REPAIRS}/${id}/close?seen=yesterday`, {})).toHaveStatus(400);
     // Programs do not send it.
-    expect((await t.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).status).toBe(400);
+    expect(await t.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).toHaveStatus(400);
   });
 
   it('goes through after notes and corrections, of either kind', async ({ t, staff }) => {
@@ -51,15 +51,21 @@ describe('a move of staff who say what they saw', () => {
       const { id, updatedAt } = (await t.post(path, body)).body;
       await staff.post(`${path}/${id}/notes`, { note: 'Called' });
       await staff.post(`${path}/${id}/correct`, { customerName: 'Ada P.' });
-      expect((await staff.post(`${path}/${id}/${move}?seen=${updatedAt}`, {})).status).toBe(200);
+      expect(await staff.post(`${path}/${id}/${move}?seen=${updatedAt}`, {})).toHaveStatus(200);
     }
   });
 
   it('of a trade return is refused first because it is not open any more', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(RETURNS, tradeBody())).body;
     await staff.post(`${RETURNS}/${id}/approve`, {});
-    expectError(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {}), 409, 'EDIT_CONFLICT');
-    expectError(await staff.post(`${RETURNS}/${id}/approve?seen=${updatedAt}`, {}), 409, 'MOVE_NOT_ALLOWED');
+    expect(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {})).toFailWith(
+      409,
+      'EDIT_CONFLICT',
+    );
+    expect(await staff.post(`${RETURNS}/${id}/approve?seen=${updatedAt}`, {})).toFailWith(
+      409,
+      'MOVE_NOT_ALLOWED',
+    );
   });
 });
 
@@ -74,7 +80,7 @@ describe('a correction', () => {
       customerPhone: '+351 21 000',
       serialNumber: 'SN-l',
     });
-    expect(corrected.status).toBe(200);
+    expect(corrected).toHaveStatus(200);
     const { updatedAt } = corrected.body;
     expect(corrected.body).toEqual({
       ...created,
@@ -138,12 +144,12 @@ describe('a correction', () => {
       ['orderNumber', 'SO-1', 'unknown'],
     ] as const)
       expect(rulesOf(await correct({ [field]: value }))).toEqual({ [field]: rule });
-    expect((await correct({ customerName: 'Bea', seen: updatedAt })).status).toBe(200);
-    expectError(await correct({ customerName: 'Cleo', seen: updatedAt }), 409, 'EDIT_CONFLICT');
+    expect(await correct({ customerName: 'Bea', seen: updatedAt })).toHaveStatus(200);
+    expect(await correct({ customerName: 'Cleo', seen: updatedAt })).toFailWith(409, 'EDIT_CONFLICT');
     expect((await correct({ customerName: 'Cleo' })).body.customerName).toBe('Cleo');
-    expectError(await staff.post(`${REPAIRS}/${UNKNOWN_ID}/correct`, { customerName: 'X' }), 404);
+    expect(await staff.post(`${REPAIRS}/${UNKNOWN_ID}/correct`, { customerName: 'X' })).toFailWith(404);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    expectError(await correct({ customerName: 'Dora' }), 403, 'READ_ONLY');
+    expect(await correct({ customerName: 'Dora' })).toFailWith(403, 'READ_ONLY');
   });
 });
 

@@ -4,7 +4,7 @@ import { eraseEmployeeStep } from '../../src/personal-data/erasures.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { auditLog } from '../support/answers.ts';
-import { expectError, ISO, newRepair, UNKNOWN_ID } from '../support/api.ts';
+import { ISO, newRepair, UNKNOWN_ID } from '../support/api.ts';
 import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -29,7 +29,7 @@ const leaver = async (t: Harness, admin: Person, { isFresh = false } = {}) => {
   await admin.patch(`/users/${person.id}`, { name: 'Gone Married', email: AFTER });
   await change(person, 'resolve', { offlineDisposition: 'WRITE_OFF' });
   await person.post('/session', { email: AFTER, password: 'wrong, and written down' });
-  expect((await admin.delete(`/users/${person.id}`)).status).toBe(204);
+  expect(await admin.delete(`/users/${person.id}`)).toHaveStatus(204);
   if (!isFresh) t.clock.advance(90_000);
   return { id: person.id, repair };
 };
@@ -47,7 +47,7 @@ describe('a former employee', () => {
     const { id } = await leaver(t, admin);
     const shown = { id, email: AFTER, removedAt: expect.stringMatching(ISO), erasing: false };
     expect((await admin.get('/former-employees')).body).toEqual({ items: [shown] });
-    expect((await erase(admin, id)).status).toBe(204);
+    expect(await erase(admin, id)).toHaveStatus(204);
     expect((await admin.get('/former-employees')).body).toEqual({ items: [] });
   });
 
@@ -82,7 +82,7 @@ describe('a former employee', () => {
 
   it('is erased once, however often that is asked for', async ({ t, admin }) => {
     const { id } = await leaver(t, admin);
-    for (let i = 0; i < 3; i += 1) expect((await erase(admin, id)).status).toBe(204);
+    for (let i = 0; i < 3; i += 1) expect(await erase(admin, id)).toHaveStatus(204);
     expect(await auditLog(admin, 'FORMER_EMPLOYEE_ERASED')).toHaveLength(1);
   });
 
@@ -154,9 +154,9 @@ describe('a former employee', () => {
       [admin, UNKNOWN_ID],
       [admin, 'x'],
     ] as const)
-      expectError(await erase(by, whom), 404, 'FORMER_EMPLOYEE_NOT_FOUND');
+      expect(await erase(by, whom)).toFailWith(404, 'FORMER_EMPLOYEE_NOT_FOUND');
     expect((await stranger.get('/former-employees')).body).toEqual({ items: [] });
     expect(await namesLeft(t)).toEqual(NAMES);
-    expectError(await staff.get('/former-employees'), 403, 'ADMIN_REQUIRED');
+    expect(await staff.get('/former-employees')).toFailWith(403, 'ADMIN_REQUIRED');
   });
 });

@@ -6,7 +6,7 @@ import { offerSetUp } from '../../src/staff/links.ts';
 import { LANES } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
-import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
+import { ISO, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
 import { turnOn } from '../support/second-factor.ts';
@@ -32,15 +32,19 @@ describe('an invitation', () => {
     const admin = await newPerson(t);
     const made = await admin.post('/users', INVITED);
     const email = 'grace@example.com';
-    expect(made).toMatchObject({
-      status: 201,
-      body: { email, name: 'Grace Muller', lastSignInAt: null, secondFactor: false, mailed: false },
+    expect(made).toHaveStatus(201);
+    expect(made.body).toMatchObject({
+      email,
+      name: 'Grace Muller',
+      lastSignInAt: null,
+      secondFactor: false,
+      mailed: false,
     });
     expect(made.body.linkExpiresAt).toMatch(ISO);
     expect(made.body.link).toMatch(/^https:\/\/returns\.example\.com\/admin\/link#[0-9a-f]{64}$/);
     const token = tokenOf(made);
     // No sign-in works before.
-    expectError(await signIn(t, email, ''.padEnd(8)), 401);
+    expect(await signIn(t, email, ''.padEnd(8))).toFailWith(401);
 
     expect((await check(t, token)).body).toEqual({
       shop: { name: 'Test shop' },
@@ -50,10 +54,10 @@ describe('an invitation', () => {
     expect(rulesOf(await use(t, token, { password: 'short' }))).toEqual({ password: 'minLength' });
     const used = await use(t, token);
     expect(used.body.user).toMatchObject({ email, role: 'STAFF' });
-    expect((await adminCaller(t, cookieFrom(used)).get('/session')).status).toBe(200);
-    expectError(await use(t, token), 410, 'LINK_EXPIRED');
-    expectError(await check(t, token), 410, 'LINK_EXPIRED');
-    expect((await signIn(t, email, NEW_PASSWORD)).status).toBe(200);
+    expect(await adminCaller(t, cookieFrom(used)).get('/session')).toHaveStatus(200);
+    expect(await use(t, token)).toFailWith(410, 'LINK_EXPIRED');
+    expect(await check(t, token)).toFailWith(410, 'LINK_EXPIRED');
+    expect(await signIn(t, email, NEW_PASSWORD)).toHaveStatus(200);
 
     const [grace] = (await admin.get('/users')).body.items;
     expect(grace.lastSignInAt).toMatch(ISO);
@@ -75,24 +79,24 @@ describe('a new link for a person of the team', () => {
     const person = await newPerson(t, { role: 'STAFF' });
     const invited = await admin.post('/users', INVITED);
     const first = await admin.post(`/users/${person.id}/link`);
-    expect(first.status).toBe(201);
+    expect(first).toHaveStatus(201);
     const second = tokenOf(await admin.post(`/users/${person.id}/link`));
     const again = tokenOf(await admin.post(`/users/${invited.body.id}/link`));
-    expectError(await check(t, tokenOf(first)), 410, 'LINK_EXPIRED');
-    expectError(await check(t, tokenOf(invited)), 410, 'LINK_EXPIRED');
+    expect(await check(t, tokenOf(first))).toFailWith(410, 'LINK_EXPIRED');
+    expect(await check(t, tokenOf(invited))).toFailWith(410, 'LINK_EXPIRED');
     t.clock.advance(HOUR_MS - 60_000);
     // Sessions elsewhere end, and so do the failures that locked the person out.
     for (let i = 0; i < 10; i += 1) await signIn(t, person.email, 'wrong password', '198.51.100.7');
-    expectError(await signIn(t, person.email, PASSWORD, '198.51.100.7'), 429);
-    expect((await use(t, second, {}, '198.51.100.7')).status).toBe(200);
-    expectError(await person.get('/session'), 401);
-    expect((await signIn(t, person.email, NEW_PASSWORD, '198.51.100.7')).status).toBe(200);
+    expect(await signIn(t, person.email, PASSWORD, '198.51.100.7')).toFailWith(429);
+    expect(await use(t, second, {}, '198.51.100.7')).toHaveStatus(200);
+    expect(await person.get('/session')).toFailWith(401);
+    expect(await signIn(t, person.email, NEW_PASSWORD, '198.51.100.7')).toHaveStatus(200);
     t.clock.advance(71 * HOUR_MS);
-    expect((await check(t, again)).status).toBe(200);
+    expect(await check(t, again)).toHaveStatus(200);
     t.clock.advance(60_000);
     for (const answer of [await check(t, again), await use(t, again)])
-      expectError(answer, 410, 'LINK_EXPIRED');
-    expect((await admin.get('/session')).status).toBe(401);
+      expect(answer).toFailWith(410, 'LINK_EXPIRED');
+    expect(await admin.get('/session')).toHaveStatus(401);
   });
 
   it('ends when the person is removed, gets another e-mail or another password', async ({ t, admin }) => {
@@ -104,16 +108,16 @@ describe('a new link for a person of the team', () => {
     for (const [what, end] of Object.entries(change)) {
       const { id } = await newUser(t, { role: 'STAFF' });
       const token = tokenOf(await admin.post(`/users/${id}/link`));
-      expect((await admin.patch(`/users/${id}`, { name: what })).status).toBe(200);
-      expect((await check(t, token)).status, what).toBe(200);
+      expect(await admin.patch(`/users/${id}`, { name: what })).toHaveStatus(200);
+      expect(await check(t, token), what).toHaveStatus(200);
       await end(id);
-      expectError(await check(t, token), 410, 'LINK_EXPIRED');
-      expectError(await use(t, token), 410, 'LINK_EXPIRED');
+      expect(await check(t, token)).toFailWith(410, 'LINK_EXPIRED');
+      expect(await use(t, token)).toFailWith(410, 'LINK_EXPIRED');
     }
     const person = await newPerson(t, { role: 'STAFF' });
     const token = tokenOf(await admin.post(`/users/${person.id}/link`));
     await person.put('/session/password', { currentPassword: PASSWORD, newPassword: NEW_PASSWORD });
-    expectError(await check(t, token), 410, 'LINK_EXPIRED');
+    expect(await check(t, token)).toFailWith(410, 'LINK_EXPIRED');
   });
 
   it('works for one of several who use it at the same time', async ({ t, admin }) => {
@@ -121,9 +125,9 @@ describe('a new link for a person of the team', () => {
     const token = tokenOf(await admin.post(`/users/${id}/link`));
     const passwords = ['first password', 'second password', 'third password', 'fourth password'];
     const answers = await Promise.all(passwords.map((password) => use(t, token, { password })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
+    expect(answers).toHaveStatuses({ 200: 1, 410: 3 });
     const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? '';
-    expect((await signIn(t, email, winner)).status).toBe(200);
+    expect(await signIn(t, email, winner)).toHaveStatus(200);
   });
 });
 
@@ -137,7 +141,7 @@ describe('whoever has the link of a person with a second factor', () => {
     await turnOn(t, person);
     const token = tokenOf(await admin.post(`/users/${person.id}/link`));
     const release = await LANES.known.take();
-    expectError(await use(t, token), 401, 'SECOND_FACTOR_REQUIRED');
+    expect(await use(t, token)).toFailWith(401, 'SECOND_FACTOR_REQUIRED');
     release();
     clock.advance(60_000);
     const codes: string[] = [];
@@ -155,14 +159,14 @@ it('guessing links is stopped after thirty a minute from one address; others go 
   const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
   const ip = '198.51.100.9';
   const guesses = await atOnce(30, (i) => check(t, String(i).padStart(64, '0'), ip));
-  for (const answer of guesses) expectError(answer, 410, 'LINK_EXPIRED');
+  for (const answer of guesses) expect(answer).toFailWith(410, 'LINK_EXPIRED');
   for (const answer of [await check(t, token, ip), await use(t, token, {}, ip)]) {
-    expectError(answer, 429);
+    expect(answer).toFailWith(429);
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
-  expect((await check(t, token)).status).toBe(200);
+  expect(await check(t, token)).toHaveStatus(200);
   for (const nonsense of ['x', 'É'.repeat(64), `${token}0`, token.toUpperCase().slice(1)])
-    expectError(await check(t, nonsense), 410, 'LINK_EXPIRED');
+    expect(await check(t, nonsense)).toFailWith(410, 'LINK_EXPIRED');
   expect(rulesOf(await check(t, ''))).toEqual({ token: 'notEmpty' });
 });
 
@@ -197,7 +201,7 @@ it('a link used several times at once creates one shop with one Admin', async ()
       adminCaller(t).post('/set-up', { ...WISHES, email, token }),
     ),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  expect(answers).toHaveStatuses({ 201: 1, 409: 2 });
   const entries = await t.ctx.db.selectFrom('audit_log').select(['action', 'address']).execute();
   expect(entries.map(({ action }) => action).sort()).toEqual(['SHOP_CREATED', 'USER_CREATED']);
   expect(entries.every(({ address }) => address !== null)).toBe(true);
@@ -209,10 +213,10 @@ it('a set-up that fails leaves nothing behind, and the link good', async () => {
   const token = await offerSetUp(t.ctx);
   await sql`alter table users rename to users_away`.execute(t.ctx.db);
   const failed = await adminCaller(t).post('/set-up', { ...WISHES, token }, { unchecked: true });
-  expect(failed.status).toBe(500);
+  expect(failed).toHaveStatus(500);
   await sql`alter table users_away rename to users`.execute(t.ctx.db);
   expect(await rowsOf(t)).toEqual({ shops: 0, users: 0, tokens: 1 });
-  expect((await adminCaller(t).post('/set-up', { ...WISHES, token })).status).toBe(201);
+  expect(await adminCaller(t).post('/set-up', { ...WISHES, token })).toHaveStatus(201);
   expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
 });
 
@@ -227,7 +231,7 @@ it('the link is good for one hour; a check says so, and says truly that there is
   expect(await check(first)).toEqual([204, undefined]);
   t.clock.advance(60_000);
   expect(await check(first)).toEqual([403, 'SETUP_LINK_INVALID']);
-  expect((await adminCaller(t).post('/set-up', { ...WISHES, token: first })).status).toBe(403);
+  expect(await adminCaller(t).post('/set-up', { ...WISHES, token: first })).toHaveStatus(403);
   const second = await offerSetUp(t.ctx);
   expect(await check(second)).toEqual([204, undefined]);
   expect(await check(first)).toEqual([403, 'SETUP_LINK_INVALID']);
@@ -235,5 +239,5 @@ it('the link is good for one hour; a check says so, and says truly that there is
   await createShop(t.ctx, OPERATOR, { name: 'Demo shop', plan: 'SCALE' });
   expect(await check(second)).toEqual([409, 'ALREADY_SET_UP']);
   expect(await offerSetUp(t.ctx)).toBeNull();
-  expect((await adminCaller(t).post('/set-up', { ...WISHES, token: second })).status).toBe(409);
+  expect(await adminCaller(t).post('/set-up', { ...WISHES, token: second })).toHaveStatus(409);
 });

@@ -4,7 +4,7 @@ import { LANES } from '../../src/staff/passwords.ts';
 import { rememberAddress } from '../../src/staff/sessions.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { atOnce, auditLog, repeatedly } from '../support/answers.ts';
-import { expectError, stopClock } from '../support/api.ts';
+import { stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
@@ -23,7 +23,7 @@ const address = (i: number) => `203.0.${i >> 8}.${i & 255}`;
 const attempt = (t: Harness, email: string, password: string, ip?: string, device: string | null = null) =>
   adminCaller(t, device).post('/session', { email, password }, ip ? { ip } : {});
 const failures = async (t: Harness, count: number, email: (i: number) => string, ip = IP) => {
-  for (let i = 0; i < count; i += 1) expectError(await attempt(t, email(i), 'wrong password', ip), 401);
+  for (let i = 0; i < count; i += 1) expect(await attempt(t, email(i), 'wrong password', ip)).toFailWith(401);
 };
 /** Ten at once, until there are so many: strangers have ten sign-ins a second. */
 const manyFailures = async (
@@ -38,16 +38,15 @@ const manyFailures = async (
   };
   for (let done = 0; done < count; done += 10) {
     clock.advance(1000);
-    for (const answer of await atOnce(10, (i) => fail(done + i))) expectError(answer, 401);
+    for (const answer of await atOnce(10, (i) => fail(done + i))) expect(answer).toFailWith(401);
   }
   clock.advance(1000);
 };
 const expectLocked = (answer: Answer, seconds?: number) => {
-  expectError(answer, 429);
+  expect(answer).toFailWith(429);
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   if (seconds) expect(Number(answer.headers.get('retry-after'))).toBe(seconds);
 };
-const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 
 describe('ten failures for one e-mail from one address', () => {
   it('lock that pair for 15 minutes, also with the right password; other addresses go on', async ({ t }) => {
@@ -60,9 +59,9 @@ describe('ten failures for one e-mail from one address', () => {
     clock.advance(LOCK_MS - 1000);
     expectLocked(await attempt(t, email, PASSWORD, IP), 1);
     expectLocked(await attempt(t, email.toUpperCase(), PASSWORD, IP), 1);
-    expect((await attempt(t, email, PASSWORD, OTHER_IP)).status).toBe(200);
+    expect(await attempt(t, email, PASSWORD, OTHER_IP)).toHaveStatus(200);
     clock.advance(1000);
-    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+    expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
   });
 
   if (ENGINE === 'sqlite')
@@ -70,8 +69,8 @@ describe('ten failures for one e-mail from one address', () => {
       const other = await newUser(t);
       await failures(t, 10, () => person.email);
       expectLocked(await attempt(t, person.email, PASSWORD, IP));
-      expect((await person.get('/session')).status).toBe(200);
-      expect((await attempt(t, other.email, PASSWORD, IP)).status).toBe(200);
+      expect(await person.get('/session')).toHaveStatus(200);
+      expect(await attempt(t, other.email, PASSWORD, IP)).toHaveStatus(200);
     });
 
   if (ENGINE === 'sqlite')
@@ -80,9 +79,10 @@ describe('ten failures for one e-mail from one address', () => {
       const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
       await failures(t, 10, () => email);
       expectLocked(await attempt(t, email, PASSWORD, IP));
-      expect((await attempt(t, email, PASSWORD, IP, device)).status).toBe(200);
+      expect(await attempt(t, email, PASSWORD, IP, device)).toHaveStatus(200);
       // It has ten guesses of its own, and no more.
-      for (let i = 0; i < 10; i += 1) expectError(await attempt(t, email, 'wrong password', IP, device), 401);
+      for (let i = 0; i < 10; i += 1)
+        expect(await attempt(t, email, 'wrong password', IP, device)).toFailWith(401);
       expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
     });
 
@@ -93,9 +93,9 @@ describe('ten failures for one e-mail from one address', () => {
       const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
       expect(own.split('.')[0]).not.toBe(till.split('.')[0]);
       for (let i = 0; i < 10; i += 1)
-        expectError(await attempt(t, email, 'wrong password', OTHER_IP, till), 401);
+        expect(await attempt(t, email, 'wrong password', OTHER_IP, till)).toFailWith(401);
       expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, till));
-      expect((await attempt(t, email, PASSWORD, undefined, own)).status).toBe(200);
+      expect(await attempt(t, email, PASSWORD, undefined, own)).toHaveStatus(200);
     });
 
   if (ENGINE === 'sqlite')
@@ -103,7 +103,7 @@ describe('ten failures for one e-mail from one address', () => {
       const { email } = await newUser(t);
       for (let round = 0; round < 3; round += 1) {
         await failures(t, 9, () => email);
-        expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+        expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
       }
       await failures(t, 10, () => email);
       expectLocked(await attempt(t, email, PASSWORD, IP));
@@ -116,13 +116,13 @@ describe('ten failures for one e-mail from one address', () => {
       await failures(t, 9, () => email);
       clock.advance(LOCK_MS);
       await failures(t, 9, () => email);
-      expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+      expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
     });
 
   it('are no more when guesses come side by side', async ({ t }) => {
     const { email } = await newUser(t);
     const answers = await atOnce(20, (i) => attempt(t, email, `guess number ${i}`, IP));
-    expect(statusesOf(answers).sort()).toEqual([...Array(10).fill(401), ...Array(10).fill(429)]);
+    expect(answers).toHaveStatuses({ 401: 10, 429: 10 });
     expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
@@ -131,7 +131,7 @@ describe('ten failures for one e-mail from one address', () => {
       for (let i = 0; i < 10; i += 1)
         await failures(t, 1, () => 'nobody@example.com', `2001:db8:1:2::${i + 1}`);
       expectLocked(await attempt(t, 'Nobody@example.com', PASSWORD, '2001:db8:1:2:ffff::1'));
-      expectError(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:3::1'), 401);
+      expect(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:3::1')).toFailWith(401);
     });
 
   it('do not lock for an hour when the clock is set back by one', async ({ t }) => {
@@ -139,7 +139,7 @@ describe('ten failures for one e-mail from one address', () => {
     await failures(t, 10, () => email);
     expectLocked(await attempt(t, email, PASSWORD, IP));
     t.clock.advance(-HOUR_MS);
-    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+    expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
   });
 });
 
@@ -155,7 +155,7 @@ it('right passwords all succeed, however many come at once for one e-mail and fr
   await failures(t, 9, () => first);
   emails.push(...Array(14).fill(first));
   const answers = await Promise.all(emails.map((each) => attempt(t, each, PASSWORD, IP)));
-  expect(statusesOf(answers)).toEqual(Array(29).fill(200));
+  expect(answers).toHaveStatuses({ 200: 29 });
 });
 
 describe('a hundred failures', () => {
@@ -178,14 +178,14 @@ describe('a hundred failures', () => {
     expect(forged).not.toBe(device);
     expectLocked(await attempt(t, email, PASSWORD, undefined, forged));
     // The same browser elsewhere, another browser at the same address, and one that two people share.
-    expect((await attempt(t, email, PASSWORD, undefined, device)).status).toBe(200);
-    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+    expect(await attempt(t, email, PASSWORD, undefined, device)).toHaveStatus(200);
+    expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
     const shared = deviceFrom(await attempt(t, stranger.email, PASSWORD, IP, device));
-    expect((await attempt(t, email, PASSWORD, undefined, shared)).status).toBe(200);
+    expect(await attempt(t, email, PASSWORD, undefined, shared)).toHaveStatus(200);
     // A person who is signed in changes their password all the same.
     const change = { currentPassword: PASSWORD, newPassword: 'a better password' };
-    expect((await person.put('/session/password', change)).status).toBe(200);
-    expect((await attempt(t, stranger.email, PASSWORD)).status).toBe(200);
+    expect(await person.put('/session/password', change)).toHaveStatus(200);
+    expect(await attempt(t, stranger.email, PASSWORD)).toHaveStatus(200);
   });
 
   if (ENGINE === 'sqlite')
@@ -193,7 +193,7 @@ describe('a hundred failures', () => {
       const known = await newUser(t);
       const stranger = await newUser(t);
       const clock = stopClock();
-      expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
+      expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
       // Of people, whose passwords cost little to check here, and of unknown addresses.
       const people = await atOnce(90, () => newUser(t));
       // An address without a session calls sixty times a minute.
@@ -202,8 +202,8 @@ describe('a hundred failures', () => {
         clock.advance(60_000);
       }
       expectLocked(await attempt(t, stranger.email, PASSWORD, IP));
-      expect((await attempt(t, stranger.email, PASSWORD, OTHER_IP)).status).toBe(200);
-      expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
+      expect(await attempt(t, stranger.email, PASSWORD, OTHER_IP)).toHaveStatus(200);
+      expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
     });
 });
 
@@ -223,13 +223,13 @@ if (ENGINE === 'sqlite')
     const ends = async (change: () => Promise<Answer>, code?: () => string) => {
       const before = device;
       const answer = await change();
-      expect(answer.status).toBeLessThan(300);
+      expect(answer).toHaveStatus(200, 201, 204);
       clock.advance(30_000);
       expectLocked(await signIn(before, code?.()));
       const renewed = /handback_device=[^;]+/.exec(answer.headers.getSetCookie().join())?.[0];
       if (!renewed) return;
       const again = await signIn(renewed, code?.());
-      expect(again.status).toBe(200);
+      expect(again).toHaveStatus(200);
       device = deviceFrom(again);
       self = adminCaller(t, `${cookieFrom(again)}; ${device}`);
     };
@@ -259,7 +259,7 @@ it('sign-ins have an entry each, refused ones one per person, address and 15 min
   const admin = await newPerson(t);
   const user = await newUser(t, { role: 'STAFF' });
   const { email } = user;
-  expect((await attempt(t, email, PASSWORD, OTHER_IP)).status).toBe(200);
+  expect(await attempt(t, email, PASSWORD, OTHER_IP)).toHaveStatus(200);
   clock.advance(1000);
   await failures(t, 10, () => email);
   clock.advance(1000);
@@ -309,19 +309,13 @@ describe('a flood of sign-ins', () => {
       const person = await newPerson(t);
       const known = await attempt(t, person.email, PASSWORD, IP);
       const device = deviceFrom(known);
-      const answers: { status: number; ms: number; retryAfter: string | null }[] = [];
+      const answers: Answer[] = [];
       let sent = 0;
       const end = repeatedly(12, async () => {
         sent += 1;
         const ip = from(sent);
-        const { value, ms } = await timed(() =>
-          adminCaller(t).post(
-            '/session',
-            { email: `nobody-${sent}@example.com`, password: 'wrong' },
-            { ip, waitsForStrangers: false },
-          ),
-        );
-        answers.push({ status: value.status, ms, retryAfter: value.headers.get('retry-after') });
+        const body = { email: `nobody-${sent}@example.com`, password: 'wrong' };
+        answers.push(await adminCaller(t).post('/session', body, { ip, waitsForStrangers: false }));
       });
       await until('the flood is on', () => answers.length > 50);
       const slowest: number[] = [];
@@ -332,18 +326,19 @@ describe('a flood of sign-ins', () => {
           () => person.post('/session/proof', { password: PASSWORD }),
         ]) {
           const { value, ms } = await timed(ask);
-          expect(value.status).toBeLessThan(300);
+          expect(value).toHaveStatus(200, 204);
           slowest.push(ms);
         }
       await end();
       // A second in operation; here the flood itself runs in the same process.
       expect(Math.max(...slowest)).toBeLessThan(scaled(3_000));
       // What is too much is refused, and the log has no line of an error for it.
-      for (const { status } of answers) expect([401, 429, 503]).toContain(status);
-      for (const { status, retryAfter } of answers)
-        if (status === 429) expect(retryAfter).toMatch(/^[1-9]\d*$/);
+      for (const answer of answers) {
+        expect(answer).toHaveStatus(401, 429, 503);
+        if (answer.status === 429) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      }
       expect(t.logs.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
-      expect((await t.get('/healthz')).status).toBe(200);
+      expect(await t.get('/healthz')).toHaveStatus(200);
     },
   );
 
@@ -356,9 +351,9 @@ describe('a flood of sign-ins', () => {
       await attempt(t, person.email, PASSWORD, IP),
       await person.post('/session/proof', { password: PASSWORD }),
     ];
-    expect(statusesOf(known)).toEqual([200, 200, 204]);
+    expect(known).toHaveStatuses([200, 200, 204]);
     release();
-    expectError(await stranger, 401);
+    expect(await stranger).toFailWith(401);
   });
 
   it('leaves strangers ten a second in all, and sixty a minute of one /48', async ({ t }) => {
@@ -366,7 +361,7 @@ describe('a flood of sign-ins', () => {
     const tried = async (count: number, from: (i: number) => string) => {
       const ask = (i: number) => attempt(t, `nobody-${i}@example.com`, 'wrong', from(i));
       // On a slow machine some of those who were let in wait too long.
-      return statusesOf(await atOnce(count, ask)).filter((status) => status !== 429).length;
+      return (await atOnce(count, ask)).filter(({ status }) => status !== 429).length;
     };
     expect(await tried(25, ofMany)).toBe(10);
     clock.advance(1000);
@@ -389,11 +384,11 @@ describe('a flood of sign-ins', () => {
       // Each sign-in without a cookie makes another browser, with a share of its own.
       for (let i = 0; i < 5; i += 1) devices.push(deviceFrom(await attempt(t, email, PASSWORD, address(i))));
       clock.advance(60_000);
-      const statuses: number[] = [];
+      const answers: Answer[] = [];
       for (let i = 0; i < 70; i += 1)
-        statuses.push((await attempt(t, email, PASSWORD, address(i), devices[i % devices.length])).status);
-      expect(statuses).toEqual([...Array(60).fill(200), ...Array(10).fill(429)]);
+        answers.push(await attempt(t, email, PASSWORD, address(i), devices[i % devices.length]));
+      expect(answers).toHaveStatuses([...Array(60).fill(200), ...Array(10).fill(429)]);
       clock.advance(60_000);
-      expect((await attempt(t, email, PASSWORD, IP, devices[0])).status).toBe(200);
+      expect(await attempt(t, email, PASSWORD, IP, devices[0])).toHaveStatus(200);
     });
 });

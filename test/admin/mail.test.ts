@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { adminCaller, newPerson, newUser } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
-import { expectError, UNKNOWN_ID } from '../support/api.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
 import { type MailServer, mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
@@ -46,20 +46,25 @@ describe('where mails are sent', () => {
     const { email, id } = await newUser(t);
     await sql`update users set last_sign_in_at = 1 where id = ${id}`.execute(t.ctx.db);
     const [known, unknown] = [await ask(t, email.toUpperCase()), await ask(t, 'nobody@example.com')];
-    for (const { status, body } of [known, unknown])
-      expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
+    for (const answer of [known, unknown]) {
+      expect(answer).toHaveStatus(202);
+      expect(answer.body).toEqual({ accepted: true });
+    }
     const mail = await until('the link comes', () => mails.received[0]);
     expect(mail.to).toEqual([email]);
     const token = tokenIn(mail.text);
     expect(mail.text).toContain(`${PUBLIC_URL}/admin/link#${token}`);
 
     // Asking again mails another and ends none: strangers can ask too. Three an hour, and no more.
-    for (let i = 0; i < 4; i += 1) expect((await ask(t, email)).status).toBe(202);
+    for (let i = 0; i < 4; i += 1) expect(await ask(t, email)).toHaveStatus(202);
     await until('three mails came', () => mails.received.length === 3);
     const signedIn = await adminCaller(t).post('/links/use', { token, password: 'a better password' });
-    expect(signedIn.status).toBe(200);
+    expect(signedIn).toHaveStatus(200);
     for (const { text } of mails.received.slice(0, 3))
-      expectError(await adminCaller(t).post('/links/check', { token: tokenIn(text) }), 410, 'LINK_EXPIRED');
+      expect(await adminCaller(t).post('/links/check', { token: tokenIn(text) })).toFailWith(
+        410,
+        'LINK_EXPIRED',
+      );
     // The fourth tells them that their password was changed.
     await until('the notice comes', () => mails.received[3]?.text.includes('Your password was changed.'));
     expect(mails.received).toHaveLength(4);
@@ -69,8 +74,8 @@ describe('where mails are sent', () => {
     const { mails, t } = await mailing();
     const admin = await newPerson(t);
     // Three for an unknown address, and a hundred for people whom the shop does not have.
-    for (let i = 0; i < 4; i += 1) expect((await ask(t, 'grace@example.com')).status).toBe(202);
-    for (let i = 0; i < 100; i += 1) expectError(await admin.post(`/users/${UNKNOWN_ID}/link`), 404);
+    for (let i = 0; i < 4; i += 1) expect(await ask(t, 'grace@example.com')).toHaveStatus(202);
+    for (let i = 0; i < 100; i += 1) expect(await admin.post(`/users/${UNKNOWN_ID}/link`)).toFailWith(404);
     const made = await admin.post('/users', { email: 'grace@example.com', role: 'STAFF' });
     expect(made.body.mailed).toBe(true);
     await ask(t, 'grace@example.com', '198.51.100.9');
@@ -104,9 +109,9 @@ describe('where mails are sent', () => {
   it('asking is stopped after twenty an hour from one address', async () => {
     const { t } = await mailing();
     for (let i = 0; i < 20; i += 1)
-      expect((await ask(t, `nobody-${i}@example.com`, '198.51.100.7')).status).toBe(202);
-    expectError(await ask(t, 'nobody@example.com', '198.51.100.7'), 429);
-    expect((await ask(t, 'nobody@example.com')).status).toBe(202);
+      expect(await ask(t, `nobody-${i}@example.com`, '198.51.100.7')).toHaveStatus(202);
+    expect(await ask(t, 'nobody@example.com', '198.51.100.7')).toFailWith(429);
+    expect(await ask(t, 'nobody@example.com')).toHaveStatus(202);
   });
 
   it('a shop has a hundred links an hour mailed; more are shown all the same', async () => {
@@ -115,8 +120,9 @@ describe('where mails are sent', () => {
     const path = `/users/${(await newUser(t)).id}/link`;
     for (let i = 0; i < 10; i += 1)
       for (const { body } of await atOnce(10, () => admin.post(path))) expect(body.mailed).toBe(true);
-    const { status, body } = await admin.post(path);
-    expect([status, body.mailed]).toEqual([201, false]);
+    const answer = await admin.post(path);
+    expect(answer).toHaveStatus(201);
+    expect(answer.body.mailed).toBe(false);
     const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
     const theirs = await newUser(t, { shop: stranger.shop });
     expect((await stranger.post(`/users/${theirs.id}/link`)).body.mailed).toBe(true);
@@ -132,7 +138,7 @@ describe('where mails are sent', () => {
     expect(mails.attempts).toBe(2);
 
     mails.answers.push(550);
-    expect((await admin.post(`/users/${id}/link`)).status).toBe(201);
+    expect(await admin.post(`/users/${id}/link`)).toHaveStatus(201);
     await until('it is given up', () => t.logs.some((line) => line.includes('given up')));
     const counted = await t.ctx.metrics.registry.metrics();
     expect(counted).toContain('handback_mails_total{result="sent"} 1\n');
@@ -151,7 +157,7 @@ describe('where mails are sent', () => {
     const { value, ms } = await timed(() => admin.post('/users', { email: 'a@example.com', role: 'STAFF' }));
     expect(value.body).toMatchObject({ mailed: true, link: expect.stringContaining('/admin/link#') });
     expect(ms).toBeLessThan(scaled(5_000));
-    for (let i = 0; i < 5; i += 1) expect((await ask(t, 'a@example.com')).status).toBe(202);
+    for (let i = 0; i < 5; i += 1) expect(await ask(t, 'a@example.com')).toHaveStatus(202);
     await until('it was called', () => silent.connections.size > 0);
     for (const socket of silent.connections) socket.destroy();
     await until('that is logged', () => t.logs.some((line) => line.includes('tried again')));
@@ -166,7 +172,8 @@ it('where none are the answer is the same, no link is created, and the page says
     passwords: true,
     provider: null,
   });
-  const { status, body } = await ask(t, email);
-  expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
+  const answer = await ask(t, email);
+  expect(answer).toHaveStatus(202);
+  expect(answer.body).toEqual({ accepted: true });
   expect(await t.ctx.db.selectFrom('access_links').select('user_id').execute()).toEqual([]);
 });

@@ -11,7 +11,6 @@ import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import type { Person } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
-import { expectError } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -86,7 +85,7 @@ const plant = async (t: Harness, admin: Person): Promise<Planted> => {
   const trade = (await t.post('/trade-returns', plantedTrade())).body.id;
   const call = async (path: string, body: object) => {
     const answer = await admin.post(path, body);
-    expect([path, answer.status]).toEqual([path, 200]);
+    expect(answer, path).toHaveStatus(200);
   };
   const onRepair = (action: string, body: object) => call(`/offline-repairs/${repair}/${action}`, body);
   const onTrade = (action: string, body: object) => call(`/trade-returns/${trade}/${action}`, body);
@@ -222,17 +221,17 @@ describe('a planted customer', () => {
       { email: 'x' },
       { name: 'Grace' },
     ])
-      expect((await admin.post('/customers/find', bad)).status).toBe(400);
+      expect(await admin.post('/customers/find', bad)).toHaveStatus(400);
   });
 
   itAlone('is exported whole', async ({ t, admin }) => {
     await plant(t, admin);
-    const { status, body } = await admin.post('/customers/export', { email: EMAIL });
-    expect(status).toBe(200);
-    const text = JSON.stringify(body);
+    const answer = await admin.post('/customers/export', { email: EMAIL });
+    expect(answer).toHaveStatus(200);
+    const text = JSON.stringify(answer.body);
     const planted = marksIn(await wholeDump(t));
     expect(marksIn(text)).toEqual(planted);
-    expect(body.returns.map(({ kind }: { kind: string }) => kind)).toEqual([
+    expect(answer.body.returns.map(({ kind }: { kind: string }) => kind)).toEqual([
       'TRADE_RETURN',
       'OFFLINE_REPAIR',
     ]);
@@ -259,12 +258,10 @@ describe('a planted customer', () => {
     expect(dry.body).toMatchObject({ dryRun: true, matched: 2, erased: 2, refused: [], remaining: 0 });
     expect(marksIn(await wholeDump(t))).toEqual(marksIn(before));
 
-    const { status, body } = await erase(admin, { email: EMAIL });
-    expect([status, body]).toMatchObject([
-      200,
-      { matched: 2, erased: 2, refused: [], remaining: 0, views: 2 },
-    ]);
-    expect(body.returns.map(({ id }: { id: string }) => id)).toEqual([trade, repair]);
+    const answer = await erase(admin, { email: EMAIL });
+    expect(answer).toHaveStatus(200);
+    expect(answer.body).toMatchObject({ matched: 2, erased: 2, refused: [], remaining: 0, views: 2 });
+    expect(answer.body.returns.map(({ id }: { id: string }) => id)).toEqual([trade, repair]);
 
     const after = await wholeDump(t);
     expect(marksIn(after)).toEqual(keptBefore);
@@ -331,15 +328,18 @@ describe('a planted customer', () => {
     const replay = await t.post('/offline-repairs', plantedRepair(), {
       headers: { 'idempotency-key': 'planted' },
     });
-    expect(replay.status).toBe(201);
+    expect(replay).toHaveStatus(201);
     expect(replay.body).toMatchObject({
       id: repair,
       customerName: '[erased]',
       erasedAt: shown.body.erasedAt,
     });
-    expectError(await admin.post(`/offline-repairs/${repair}/notes`, { note: 'x' }), 409, 'ERASED');
-    expectError(await t.post(`/offline-repairs/${repair}/close`, {}), 409, 'ERASED');
-    expectError(await admin.post(`/trade-returns/${trade}/correct`, { customerName: 'x' }), 409, 'ERASED');
+    expect(await admin.post(`/offline-repairs/${repair}/notes`, { note: 'x' })).toFailWith(409, 'ERASED');
+    expect(await t.post(`/offline-repairs/${repair}/close`, {})).toFailWith(409, 'ERASED');
+    expect(await admin.post(`/trade-returns/${trade}/correct`, { customerName: 'x' })).toFailWith(
+      409,
+      'ERASED',
+    );
 
     const views = (await admin.get('/views')).body.items;
     expect(views.map(({ name, search }: { name: string; search: object }) => ({ name, search }))).toEqual([
@@ -371,7 +371,7 @@ describe('erasing', () => {
     const open = (await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }))).body;
     const refused = [{ id: open.id, rmaNumber: open.rmaNumber, reason: 'OPEN' }];
     const none = await erase(admin, { email: EMAIL });
-    expectError(none, 409, 'ERASE_REFUSED');
+    expect(none).toFailWith(409, 'ERASE_REFUSED');
     expect(none.body.refused).toEqual(refused);
     expect((await erase(admin, { email: EMAIL, dryRun: true })).body).toMatchObject({ erased: 0, refused });
 
@@ -409,7 +409,7 @@ describe('erasing', () => {
     const { id } = (await t.post('/trade-returns', tradeBody({ customerEmail: EMAIL }))).body;
     await admin.post(`/trade-returns/${id}/reject`, {});
     const held = await erase(admin, { email: EMAIL });
-    expectError(held, 409, 'ERASE_REFUSED');
+    expect(held).toFailWith(409, 'ERASE_REFUSED');
     expect(held.body.refused).toMatchObject([{ id, reason: 'DELIVERY_WAITING' }]);
     expect((await erase(admin, { email: EMAIL, includeOpen: true })).body.erased).toBe(1);
     const deliveries = await t.ctx.db.selectFrom('webhook_deliveries').select(['status', 'reason']).execute();
@@ -453,15 +453,13 @@ describe('erasing', () => {
     });
     expect((await erase(stranger, { email: EMAIL })).body).toMatchObject({ matched: 0, erased: 0 });
     for (const path of ['find', 'export', 'erase'])
-      expectError(
+      expect(
         await staff.post(`/customers/${path}`, { email: EMAIL, ...(path === 'erase' && { reason: 'x' }) }),
-        403,
-        'ADMIN_REQUIRED',
-      );
+      ).toFailWith(403, 'ADMIN_REQUIRED');
     expect((await t.get(`/offline-repairs/${id}`)).body.customerEmail).toBe(EMAIL);
     await t.ctx.db.updateTable('sessions').set({ proved_at: 0 }).execute();
-    expectError(await erase(admin, { email: EMAIL }), 403, 'PROOF_REQUIRED');
-    expectError(await admin.post('/customers/export', { email: EMAIL }), 403, 'PROOF_REQUIRED');
+    expect(await erase(admin, { email: EMAIL })).toFailWith(403, 'PROOF_REQUIRED');
+    expect(await admin.post('/customers/export', { email: EMAIL })).toFailWith(403, 'PROOF_REQUIRED');
   });
 
   itAlone('goes on where a row is damaged', async ({ t, admin }) => {
@@ -502,11 +500,12 @@ describe('by API', () => {
     expect(refused.body).toMatchObject({ matched: 2, erased: 1, refused: [], remaining: 0 });
     await admin.post(`/offline-repairs/${own}/close`, {});
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    const { status, body } = await post({ customerEmail: EMAIL });
-    expect([status, body.erased]).toEqual([200, 2]);
-    expect(body.returns.map((each: { id: string }) => each.id)).toEqual([id]);
+    const answer = await post({ customerEmail: EMAIL });
+    expect(answer).toHaveStatus(200);
+    expect(answer.body.erased).toBe(2);
+    expect(answer.body.returns.map((each: { id: string }) => each.id)).toEqual([id]);
     expect((await admin.get(`/offline-repairs/${own}`)).body.customerName).toBe('[erased]');
-    expect((await post({ customerEmail: EMAIL, includeOpen: true })).status).toBe(400);
+    expect(await post({ customerEmail: EMAIL, includeOpen: true })).toHaveStatus(400);
   });
 
   it('leaves saved views alone that only share words with a name', async ({ t, admin }) => {
@@ -552,9 +551,9 @@ describe('by API', () => {
         { customerEmail: `nobody-${i}@example.com`, dryRun: true },
         { key: client.apiKey, headers: { 'x-forwarded-for': `198.51.100.${i}` } },
       );
-    for (let i = 0; i < 20; i++) expect((await call(i)).status).toBe(200);
+    for (let i = 0; i < 20; i++) expect(await call(i)).toHaveStatus(200);
     const refused = await call(20);
-    expectError(refused, 429, 'RATE_LIMITED');
+    expect(refused).toFailWith(429, 'RATE_LIMITED');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
@@ -569,14 +568,14 @@ describe('by API', () => {
     await expect.poll(() => t.ctx.db.selectFrom('erasures').selectAll().execute()).not.toEqual([]);
     const dryRun = { customerEmail: EMAIL, dryRun: true };
     const meanwhile = await post(dryRun);
-    expectError(meanwhile, 429, 'RATE_LIMITED');
+    expect(meanwhile).toFailWith(429, 'RATE_LIMITED');
     expect(meanwhile.headers.get('retry-after')).toBe('1');
-    expect((await other(dryRun)).status).toBe(200);
+    expect(await other(dryRun)).toHaveStatus(200);
     expect((await first).body.erased).toBe(30);
     expect((await post(dryRun)).body.matched).toBe(0);
     // A refusal ends it, too.
     await t.post('/offline-repairs', repairBody({ customerEmail: EMAIL }));
-    for (const _ of [1, 2]) expectError(await post({ customerEmail: EMAIL }), 409, 'ERASE_REFUSED');
+    for (const _ of [1, 2]) expect(await post({ customerEmail: EMAIL })).toFailWith(409, 'ERASE_REFUSED');
   });
 });
 
@@ -617,7 +616,7 @@ describe('forgetting', () => {
         (await admin.post('/forgetting/count', { ...rules, offlineRepairMonths: 14 })).body.offlineRepairs,
       ).toBe(0);
       for (const months of [0, 121, 1.5, '12'])
-        expect((await admin.put('/forgetting', { ...rules, offlineRepairMonths: months })).status).toBe(400);
+        expect(await admin.put('/forgetting', { ...rules, offlineRepairMonths: months })).toHaveStatus(400);
       expect((await admin.put('/forgetting', rules)).body).toEqual(rules);
       await sweep(t.ctx);
       const erasedAt = async (path: string, id: string) => (await admin.get(`${path}/${id}`)).body.erasedAt;

@@ -3,7 +3,7 @@ import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
 import { atOnce, auditLog, pluck } from '../support/answers.ts';
-import { expectError, ISO, rulesOf } from '../support/api.ts';
+import { ISO, rulesOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -14,23 +14,23 @@ const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
   const admin = await newPerson(t);
   const answer = await admin.post(`/clients/${id}/replace`, body);
-  expect(answer.status).toBe(201);
+  expect(answer).toHaveStatus(201);
   return answer.body;
 };
 
 describe('replacing a client', () => {
   it('gives a new key and secret, shown once, and stops the old key at once', async ({ t, admin }) => {
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
     const answer = await admin.post(`/clients/${t.client.id}/replace`);
-    expect(answer.status).toBe(201);
+    expect(answer).toHaveStatus(201);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { id, apiKey, webhookSecret, ...shown } = answer.body;
     expect(shown).toMatchObject({ name: 'Till', webhookUrl: null, lastUsedAt: null, revokedAt: null });
     expect(apiKey).toMatch(/^handback_ext_[0-9a-f]{48}$/);
     expect(webhookSecret).toMatch(/^whsec_[0-9a-f]{48}$/);
     expect([apiKey, webhookSecret]).not.toContain(t.client.apiKey);
-    expect((await t.get('/offline-repairs')).status).toBe(401);
-    expect((await t.get('/offline-repairs', { key: apiKey })).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(401);
+    expect(await t.get('/offline-repairs', { key: apiKey })).toHaveStatus(200);
     const { body } = await admin.get('/clients');
     expect(body.items).toMatchObject([
       { id: t.client.id, replacedBy: id, revokedAt: expect.stringMatching(ISO) },
@@ -60,7 +60,7 @@ describe('replacing a client', () => {
       expect(await rules({ webhookUrl })).toEqual({ webhookUrl: 'address' });
     expect(await rules({ url: URL_A, name: 7 })).toEqual({ url: 'unknown', name: 'type' });
     expect((await admin.get('/clients')).body.items).toMatchObject([{ revokedAt: null, replacedBy: null }]);
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
   it('works for a client that was revoked first, whose time of revocation stays', async ({ t, admin }) => {
@@ -74,20 +74,20 @@ describe('replacing a client', () => {
   it('is refused for one that was replaced, with the id of the one to replace', async ({ t, admin }) => {
     const second = await replacedClient(t);
     const again = await admin.post(`/clients/${t.client.id}/replace`);
-    expectError(again, 409, 'CLIENT_REPLACED');
+    expect(again).toFailWith(409, 'CLIENT_REPLACED');
     expect(again.body.message).toContain(second.id);
     t.clock.advance(1);
     const third = await replacedClient(t, second.id);
     const { items } = (await admin.get('/clients')).body;
     expect(pluck(items, 'replacedBy')).toEqual([third.id, third.id, null]);
     for (const { apiKey } of [t.client, second])
-      expect((await t.get('/offline-repairs', { key: apiKey })).status).toBe(401);
-    expect((await t.get('/offline-repairs', { key: third.apiKey })).status).toBe(200);
+      expect(await t.get('/offline-repairs', { key: apiKey })).toHaveStatus(401);
+    expect(await t.get('/offline-repairs', { key: third.apiKey })).toHaveStatus(200);
   });
 
   it('by several people at once happens once', async ({ t, admin }) => {
     const answers = await atOnce(4, () => admin.post(`/clients/${t.client.id}/replace`));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    expect(answers).toHaveStatuses({ 201: 1, 409: 3 });
     expect((await admin.get('/clients')).body.items).toHaveLength(2);
   });
 
@@ -108,7 +108,7 @@ describe('replacing a client', () => {
     const same = await t.get(`/offline-repairs/${first.body.id}`, { key: apiKey });
     expect(same.body).toEqual(first.body);
     const retried = await t.post('/offline-repairs', repairBody(), { headers, key: apiKey });
-    expect(retried.status).toBe(201);
+    expect(retried).toHaveStatus(201);
     expect(retried.headers.get('idempotency-replayed')).toBeNull();
     expect(retried.body.id).not.toBe(first.body.id);
   });

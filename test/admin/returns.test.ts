@@ -3,7 +3,6 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newPerson } from '../support/admin.ts';
 import { pluck } from '../support/answers.ts';
-import { expectError } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, sharedHarness } from '../support/harness.ts';
@@ -21,7 +20,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
   it('see what programs and people of their shop created', async ({ t, staff, stranger }) => {
     const byProgram = (await t.post(path, body())).body;
     const made = await staff.post(path, body());
-    expect(made.status).toBe(201);
+    expect(made).toHaveStatus(201);
     expect(made.body.rmaNumber).toBe('#RMA-000002');
     expect((await staff.get(path)).body).toMatchObject({ total: 2 });
     expect((await stranger.get(path)).body).toMatchObject({ total: 0 });
@@ -62,8 +61,8 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
   it('add notes, which stand in the timeline under their name then', async ({ t, admin }) => {
     const staff = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     const { id } = (await t.post(path, body())).body;
-    expect((await staff.post(`${path}/${id}/notes`, {})).status).toBe(400);
-    expect((await staff.post(`${path}/${id}/notes`, { note: ' one ' })).status).toBe(200);
+    expect(await staff.post(`${path}/${id}/notes`, {})).toHaveStatus(400);
+    expect(await staff.post(`${path}/${id}/notes`, { note: ' one ' })).toHaveStatus(200);
     await admin.patch(`/users/${staff.id}`, { name: 'Grace Hopper' });
     await staff.post(`${path}/${id}/notes`, { note: 'two' });
     await admin.patch(`/users/${staff.id}`, { name: '' });
@@ -81,9 +80,9 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
   it('only read while the subscription is inactive', async ({ t, staff }) => {
     const { id } = (await t.post(path, body())).body;
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    expectError(await staff.post(path, body()), 403, 'READ_ONLY');
-    expectError(await staff.post(`${path}/${id}/notes`, { note: 'x' }), 403, 'READ_ONLY');
-    expect((await staff.get(`${path}/${id}`)).status).toBe(200);
+    expect(await staff.post(path, body())).toFailWith(403, 'READ_ONLY');
+    expect(await staff.post(`${path}/${id}/notes`, { note: 'x' })).toFailWith(403, 'READ_ONLY');
+    expect(await staff.get(`${path}/${id}`)).toHaveStatus(200);
   });
 });
 
@@ -107,11 +106,11 @@ describe('moves by staff', () => {
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const move = (name: string, body?: object) => staff.post(`/trade-returns/${id}/${name}`, body);
     const wrong = await move('receive');
-    expectError(wrong, 409, 'MOVE_NOT_ALLOWED');
+    expect(wrong).toFailWith(409, 'MOVE_NOT_ALLOWED');
     expect(wrong.body.message).toContain('open now: approve, reject');
     expect((await move('reject', { note: 'Too late' })).body.status).toBe('TRADE_REJECTED');
     const over = await move('approve');
-    expectError(over, 409, 'MOVE_NOT_ALLOWED');
+    expect(over).toFailWith(409, 'MOVE_NOT_ALLOWED');
     expect(over.body.message).toContain('no move is open any more');
     const { items } = (await staff.get(`/trade-returns/${id}/timeline`)).body;
     expect(pluck(items, 'note')).toEqual([null, 'Too late']);
@@ -162,10 +161,10 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
 
   it('is refused where nothing is ordered by it, and for API clients', async () => {
     const { t, staff } = await three();
-    expect((await staff.get(`${path}?sort=customerName`)).status).toBe(400);
-    expect((await staff.get(`${path}?order=down`)).status).toBe(400);
-    expect((await t.get(`${path}?sort=updatedAt`)).status).toBe(400);
-    expect((await t.get(`${path}?order=asc`)).status).toBe(400);
+    expect(await staff.get(`${path}?sort=customerName`)).toHaveStatus(400);
+    expect(await staff.get(`${path}?order=down`)).toHaveStatus(400);
+    expect(await t.get(`${path}?sort=updatedAt`)).toHaveStatus(400);
+    expect(await t.get(`${path}?order=asc`)).toHaveStatus(400);
   });
 });
 

@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { type AdminCaller, adminCaller, newPerson, newUser } from '../support/admin.ts';
 import { ADMIN_ROUTES, ANYBODY } from '../support/admin-routes.ts';
-import { expectError } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { registeredRoutes } from '../support/registered-routes.ts';
@@ -29,10 +28,10 @@ describe('the routes of the admin API', () => {
   it('are all in the table, and all in the OpenAPI document', async ({ t }) => {
     const all = await registered(t);
     expect(all).toEqual([...Object.keys(ADMIN_ROUTES), ...OPEN_TO_ALL].sort());
-    const { status, body } = await adminCaller(t).get('/openapi.json');
-    expect(status).toBe(200);
-    expect(body.openapi).toMatch(/^3\.1\./);
-    const told = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
+    const answer = await adminCaller(t).get('/openapi.json');
+    expect(answer).toHaveStatus(200);
+    expect(answer.body.openapi).toMatch(/^3\.1\./);
+    const told = Object.entries(answer.body.paths as Record<string, object>).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(told.sort()).toEqual(Object.keys(ADMIN_ROUTES).sort());
@@ -64,7 +63,7 @@ describe('the routes of the admin API', () => {
         const path = `${template.replace('{id}', id ? await id(t) : '')}${query}`;
         const answer = await person.send(path, { method, body: typeof body === 'function' ? body() : body });
         if (answer.status >= 400)
-          expectError(answer, answer.status, { 403: 'ADMIN_REQUIRED', ...codes }[answer.status]);
+          expect(answer).toFailWith(answer.status, { 403: 'ADMIN_REQUIRED', ...codes }[answer.status]);
         statuses.push(answer.status);
       }
       seen[name] = statuses;

@@ -11,9 +11,9 @@ const it = itWith(sharedHarness());
 
 const searching = (staff: Person) => {
   const search = async (q: string): Promise<FoundReturn[]> => {
-    const { status, body } = await staff.get(`/search?q=${encodeURIComponent(q)}`);
-    expect(status).toBe(200);
-    return body.items;
+    const answer = await staff.get(`/search?q=${encodeURIComponent(q)}`);
+    expect(answer).toHaveStatus(200);
+    return answer.body.items;
   };
   const found = async (q: string) => (await search(q)).map(({ rmaNumber, match }) => [rmaNumber, match]);
   return { search, found };
@@ -85,9 +85,9 @@ describe('the search over both kinds', () => {
     expect(listed).toHaveLength(10);
     expect(listed[0]).toEqual(['#RMA-000012', null]);
     for (const odd of ['%', '*', '[a', "'; --", '🔧', 'a b c d e f g h i j k l'])
-      expect((await staff.get(`/search?q=${encodeURIComponent(odd)}`)).status, odd).toBe(200);
+      expect(await staff.get(`/search?q=${encodeURIComponent(odd)}`), odd).toHaveStatus(200);
     for (const bad of ['', '?q=', `?q=${'x'.repeat(256)}`, '?q=a&page=1'])
-      expect((await staff.get(`/search${bad}`)).status, bad).toBe(400);
+      expect(await staff.get(`/search${bad}`), bad).toHaveStatus(400);
   });
 
   it('finds a row whose item cannot be read', async ({ t, staff }) => {

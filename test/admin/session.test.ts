@@ -14,7 +14,7 @@ import {
   signInAs,
 } from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';
-import { expectError, rulesOf } from '../support/api.ts';
+import { rulesOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 
@@ -81,22 +81,22 @@ describe('signing in', () => {
       expect(cookie.startsWith('__Secure-handback_')).toBe(secure);
     }
     const cookie = cookieFrom(answer);
-    expect((await adminCaller(t, cookie).get('/session')).status).toBe(200);
+    expect(await adminCaller(t, cookie).get('/session')).toHaveStatus(200);
     // Under the other name it is none: a page of a sibling host may have planted it.
     const planted = secure ? cookie.replace('__Secure-', '') : `__Secure-${cookie}`;
-    expectError(await adminCaller(t, planted).get('/session'), 401);
+    expect(await adminCaller(t, planted).get('/session')).toFailWith(401);
   });
 
   it('works with the e-mail in any case, spaces around it and accents typed either way', async ({ t }) => {
     await newUser(t, { email: 'Grace.Hopper@Example.com', password: 'pa\u0301ssword caf\u00e9' });
     for (const email of ['grace.hopper@example.com', 'GRACE.HOPPER@EXAMPLE.COM'])
       for (const password of ['p\u00e1ssword cafe\u0301', 'pa\u0301ssword caf\u00e9'])
-        expect((await signIn(t, email, password)).status).toBe(200);
+        expect(await signIn(t, email, password)).toHaveStatus(200);
     const padded = JSON.stringify({
       email: ' grace.hopper@example.com ',
       password: 'p\u00e1ssword caf\u00e9',
     });
-    expect((await adminCaller(t).post('/session', padded, { unchecked: true })).status).toBe(200);
+    expect(await adminCaller(t).post('/session', padded, { unchecked: true })).toHaveStatus(200);
   });
 
   if (ENGINE === 'sqlite')
@@ -110,7 +110,7 @@ describe('signing in', () => {
         await signIn(t, email, `${PASSWORD} `),
         await signIn(t, email, PASSWORD.toUpperCase()),
       ];
-      for (const answer of answers) expectError(answer, 401);
+      for (const answer of answers) expect(answer).toFailWith(401);
       const seen = answers.map(({ body, headers }) => ({
         body: { ...body, requestId: null },
         cookies: headers.getSetCookie(),
@@ -153,7 +153,7 @@ describe('signing in', () => {
         for (let i = 0; i < 3; i += 1) await signIn(t, email, 'wrong password');
       });
       expect(refusing).toBeLessThan(hashing);
-      expect((await signIn(t, email, '🙂'.repeat(200))).status).toBe(401);
+      expect(await signIn(t, email, '🙂'.repeat(200))).toHaveStatus(401);
     });
 });
 
@@ -166,7 +166,8 @@ describe('a session', () => {
       shop: { id, name, plan, subscription, secondFactorRequired: false },
     });
     const signedIn = await signIn(t, user.email, user.password);
-    expect(signedIn).toMatchObject({ status: 200, body: shown('SCALE', 'active') });
+    expect(signedIn).toHaveStatus(200);
+    expect(signedIn.body).toEqual(shown('SCALE', 'active'));
     await changeShop(t.ctx, OPERATOR, id, { plan: 'STARTER', subscription: 'inactive' });
     const { body } = await adminCaller(t, cookieFrom(signedIn)).get('/session');
     expect(body).toMatchObject(shown('STARTER', 'inactive'));
@@ -176,11 +177,11 @@ describe('a session', () => {
     const t = await harness({ own: true });
     const person = await newPerson(t);
     t.clock.advance(12 * HOUR_MS - 60_000);
-    expect((await person.get('/session')).status).toBe(200);
+    expect(await person.get('/session')).toHaveStatus(200);
     await sweep(t.ctx);
     expect(await sessionRows(t)).toHaveLength(1);
     t.clock.advance(60_000);
-    expectError(await person.get('/session'), 401);
+    expect(await person.get('/session')).toFailWith(401);
     await sweep(t.ctx);
     expect(await sessionRows(t)).toEqual([]);
   });
@@ -192,28 +193,29 @@ describe('a session', () => {
     const values = ['', '0'.repeat(64), "' or 1=1 --", apiKey, ...changed];
     const cookies = values.map((value) => `handback_session=${value}`);
     for (const each of [null, `session=${token}`, ...cookies])
-      expectError(await adminCaller(t, each).get('/session'), 401);
+      expect(await adminCaller(t, each).get('/session')).toFailWith(401);
     const keys: Record<string, string>[] = [{ 'x-api-key': apiKey }, { authorization: `Bearer ${apiKey}` }];
-    for (const headers of keys) expectError(await adminCaller(t).get('/session', { headers }), 401);
-    expect((await adminCaller(t, `other=1; ${cookie}; more=2`).get('/session')).status).toBe(200);
+    for (const headers of keys) expect(await adminCaller(t).get('/session', { headers })).toFailWith(401);
+    expect(await adminCaller(t, `other=1; ${cookie}; more=2`).get('/session')).toHaveStatus(200);
     // Nor does a session open the external API.
-    expectError(await t.get('/offline-repairs', { key: null, headers: { cookie } }), 401);
+    expect(await t.get('/offline-repairs', { key: null, headers: { cookie } })).toFailWith(401);
   });
 
   it('ends at sign-out: the cookie is cleared, and a copy of it is worth nothing', async () => {
     const t = await harness({ own: true });
     const person = await newPerson(t);
     const stolen = adminCaller(t, person.cookie);
-    expect((await stolen.get('/users')).status).toBe(200);
-    const { status, body, headers } = await person.delete('/session');
-    expect([status, body]).toEqual([204, '']);
-    const [cleared = ''] = headers.getSetCookie();
+    expect(await stolen.get('/users')).toHaveStatus(200);
+    const answer = await person.delete('/session');
+    expect(answer).toHaveStatus(204);
+    expect(answer.body).toBe('');
+    const [cleared = ''] = answer.headers.getSetCookie();
     expect(cleared).toMatch(/^handback_session=;/);
     expect(attributesOf(cleared)).toEqual(
       expect.arrayContaining(['HttpOnly', 'Path=/admin', 'SameSite=Strict']),
     );
     expect(Date.parse(/Expires=([^;]*)/.exec(cleared)?.[1] ?? '')).toBeLessThan(Date.now());
-    for (const path of ['/session', '/users', '/audit-log']) expectError(await stolen.get(path), 401);
+    for (const path of ['/session', '/users', '/audit-log']) expect(await stolen.get(path)).toFailWith(401);
     expect(await sessionRows(t)).toEqual([]);
   });
 });
@@ -227,13 +229,14 @@ describe('changing your own password', () => {
     const elsewhere = await signInAs(t, person);
     const bystander = await newPerson(t);
     const answer = await change(person);
-    expect(answer).toMatchObject({ status: 200, body: { user: shownUser(person) } });
+    expect(answer).toHaveStatus(200);
+    expect(answer.body).toMatchObject({ user: shownUser(person) });
     const fresh = cookieFrom(answer);
     expect(fresh).not.toBe(person.cookie);
-    expect((await adminCaller(t, fresh).get('/session')).status).toBe(200);
-    for (const ended of [person, elsewhere]) expectError(await ended.get('/session'), 401);
-    expect((await bystander.get('/session')).status).toBe(200);
-    expectError(await signIn(t, person.email, PASSWORD), 401);
+    expect(await adminCaller(t, fresh).get('/session')).toHaveStatus(200);
+    for (const ended of [person, elsewhere]) expect(await ended.get('/session')).toFailWith(401);
+    expect(await bystander.get('/session')).toHaveStatus(200);
+    expect(await signIn(t, person.email, PASSWORD)).toFailWith(401);
     await signInAs(t, { ...person, password: NEW_PASSWORD });
   });
 
@@ -247,7 +250,7 @@ describe('changing your own password', () => {
       [{ code: '123456', newPassword }, { code: 'wrong' }],
     ])
       expect(rulesOf(await person.put('/session/password', body))).toEqual(wrong);
-    expect((await person.get('/session')).status).toBe(200);
+    expect(await person.get('/session')).toHaveStatus(200);
     await signInAs(t, person);
   });
 
@@ -260,7 +263,8 @@ describe('changing your own password', () => {
     ]);
     expect(changed.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of opened)
-      if (answer.status === 200) expectError(await adminCaller(t, cookieFrom(answer)).get('/session'), 401);
+      if (answer.status === 200)
+        expect(await adminCaller(t, cookieFrom(answer)).get('/session')).toFailWith(401);
     expect(await sessionRows(t)).toHaveLength(1);
   });
 });

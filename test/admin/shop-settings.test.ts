@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { expect } from 'vitest';
 import { OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
 import { auditLog, pluck } from '../support/answers.ts';
-import { expectError, rulesOf, stopClock } from '../support/api.ts';
+import { rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { harness } from '../support/harness.ts';
 import { dataUrl, jpeg, png, webp } from '../support/pictures.ts';
@@ -34,10 +34,11 @@ it('what slips show is set by an Admin, for one shop', async ({ t, admin, staff,
     logo: dataUrl('png', png({ bytes: 200_000 })),
   };
   const put = await admin.put('/shop-settings', settings);
-  expect([put.status, put.body]).toEqual([200, { shopName, ...settings }]);
+  expect(put).toHaveStatus(200);
+  expect(put.body).toEqual({ shopName, ...settings });
   expect((await staff.get('/shop-settings')).body).toEqual(put.body);
   expect((await stranger.get('/shop-settings')).body).toMatchObject(EMPTY);
-  expectError(await staff.put('/shop-settings', {}), 403, 'ADMIN_REQUIRED');
+  expect(await staff.put('/shop-settings', {})).toFailWith(403, 'ADMIN_REQUIRED');
 
   // Audited, without the picture; a change of nothing is no change.
   await admin.put('/shop-settings', settings);
@@ -72,9 +73,9 @@ it('refuses what is no currency, time zone or picture, and changes nothing', asy
     'https://example.com/logo.png',
   ])
     expect(await rules({ logo })).toHaveProperty('logo');
-  expect((await admin.put('/shop-settings', { logo: dataUrl('jpeg', jpeg()) })).status).toBe(200);
+  expect(await admin.put('/shop-settings', { logo: dataUrl('jpeg', jpeg()) })).toHaveStatus(200);
   const huge = await admin.put('/shop-settings', { logo: dataUrl('png', png({ bytes: 300_000 })) });
-  expectError(huge, 413);
+  expect(huge).toFailWith(413);
   expect(huge.body.message).toBe('The body is larger than 384 KiB.');
   expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl('jpeg', jpeg()));
 });
@@ -84,7 +85,7 @@ it('refuses pictures that are cut off or damaged, or of no sane size', async ({ 
   for (const [type, make] of Object.entries(MAKERS)) {
     const put = (bytes: Buffer) => admin.put('/shop-settings', { logo: dataUrl(type, bytes) });
     const whole = make({ width: 640, height: 200 });
-    expect((await put(whole)).status).toBe(200);
+    expect(await put(whole)).toHaveStatus(200);
     const messageFor = async (bytes: Buffer) => (await put(bytes)).body.message;
     for (const length of [4, 12, 20, whole.length - 1])
       expect(await messageFor(whole.subarray(0, length))).toEqual([
@@ -115,10 +116,10 @@ it('a shop changes its settings ten times a minute, all of them together; other 
     (i: number) => admin.put('/forgetting', { offlineRepairMonths: 12 + i, tradeReturnMonths: null }),
   ];
   const change = (i: number) => (changes[i % changes.length] as (typeof changes)[number])(i);
-  for (let i = 0; i < 10; i += 1) expect((await change(i)).status).toBe(200);
-  for (let i = 0; i < 5; i += 1) expectError(await change(i), 429, 'RATE_LIMITED');
+  for (let i = 0; i < 10; i += 1) expect(await change(i)).toHaveStatus(200);
+  for (let i = 0; i < 5; i += 1) expect(await change(i)).toFailWith(429, 'RATE_LIMITED');
   expect((await admin.get('/shop-settings')).body.phone).toBe('6');
-  expect((await stranger.put('/shop-settings', { phone: '1' })).status).toBe(200);
+  expect(await stranger.put('/shop-settings', { phone: '1' })).toHaveStatus(200);
   clock.advance(60_000);
-  expect((await change(1)).status).toBe(200);
+  expect(await change(1)).toHaveStatus(200);
 });

@@ -141,7 +141,7 @@ describe('the frequent faults of a sku', () => {
     expect(await faultsOf(staff, 'KETTLE')).toEqual([]);
     expect(await faultsOf(stranger, sku)).toEqual([]);
     for (const query of ['', '?sku=', '?sku=a&limit=1'])
-      expect((await staff.get(`/faults${query}`)).status).toBe(400);
+      expect(await staff.get(`/faults${query}`)).toHaveStatus(400);
   });
 
   it('are none of an erased repair', async ({ t, admin }) => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { atOnce, pluck } from '../support/answers.ts';
-import { expectError, ISO, rulesOf, stopClock, UUID7 } from '../support/api.ts';
+import { ISO, rulesOf, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { tokenIn } from '../support/smtp.ts';
@@ -49,12 +49,12 @@ describe('the team', () => {
   });
 
   it('takes a new person, who can sign in at once', async ({ t, admin }) => {
-    const { status, body } = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
-    expect(status).toBe(201);
+    const answer = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
+    expect(answer).toHaveStatus(201);
     const id = expect.stringMatching(UUID7);
     const shown = shownOf({ id, email: 'grace@example.com', role: 'STAFF' });
-    expect(body).toEqual({ ...shown, link: null, linkExpiresAt: null, mailed: false });
-    const grace = await signInAs(t, { ...admin, ...body, password: PASSWORD });
+    expect(answer.body).toEqual({ ...shown, link: null, linkExpiresAt: null, mailed: false });
+    const grace = await signInAs(t, { ...admin, ...answer.body, password: PASSWORD });
     const session = { user: { role: 'STAFF' }, shop: { id: t.shop.id } };
     expect((await grace.get('/session')).body).toMatchObject(session);
   });
@@ -89,14 +89,14 @@ describe('the team', () => {
     const taken = [admin.email, admin.email.toUpperCase(), stranger.email];
     const refused = [];
     for (const email of taken) refused.push(await admin.post('/users', userBody({ email })));
-    for (const answer of refused) expectError(answer, 409, 'EMAIL_TAKEN');
+    for (const answer of refused) expect(answer).toFailWith(409, 'EMAIL_TAKEN');
     // The answer does not say whose it is.
     expect(new Set(refused.map(({ body }) => body.message)).size).toBe(1);
     const both = await Promise.all([
       admin.post('/users', userBody()),
       admin.post('/users', userBody({ email: 'GRACE@example.com' })),
     ]);
-    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect(both).toHaveStatuses({ 201: 1, 409: 1 });
     expect(await rolesIn(t)).toEqual(['ADMIN', 'STAFF']);
   });
 });
@@ -139,8 +139,8 @@ describe('a new password', () => {
       password: 'guessable',
     });
     // Names of others, and a name with enough beside it.
-    expect((await admin.post('/users', { ...other, password: 'grace.muller!' })).status).toBe(201);
-    expect((await admin.patch(`/users/${user.id}`, { password: 'muller kettle' })).status).toBe(200);
+    expect(await admin.post('/users', { ...other, password: 'grace.muller!' })).toHaveStatus(201);
+    expect(await admin.patch(`/users/${user.id}`, { password: 'muller kettle' })).toHaveStatus(200);
   });
 
   it('does not end those from before', async ({ t }) => {
@@ -165,7 +165,8 @@ describe('an e-mail with letters beyond ASCII', () => {
         await staff.put('/session/email', { email, currentPassword: PASSWORD }),
       ];
       for (const answer of refused) {
-        expect([answer.status, rulesOf(answer)]).toEqual([400, { email: 'ascii' }]);
+        expect(answer).toHaveStatus(400);
+        expect(rulesOf(answer)).toEqual({ email: 'ascii' });
         expect(answer.body.message[0]).toContain('only letters from a to z');
       }
     }
@@ -188,7 +189,7 @@ describe('an e-mail with letters beyond ASCII', () => {
   it('does not sign in to the account of an ASCII address that it becomes in lower case', async ({ t }) => {
     await newUser(t, { email: 'mark.kelvin@example.com' });
     const sent = { email: 'mar\u212a.kelvin@example.com', password: PASSWORD };
-    expectError(await adminCaller(t).post('/session', sent), 401, 'SIGN_IN_FAILED');
+    expect(await adminCaller(t).post('/session', sent)).toFailWith(401, 'SIGN_IN_FAILED');
   });
 });
 
@@ -204,25 +205,25 @@ it('a person tries fifty new e-mails an hour, none of them at the cost of others
   const { email } = await newUser(t, { shop });
   // An e-mail that stays as it is is no new one.
   const present = staff.email.toUpperCase();
-  expect((await admin.patch(`/users/${staff.id}`, { email: present })).status).toBe(200);
+  expect(await admin.patch(`/users/${staff.id}`, { email: present })).toHaveStatus(200);
   const again = { email: present, currentPassword: PASSWORD };
-  expect((await staff.put('/session/email', again)).status).toBe(200);
+  expect(await staff.put('/session/email', again)).toHaveStatus(200);
   const tried = [
     await admin.patch(`/users/${staff.id}`, { email }),
     await staff.put('/session/email', { email, currentPassword: PASSWORD }),
   ];
   for (let i = 0; i < 50; i += 1) tried.push(await admin.post('/users', userBody({ email })));
-  expect(tried.map(({ status }) => status)).toEqual([...Array(51).fill(409), 429]);
+  expect(tried).toHaveStatuses([...Array(51).fill(409), 429]);
   // A free one looks the same.
   const free = userBody({ email: 'free@example.com' });
-  expectError(await admin.post('/users', free), 429, 'RATE_LIMITED');
+  expect(await admin.post('/users', free)).toFailWith(429, 'RATE_LIMITED');
   const lines = t.logs.filter((line) => line.includes('an e-mail that is in use was refused'));
   expect(lines).toHaveLength(51);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ shopId: t.shop.id, actorId: admin.id });
   expect(t.logs.join('')).not.toContain(email);
-  expect((await other.post('/users', free)).status).toBe(201);
+  expect(await other.post('/users', free)).toHaveStatus(201);
   clock.advance(60 * 60_000);
-  expectError(await (await signInAs(t, admin)).post('/users', userBody({ email })), 409, 'EMAIL_TAKEN');
+  expect(await (await signInAs(t, admin)).post('/users', userBody({ email }))).toFailWith(409, 'EMAIL_TAKEN');
 });
 
 describe('a person', () => {
@@ -236,10 +237,10 @@ describe('a person', () => {
     expect((await staff.get('/session')).body.user.name).toBe('Grace Muller');
     expect(await patch({ name: null })).toEqual({ ...shown, name: 'Grace Muller' });
     for (const nothing of ['  ', '']) expect(await patch({ name: nothing })).toEqual(shown);
-    expectError(await staff.get('/users'), 403, 'ADMIN_REQUIRED');
+    expect(await staff.get('/users')).toFailWith(403, 'ADMIN_REQUIRED');
     expect(await patch({ role: 'ADMIN' })).toEqual({ ...shown, role: 'ADMIN' });
     // From the next request on.
-    expect((await staff.get('/users')).status).toBe(200);
+    expect(await staff.get('/users')).toHaveStatus(200);
     const email = 'new.name@example.com';
     expect(await patch({ email: 'New.Name@example.com' })).toEqual({ ...shown, role: 'ADMIN', email });
     expect(await patch({ role: 'STAFF' })).toEqual({ ...shown, email });
@@ -250,33 +251,34 @@ describe('a person', () => {
   it('is signed out everywhere by a new password', async ({ t, admin, staff }) => {
     const elsewhere = await signInAs(t, staff);
     const password = 'set by the admin';
-    expect((await admin.patch(`/users/${staff.id}`, { password })).status).toBe(200);
-    for (const ended of [staff, elsewhere]) expectError(await ended.get('/session'), 401);
+    expect(await admin.patch(`/users/${staff.id}`, { password })).toHaveStatus(200);
+    for (const ended of [staff, elsewhere]) expect(await ended.get('/session')).toFailWith(401);
     const { email } = staff;
-    expectError(await adminCaller(t).post('/session', { email, password: PASSWORD }), 401);
+    expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toFailWith(401);
     await signInAs(t, { ...staff, password });
-    expect((await admin.get('/session')).status).toBe(200);
+    expect(await admin.get('/session')).toHaveStatus(200);
   });
 
   it('cannot take an e-mail that is in use', async ({ t, admin }) => {
     const staff = await newUser(t, { role: 'STAFF' });
     const email = admin.email.toUpperCase();
-    expectError(await admin.patch(`/users/${staff.id}`, { email, role: 'ADMIN' }), 409, 'EMAIL_TAKEN');
+    expect(await admin.patch(`/users/${staff.id}`, { email, role: 'ADMIN' })).toFailWith(409, 'EMAIL_TAKEN');
     expect(await rowOf(t, staff.id)).toMatchObject({ email: staff.email, role: 'STAFF' });
-    expect((await admin.put('/session/email', { email, currentPassword: PASSWORD })).status).toBe(200);
+    expect(await admin.put('/session/email', { email, currentPassword: PASSWORD })).toHaveStatus(200);
     const taken = { email: staff.email, currentPassword: PASSWORD };
-    expectError(await admin.put('/session/email', taken), 409, 'EMAIL_TAKEN');
+    expect(await admin.put('/session/email', taken)).toFailWith(409, 'EMAIL_TAKEN');
   });
 
   it('is gone once removed, and the e-mail is free again', async ({ t, admin, staff }) => {
     const answer = await admin.delete(`/users/${staff.id}`);
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' });
-    expectError(await staff.get('/session'), 401);
+    expect(answer).toHaveStatus(204);
+    expect(answer.body).toBe('');
+    expect(await staff.get('/session')).toFailWith(401);
     const { email } = staff;
-    expectError(await adminCaller(t).post('/session', { email, password: PASSWORD }), 401);
-    expectError(await admin.delete(`/users/${staff.id}`), 404);
-    expectError(await admin.patch(`/users/${staff.id}`, { role: 'ADMIN' }), 404);
-    expect((await admin.post('/users', userBody({ email }))).status).toBe(201);
+    expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toFailWith(401);
+    expect(await admin.delete(`/users/${staff.id}`)).toFailWith(404);
+    expect(await admin.patch(`/users/${staff.id}`, { role: 'ADMIN' })).toFailWith(404);
+    expect(await admin.post('/users', userBody({ email }))).toHaveStatus(201);
   });
 });
 
@@ -285,13 +287,16 @@ describe('the last Admin of a shop', () => {
     // An Admin of another shop is no help.
     await newUser(t, { shop: (await t.addShop()).shop });
     await newUser(t, { role: 'STAFF' });
-    expectError(await admin.delete(`/users/${admin.id}`), 409, 'LAST_ADMIN');
-    expectError(await admin.patch(`/users/${admin.id}`, { role: 'STAFF', name: 'Grace' }), 409, 'LAST_ADMIN');
+    expect(await admin.delete(`/users/${admin.id}`)).toFailWith(409, 'LAST_ADMIN');
+    expect(await admin.patch(`/users/${admin.id}`, { role: 'STAFF', name: 'Grace' })).toFailWith(
+      409,
+      'LAST_ADMIN',
+    );
     expect(await rowOf(t, admin.id)).toMatchObject({ role: 'ADMIN', name: null });
-    expect((await admin.patch(`/users/${admin.id}`, { role: 'ADMIN', name: 'Grace' })).status).toBe(200);
+    expect(await admin.patch(`/users/${admin.id}`, { role: 'ADMIN', name: 'Grace' })).toHaveStatus(200);
     await newUser(t);
-    expect((await admin.patch(`/users/${admin.id}`, { role: 'STAFF' })).status).toBe(200);
-    expectError(await admin.get('/users'), 403, 'ADMIN_REQUIRED');
+    expect(await admin.patch(`/users/${admin.id}`, { role: 'STAFF' })).toHaveStatus(200);
+    expect(await admin.get('/users')).toFailWith(403, 'ADMIN_REQUIRED');
   });
 
   const WAYS = [{ method: 'PATCH', body: { role: 'STAFF' } }, { method: 'DELETE' }];
@@ -303,7 +308,7 @@ describe('the last Admin of a shop', () => {
         admins.map((admin, i) => admin.send(`/users/${admins[(i + 1) % 3]?.id}`, options)),
       );
       expect((await rolesIn(t, shop.id)).filter((role) => role === 'ADMIN')).not.toHaveLength(0);
-      for (const { status } of answers) expect([200, 204, 401, 403, 409]).toContain(status);
+      for (const answer of answers) expect(answer).toHaveStatus(200, 204, 401, 403, 409);
     }
   });
 });

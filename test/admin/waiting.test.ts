@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { type Person, signInAs } from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';
-import { expectError, UNKNOWN_ID } from '../support/api.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
@@ -28,10 +28,10 @@ const advance = async (t: Harness, ms: number, ...people: Person[]): Promise<voi
 };
 
 const numbersOf = async (person: Person, path: string, query: string): Promise<string[]> => {
-  const { status, body } = await person.get(`${path}?limit=100&${query}`);
-  expect([status, query]).toEqual([200, query]);
-  expect(body.total).toBe(body.items.length);
-  return body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
+  const answer = await person.get(`${path}?limit=100&${query}`);
+  expect(answer, query).toHaveStatus(200);
+  expect(answer.body.total).toBe(answer.body.items.length);
+  return answer.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
 };
 
 describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, move, start, end }) => {
@@ -53,12 +53,11 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
 
     // The same again changes nothing, also from a person who did not see the first.
     expect((await admin.put(`${own(id)}?seen=${before.updatedAt}`, PART)).body).toEqual(set.body);
-    expectError(
-      await admin.put(`${own(id)}?seen=${before.updatedAt}`, { what: 'CUSTOMER' }),
+    expect(await admin.put(`${own(id)}?seen=${before.updatedAt}`, { what: 'CUSTOMER' })).toFailWith(
       409,
       'EDIT_CONFLICT',
     );
-    expectError(await admin.delete(`${own(id)}?seen=${before.updatedAt}`), 409, 'EDIT_CONFLICT');
+    expect(await admin.delete(`${own(id)}?seen=${before.updatedAt}`)).toFailWith(409, 'EDIT_CONFLICT');
     // Another reason is the same wait.
     const other = (await admin.put(`${own(id)}?seen=${since}`, { what: 'CUSTOMER' })).body;
     expect(other.waitingFor).toEqual({ what: 'CUSTOMER', until: null, note: null, since });
@@ -108,8 +107,8 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
       [staff, own(UNKNOWN_ID)],
       [staff, own('x')],
     ] as const) {
-      expectError(await caller.put(address, PART), 404, 'NOT_FOUND');
-      expectError(await caller.delete(address), 404, 'NOT_FOUND');
+      expect(await caller.put(address, PART)).toFailWith(404, 'NOT_FOUND');
+      expect(await caller.delete(address)).toFailWith(404, 'NOT_FOUND');
     }
     for (const wrong of [
       {},
@@ -121,18 +120,18 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
       { ...PART, note: 'x'.repeat(501) },
       { ...PART, by: 1 },
     ])
-      expect((await staff.put(own(id), wrong)).status).toBe(400);
+      expect(await staff.put(own(id), wrong)).toHaveStatus(400);
     const last = { ...PART, until: '9999-12-31T23:59:59.999Z', note: 'x'.repeat(500) };
     expect((await staff.put(own(id), last)).body.waitingFor).toMatchObject(last);
     await staff.post(`${path}/${id}/${end}`, {});
     const ended = (await staff.get(`${path}/${id}`)).body;
     expect(ended.waitingFor).toBe(null);
-    expectError(await staff.put(own(id), PART), 409, 'MOVE_NOT_ALLOWED');
-    expectError(await staff.delete(own(id)), 409, 'MOVE_NOT_ALLOWED');
+    expect(await staff.put(own(id), PART)).toFailWith(409, 'MOVE_NOT_ALLOWED');
+    expect(await staff.delete(own(id))).toFailWith(409, 'MOVE_NOT_ALLOWED');
     const { customerEmail: email } = ended;
     expect((await admin.post('/customers/erase', { email, reason: 'A letter' })).body.erased).toBe(1);
-    expectError(await staff.put(own(id), PART), 409, 'ERASED');
-    expectError(await staff.delete(own(id)), 409, 'ERASED');
+    expect(await staff.put(own(id), PART)).toFailWith(409, 'ERASED');
+    expect(await staff.delete(own(id))).toFailWith(409, 'ERASED');
   });
 
   it('stops the clock of the target until it goes on', async ({ t, admin, staff }) => {
@@ -212,19 +211,19 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     };
     for (const [query, numbers] of Object.entries(expected))
       expect([query, await numbersOf(staff, path, query)]).toEqual([query, numbers]);
-    expect((await staff.get(`${path}?waitingFor=LUCK`)).status).toBe(400);
-    expect((await t.get(`${path}?waitingFor=PART`)).status).toBe(400);
+    expect(await staff.get(`${path}?waitingFor=LUCK`)).toHaveStatus(400);
+    expect(await t.get(`${path}?waitingFor=PART`)).toHaveStatus(400);
     const { body } = await staff.get('/overview');
     expect(body[figures]).toMatchObject({ open: 5, waiting: 3, createdToday: 6 });
     const view = { kind: path === '/trade-returns' ? 'TRADE_RETURN' : 'OFFLINE_REPAIR', name: 'Parts' };
     const search = { waitingFor: 'PART', sort: 'dueAt', order: 'asc', dueTo: '2027-01-01T00:00:00Z' };
-    expect((await staff.post('/views', { ...view, search })).status).toBe(201);
+    expect(await staff.post('/views', { ...view, search })).toHaveStatus(201);
   });
 
   it('takes many at once, and the times of one rise whatever a process thinks', async ({ t, staff }) => {
     const ids = await atOnce(20, () => create(t));
     const set = await Promise.all(ids.map((id) => staff.put(own(id), PART)));
-    expect(set.map(({ status }) => status)).toEqual(ids.map(() => 200));
+    expect(set).toHaveStatuses({ 200: 20 });
     const [id = ''] = ids;
     const { since } = (await staff.get(`${path}/${id}`)).body.waitingFor;
     // Another process, whose clock is an hour behind.

@@ -18,10 +18,10 @@ const KINDS = [
 ];
 
 const listed = async (person: Person, path: string, query: string): Promise<string[]> => {
-  const { status, body } = await person.get(`${path}?limit=100&${query}`);
-  expect([status, query]).toEqual([200, query]);
-  expect(body.total).toBe(body.items.length);
-  return body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
+  const answer = await person.get(`${path}?limit=100&${query}`);
+  expect(answer, query).toHaveStatus(200);
+  expect(answer.body.total).toBe(answer.body.items.length);
+  return answer.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
 };
 
 /** Every figure of the overview, and the filters of the list that shows its rows. */
@@ -81,12 +81,13 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
       expect((await staff.post(`${path}/${third}/assign`, { assigneeId })).body.errors).toEqual([
         { field: 'assigneeId', rule: 'person', message: 'assigneeId must be a person of the shop' },
       ]);
-    expect((await staff.post(`${path}/${third}/assign`, {})).status).toBe(400);
+    expect(await staff.post(`${path}/${third}/assign`, {})).toHaveStatus(400);
 
     // Targets count from the status on, at once.
     expect((await staff.get(`${path}/${old}`)).body.dueAt).toBe(null);
     const set = await admin.put('/target-days', { targets: [{ status: start, days: 3 }] });
-    expect([set.status, set.body]).toEqual([200, { targets: [{ status: start, days: 3 }] }]);
+    expect(set).toHaveStatus(200);
+    expect(set.body).toEqual({ targets: [{ status: start, days: 3 }] });
     const { dueAt, statusSince } = (await staff.get(`${path}/${old}`)).body;
     expect(Date.parse(dueAt) - Date.parse(statusSince)).toBe(3 * DAY_MS);
 
@@ -124,14 +125,14 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
 
   it('refuses unknown filters, and filters by dates to the millisecond', async ({ t, staff }) => {
     const wrong = ['open=maybe', 'assignee=all', 'overdue=false', 'createdFrom=yesterday', 'sort=colour'];
-    for (const query of wrong) expect((await staff.get(`${path}?${query}`)).status, query).toBe(400);
+    for (const query of wrong) expect(await staff.get(`${path}?${query}`), query).toHaveStatus(400);
     const { createdAt } = (await t.post(path, body())).body;
     const next = new Date(Date.parse(createdAt) + 1).toISOString();
     expect(await listed(staff, path, `createdFrom=${createdAt}&createdTo=${next}`)).toEqual(['01']);
     expect(await listed(staff, path, `createdTo=${createdAt}`)).toEqual([]);
     expect(await listed(staff, path, `createdFrom=${next}`)).toEqual([]);
-    expect((await t.get(`${path}?open=true`)).status).toBe(400);
-    expect((await staff.get('/overview?timeZone=Mars/Olympus')).status).toBe(400);
+    expect(await t.get(`${path}?open=true`)).toHaveStatus(400);
+    expect(await staff.get('/overview?timeZone=Mars/Olympus')).toHaveStatus(400);
   });
 });
 
@@ -191,7 +192,7 @@ describe('saved views', () => {
     const colleague = await newPerson(t, { role: 'STAFF' });
     const own = (await staff.post('/views', view)).body;
     expect(own).toEqual({ ...view, id: own.id, shared: false });
-    expect((await staff.post('/views', { ...view, shared: true })).body.code).toBe('ADMIN_REQUIRED');
+    expect(await staff.post('/views', { ...view, shared: true })).toFailWith(403, 'ADMIN_REQUIRED');
     const shared = (await admin.post('/views', { ...view, name: 'Ours', shared: true })).body;
     const names = async (person: Person) => pluck((await person.get('/views')).body.items, 'name');
     expect(await names(staff)).toEqual(['Mine, oldest', 'Ours']);
@@ -200,8 +201,8 @@ describe('saved views', () => {
 
     const change = { name: 'To do', search: { overdue: 'true' } };
     expect((await staff.patch(`/views/${own.id}`, change)).body).toEqual({ ...own, ...change });
-    expect((await staff.patch(`/views/${own.id}`, { shared: true })).body.code).toBe('ADMIN_REQUIRED');
-    expect((await staff.patch(`/views/${shared.id}`, { name: 'x' })).body.code).toBe('ADMIN_REQUIRED');
+    expect(await staff.patch(`/views/${own.id}`, { shared: true })).toFailWith(403, 'ADMIN_REQUIRED');
+    expect(await staff.patch(`/views/${shared.id}`, { name: 'x' })).toFailWith(403, 'ADMIN_REQUIRED');
     for (const [person, id] of [
       [colleague, own.id],
       [admin, own.id],
@@ -212,11 +213,13 @@ describe('saved views', () => {
       for (const answer of [
         await person.patch(`/views/${id}`, { name: 'x' }),
         await person.delete(`/views/${id}`),
-      ])
-        expect([answer.status, answer.body.message]).toEqual([404, 'There is no such view.']);
+      ]) {
+        expect(answer).toHaveStatus(404);
+        expect(answer.body.message).toBe('There is no such view.');
+      }
     expect((await admin.patch(`/views/${shared.id}`, { shared: false })).body.shared).toBe(false);
     expect(await names(colleague)).toEqual([]);
-    expect((await staff.delete(`/views/${own.id}`)).status).toBe(204);
+    expect(await staff.delete(`/views/${own.id}`)).toHaveStatus(204);
     expect(await names(staff)).toEqual([]);
     await staff.post('/views', view);
     await admin.delete(`/users/${staff.id}`);
@@ -232,14 +235,15 @@ describe('saved views', () => {
       [{ open: 'x' }, 'search.open'],
     ] as const) {
       const refused = await staff.post('/views', { ...view, search });
-      expect([refused.status, refused.body.errors?.[0].field]).toEqual([400, field]);
+      expect(refused).toHaveStatus(400);
+      expect(refused.body.errors?.[0].field).toEqual(field);
     }
-    expect((await staff.post('/views', { ...view, name: ' ' })).status).toBe(400);
-    expect((await staff.post('/views', { ...view, search: { open: true } })).status).toBe(400);
+    expect(await staff.post('/views', { ...view, name: ' ' })).toHaveStatus(400);
+    expect(await staff.post('/views', { ...view, search: { open: true } })).toHaveStatus(400);
     const make = () => staff.post('/views', view);
     const made = [];
     for (const count of [12, 12, 12, 12, 4]) made.push(...(await atOnce(count, make)));
-    expect(made.filter(({ status }) => status === 201)).toHaveLength(50);
+    expect(made).toHaveStatuses({ 201: 50, 409: 2 });
     expect(made.filter(({ body }) => body.code === 'TOO_MANY_VIEWS')).toHaveLength(2);
   });
 });
@@ -256,16 +260,16 @@ it('counts what there is by age and day, and nothing of another shop', async () 
   const staff = await newPerson(t, { role: 'STAFF' });
   await staff.post('/offline-repairs', repairBody());
 
-  const { status, body } = await staff.get('/overview');
-  expect(status).toBe(200);
-  const { openByAge } = body.offlineRepairs;
+  const answer = await staff.get('/overview');
+  expect(answer).toHaveStatus(200);
+  const { openByAge } = answer.body.offlineRepairs;
   expect(pluck(openByAge, 'upToDays')).toEqual([1, 3, 7, 30, null]);
   expect(pluck(openByAge, 'count')).toEqual([1, 0, 1, 0, 0]);
-  expect(body.createdPerDay).toHaveLength(30);
+  expect(answer.body.createdPerDay).toHaveLength(30);
   const day = new Date(t.ctx.clock.now()).toISOString().slice(0, 10);
-  expect(body.createdPerDay.at(-1)).toMatchObject({ day, offlineRepairs: 2, tradeReturns: 1 });
-  expect(body.createdPerDay.at(-6)).toMatchObject({ offlineRepairs: 1, tradeReturns: 0 });
-  expect(body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
+  expect(answer.body.createdPerDay.at(-1)).toMatchObject({ day, offlineRepairs: 2, tradeReturns: 1 });
+  expect(answer.body.createdPerDay.at(-6)).toMatchObject({ offlineRepairs: 1, tradeReturns: 0 });
+  expect(answer.body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
 });
 
 it("shows this month's use against the allowance, from the first of the month on", async () => {

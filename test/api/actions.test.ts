@@ -51,25 +51,25 @@ describe('an action', () => {
       const before = (await t.get(`/offline-repairs/${(await REPAIRS.reach(t, from)).id}`)).body;
       expect(before.status).toBe(from);
       const earlier = await timelineOf(t, before.id);
-      const { status, body: after } = await act(t, before.id, action, body);
-      expect(status).toBe(200);
-      expect(after).toEqual({
+      const answer = await act(t, before.id, action, body);
+      expect(answer).toHaveStatus(200);
+      expect(answer.body).toEqual({
         ...before,
         ...changes,
         status: to ?? from,
-        statusSince: to === null || to === from ? before.statusSince : after.updatedAt,
+        statusSince: to === null || to === from ? before.statusSince : answer.body.updatedAt,
         updatedAt: expect.stringMatching(ISO),
       });
-      expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
-      expect((await t.get(`/offline-repairs/${before.id}`)).body).toEqual(after);
+      expect(Date.parse(answer.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+      expect((await t.get(`/offline-repairs/${before.id}`)).body).toEqual(answer.body);
       expect(await timelineOf(t, before.id)).toEqual([
         ...earlier,
         {
           id: expect.stringMatching(UUID7),
-          at: after.updatedAt,
+          at: answer.body.updatedAt,
           actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
           fromStatus: from,
-          toStatus: after.status,
+          toStatus: answer.body.status,
           type,
           note,
           data,
@@ -126,9 +126,9 @@ it('begin-repair keeps an earlier technician and earlier notes until others are 
 it('resolve takes every disposition, also when called again, and moving on keeps the last', async ({ t }) => {
   const { id } = await newRepair(t);
   for (const offlineDisposition of DISPOSITIONS) {
-    const { status, body } = await act(t, id, 'resolve', { offlineDisposition });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ status: 'OFFLINE_RESOLVED', offlineDisposition });
+    const answer = await act(t, id, 'resolve', { offlineDisposition });
+    expect(answer).toHaveStatus(200);
+    expect(answer.body).toMatchObject({ status: 'OFFLINE_RESOLVED', offlineDisposition });
   }
   const last = { status: 'OFFLINE_CLOSED', offlineDisposition: DISPOSITIONS.at(-1) };
   expect((await act(t, id, 'close')).body).toMatchObject(last);

@@ -5,7 +5,6 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { atOnce } from '../support/answers.ts';
 import {
   bodyOf,
-  expectError,
   KINDS,
   type Kind,
   newRepair,
@@ -23,12 +22,13 @@ const harness = sharedHarness();
 
 const create = (t: Harness, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   t.post('/offline-repairs', repairBody(more), { headers });
-const expectFull = async (t: Harness, code = 'LIMIT_EXCEEDED') => expectError(await create(t), 403, code);
-const expectCreated = async (t: Harness) => expect((await create(t)).status).toBe(201);
+const expectFull = async (t: Harness, code = 'LIMIT_EXCEEDED') =>
+  expect(await create(t)).toFailWith(403, code);
+const expectCreated = async (t: Harness) => expect(await create(t)).toHaveStatus(201);
 const usage = async (t: Harness) => {
-  const { status, body } = await t.get('/usage');
-  expect(status).toBe(200);
-  return body;
+  const answer = await t.get('/usage');
+  expect(answer).toHaveStatus(200);
+  return answer.body;
 };
 const goTo = (t: Harness, ms: number) => t.clock.advance(ms - t.ctx.clock.now());
 
@@ -57,7 +57,7 @@ describe('the monthly figure', () => {
     const t = await harness({ allowance: 1 });
     const { id } = await newRepair(t);
     await expectFull(t);
-    expect((await t.post(`/offline-repairs/${id}/close`)).status).toBe(200);
+    expect(await t.post(`/offline-repairs/${id}/close`)).toHaveStatus(200);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 2 });
     await expectCreated(t);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { usageCap: 2 });
@@ -78,7 +78,7 @@ describe('the monthly figure', () => {
       await newStaffRma(t, kind);
       expect((await newRma(t, kind)).rmaNumber).toBe('#RMA-000002');
       for (const each of KINDS) {
-        expectError(await t.post(`/${each}`, bodyOf[each]()), 403, code);
+        expect(await t.post(`/${each}`, bodyOf[each]())).toFailWith(403, code);
         // A person stands at the counter: staff are never refused.
         await newStaffRma(t, each);
       }
@@ -151,7 +151,8 @@ it.each([
     return t.post(`/${kind}`, bodyOf[kind]());
   });
   const created = answers.filter(({ status }) => status === 201);
-  for (const answer of answers) if (answer.status !== 201) expectError(answer, 403, code);
+  expect(answers).toHaveStatuses({ 201: 7, 403: 33 });
+  for (const answer of answers) if (answer.status === 403) expect(answer).toFailWith(403, code);
   expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
   expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
   const { repairs, returns, timeline, used } = await rowCounts(t);
@@ -166,14 +167,16 @@ describe('a creation that fails', () => {
   it('takes no place, whatever it fails for', async () => {
     const t = await harness({ allowance: 2 });
     await create(t, {}, { 'idempotency-key': 'one' });
-    expectError(await create(t, { storeId: '' }), 400);
+    expect(await create(t, { storeId: '' })).toFailWith(400);
     for (const wrong of [{ items: [] }, { shippingAddress: null }, { reason: '\0' }])
-      expectError(await t.post('/trade-returns', bodyOf['trade-returns'](wrong)), 400);
-    expectError(await t.post('/offline-repairs', '{'), 400);
-    expectError(await t.post('/offline-repairs', ' '.repeat(300 * 1024)), 413);
-    expectError(await t.post('/offline-repairs', 'x', { headers: { 'content-type': 'text/plain' } }), 415);
+      expect(await t.post('/trade-returns', bodyOf['trade-returns'](wrong))).toFailWith(400);
+    expect(await t.post('/offline-repairs', '{')).toFailWith(400);
+    expect(await t.post('/offline-repairs', ' '.repeat(300 * 1024))).toFailWith(413);
+    expect(await t.post('/offline-repairs', 'x', { headers: { 'content-type': 'text/plain' } })).toFailWith(
+      415,
+    );
     const reused = await create(t, { storeId: 'elsewhere' }, { 'idempotency-key': 'one' });
-    expectError(reused, 422, 'IDEMPOTENCY_KEY_REUSED');
+    expect(reused).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     await expectFull(t, 'READ_ONLY');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
@@ -190,11 +193,12 @@ describe('a creation that fails', () => {
     await sql`alter table timeline rename to timeline_away`.execute(t.ctx.db);
     const failed = await send();
     await sql`alter table timeline_away rename to timeline`.execute(t.ctx.db);
-    expectError(failed, 500);
+    expect(failed).toFailWith(500);
     expect(await rowCounts(t)).toEqual(NONE);
 
     const again = await send();
-    expect([again.status, again.headers.has('idempotency-replayed')]).toEqual([201, false]);
+    expect(again).toHaveStatus(201);
+    expect(again.headers.has('idempotency-replayed')).toBe(false);
     await expectFull(t);
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { CONNECTION_LIMITS } from '../../src/http/connection-limits.ts';
 import { atOnce } from '../support/answers.ts';
-import { expectError, overSocket } from '../support/api.ts';
+import { overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness, IMPATIENT } from '../support/harness.ts';
@@ -60,12 +60,12 @@ describe('a connection is closed', () => {
   ])('with a 408 when the caller %s', async (_what, head, then) => {
     const t = await impatient();
     const sent = head.replace('KEY', t.client.apiKey);
-    expectError(await overSocket(t.url, sent), 408);
+    expect(await overSocket(t.url, sent)).toFailWith(408);
     // The caller keeps its side open, and goes on.
     const stubborn = await open(t, sent);
     if (then) void drip(stubborn, then);
     await noneLeft(t);
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
   it('when the caller takes nothing of an answer', async () => {
@@ -82,7 +82,7 @@ describe('a connection is closed', () => {
     const socket = await open(t, ASK);
     await once(socket, 'data');
     // Longer than the limits for requests: a caller who came later is cut off by them.
-    expectError(await overSocket(t.url, ''), 408);
+    expect(await overSocket(t.url, '')).toFailWith(408);
     socket.write(ASK);
     await once(socket, 'data');
   });
@@ -139,7 +139,7 @@ describe('connections of one address where no proxy is trusted', () => {
       await once(good, 'data');
       (await idle(t, '127.0.0.3')).destroy();
       // One more of the same address replaces an idle one.
-      expect((await fetch(`${t.url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200);
+      expect(await fetch(`${t.url}/healthz`, { headers: { connection: 'close' } })).toHaveStatus(200);
     }
   });
 
@@ -209,7 +209,7 @@ describe('a body that is not wanted any more', () => {
 
   it('keeps the connection where it has come whole already', async ({ t }) => {
     const answer = await t.post('/offline-repairs', {}, { key: null });
-    expect(answer.status).toBe(401);
+    expect(answer).toHaveStatus(401);
     expect(answer.headers.get('connection')).toBe('keep-alive');
   });
 });
@@ -251,11 +251,11 @@ it('what is not answered in time is a 503 with Retry-After, and the late result 
   const paths = ['/returns', '/sends', '/throws', '/gate'];
   const answers = await Promise.all(paths.map((path) => t.get(`${path}?q=${secret}`, unchecked)));
   for (const answer of answers) {
-    expectError(answer, 503);
+    expect(answer).toFailWith(503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   }
   await until('all handlers are done', () => late === paths.length);
-  expect((await t.get('/healthz')).status).toBe(200);
+  expect(await t.get('/healthz')).toHaveStatus(200);
   const log = t.logs.join('');
   expect(log).not.toContain(secret);
   expect(log).not.toMatch(/already sent|Promise errored/i);
@@ -286,7 +286,9 @@ it('neither the time in which a body arrives nor that in which an answer is read
     body: slowly('[', '1', ',2', ']'),
     duplex: 'half',
   } as RequestInit);
-  expect([echo.status, await echo.json()]).toEqual([200, [1, 2]]);
+  expect(echo).toHaveStatus(200);
+  expect(await echo.json()).toEqual([1, 2]);
   const stream = await fetch(`${t.url}/stream`);
-  expect([stream.status, await stream.text()]).toEqual([200, 'abcd']);
+  expect(stream).toHaveStatus(200);
+  expect(await stream.text()).toBe('abcd');
 });

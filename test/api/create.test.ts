@@ -15,7 +15,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
       [body(row.nulls), '#RMA-000002'],
     ] as const) {
       const created = await t.post(path, sent);
-      expect(created.status).toBe(201);
+      expect(created).toHaveStatus(201);
       expect(created.body).toEqual({ ...row.answers.smallest, ...STAMPS, rmaNumber });
       expect(created.body.updatedAt).toBe(created.body.createdAt);
     }
@@ -23,11 +23,12 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
 
   it('echoes every field it was given, at once and later', async ({ t }) => {
     const created = await t.post(path, row.whole());
-    expect(created.status).toBe(201);
+    expect(created).toHaveStatus(201);
     expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(created.body).toEqual({ ...row.answers.whole, ...STAMPS });
     const read = await t.get(`${path}/${created.body.id}`);
-    expect([read.status, read.body]).toEqual([200, created.body]);
+    expect(read).toHaveStatus(200);
+    expect(read.body).toEqual(created.body);
     expect((await t.get(path)).body.items).toEqual([created.body]);
   });
 
@@ -41,9 +42,9 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
 
   it('opens the timeline with one entry, by the client that created it', async ({ t }) => {
     const { id, createdAt } = await newRma(t, kind, row.whole());
-    const { status, body: timeline } = await t.get(`${path}/${id}/timeline`);
-    expect(status).toBe(200);
-    const { items: first, ...page } = timeline;
+    const answer = await t.get(`${path}/${id}/timeline`);
+    expect(answer).toHaveStatus(200);
+    const { items: first, ...page } = answer.body;
     expect(page).toEqual({ total: 1, page: 1, limit: 500, totalPages: 1 });
     const actor = { type: 'API_CLIENT', id: t.client.id, name: 'Till' };
     const stamps = { id: expect.stringMatching(UUID7), at: createdAt };

@@ -103,7 +103,7 @@ describe('the dangerous-goods rules', () => {
     const lists = ['A', 'B', 'C', 'D'].map((letter) => [`${letter}1`, `${letter}2`, 'SHARED']);
     for (let round = 0; round < 2; round += 1) {
       const answers = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));
-      for (const { status } of answers) expect(status).toBe(200);
+      for (const answer of answers) expect(answer).toHaveStatus(200);
       expect(lists).toContainEqual((await admin.get('/dangerous-goods')).body.rules);
     }
   });

@@ -5,7 +5,6 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
 import { withPlaces } from '../../scripts/docs/privacy-page.ts';
 import { ERRORS } from '../../src/service/errors.ts';
-import { expectError } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness, sharedHarness } from '../support/harness.ts';
 
@@ -31,7 +30,8 @@ describe('the pages', () => {
     expect(pages).toEqual(expect.arrayContaining(['/docs/', '/docs/quick-start', '/docs/errors']));
     for (const path of pages) {
       const page = await ask(t, path);
-      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page).toHaveStatus(200);
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       const policy = page.headers.get('content-security-policy') ?? '';
       expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
       expect(policy.includes('unsafe-inline')).toBe(path === '/docs/reference');
@@ -39,15 +39,16 @@ describe('the pages', () => {
       expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//);
       expect(page.body).not.toMatch(/<script(?! src=)|<style|<[^>]+ style=/);
       const files = filesOf(page.body);
-      for (const file of files) expect((await ask(t, file)).status).toBe(200);
+      for (const file of files) expect(await ask(t, file)).toHaveStatus(200);
       // More than a megabyte, which only the reference needs.
       expect(files.some((file) => /assets\/reference-/.test(file))).toBe(path === '/docs/reference');
     }
   });
 
   it('are found without the slash at the end', async ({ t }) => {
-    const { status, headers } = await ask(t, '/docs');
-    expect([status, headers.get('location')]).toEqual([308, '/docs/']);
+    const answer = await ask(t, '/docs');
+    expect(answer).toHaveStatus(308);
+    expect(answer.headers.get('location')).toBe('/docs/');
   });
 
   it('have no link that leads nowhere', async ({ t }) => {
@@ -59,7 +60,7 @@ describe('the pages', () => {
       for (const [, href = ''] of body.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
         const { pathname, hash } = new URL(href, `http://test${path}`);
         const target = bodies.get(pathname);
-        if (target === undefined) expect((await ask(t, pathname)).status, `${path} → ${href}`).toBe(200);
+        if (target === undefined) expect(await ask(t, pathname), `${path} → ${href}`).toHaveStatus(200);
         else if (hash) expect(target, `${path} → ${href}`).toContain(`id="${hash.slice(1)}"`);
       }
   });
@@ -75,7 +76,7 @@ describe('the pages', () => {
       const contents = new Set<string>();
       for (const encoding of ['br', 'gzip', 'identity']) {
         const file = await ask(t, path, { 'accept-encoding': encoding });
-        expect(file.status).toBe(200);
+        expect(file).toHaveStatus(200);
         const length = file.headers.get('content-length');
         const decoded = await fetch(`${t.url}${path}`, { headers: { 'accept-encoding': encoding } });
         contents.add(await decoded.text());
@@ -83,7 +84,8 @@ describe('the pages', () => {
           method: 'HEAD',
           headers: { 'accept-encoding': encoding },
         });
-        expect([head.status, head.headers.get('content-length')]).toEqual([200, length]);
+        expect(head).toHaveStatus(200);
+        expect(head.headers.get('content-length')).toEqual(length);
         if (encoding === 'identity' && /\.(js|css)$/.test(path))
           expect(length).toBe(String(Buffer.byteLength([...contents].at(-1) ?? '')));
         expect(file.headers.get('content-type')).toMatch(types[path.split('.').at(-1) as keyof typeof types]);
@@ -94,7 +96,7 @@ describe('the pages', () => {
         );
         expect(file.headers.get('vary')).toMatch(/accept-encoding/i);
         const cached = { 'accept-encoding': encoding, 'if-none-match': file.headers.get('etag') ?? '' };
-        expect((await ask(t, path, cached)).status).toBe(304);
+        expect(await ask(t, path, cached)).toHaveStatus(304);
       }
       expect(contents.size, path).toBe(1);
     }
@@ -108,7 +110,7 @@ describe('the pages', () => {
       '/admin/assets/old-01.js',
     ]) {
       const nothing = await ask(t, path);
-      expectError(nothing, 404);
+      expect(nothing).toFailWith(404);
       expect(nothing.headers.get('cache-control')).toBe('no-store');
     }
   });
@@ -193,10 +195,11 @@ describe('the same as text', () => {
       pages.map((path) => (path === '/docs/' ? '/docs/index.md' : `${path}.md`)),
     );
     for (const url of listed) {
-      const { status, headers, body } = await ask(t, url.replace(t.url, ''));
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
-      expect(body).toMatch(/^# \S/);
-      expect(body).not.toContain('returns.example.com');
+      const answer = await ask(t, url.replace(t.url, ''));
+      expect(answer).toHaveStatus(200);
+      expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+      expect(answer.body).toMatch(/^# \S/);
+      expect(answer.body).not.toContain('returns.example.com');
     }
   });
 
@@ -230,7 +233,7 @@ describe('the address of the service, in texts and in errors', () => {
       expect(body).not.toContain('evil.example');
     }
     const answer = await t.get('/offline-repairs', { key: 'wrong', headers });
-    expectError(answer, 401);
+    expect(answer).toFailWith(401);
     expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
@@ -256,10 +259,10 @@ describe('the address of the service, in texts and in errors', () => {
     const commands = ['$(reboot)', '`whoami`', '"><script>', "a'b", '-x'];
     for (const host of ['evil.example/path', 'evil host', 'a@b', ...commands, 'x'.repeat(300)]) {
       const headers = { 'x-forwarded-host': host };
-      const { status, body } = await ask(t, '/docs/quick-start.md', headers);
-      expect(status).toBe(200);
-      expect(body).not.toContain(host);
-      expect(body).toContain(t.ctx.config.publicUrl);
+      const answer = await ask(t, '/docs/quick-start.md', headers);
+      expect(answer).toHaveStatus(200);
+      expect(answer.body).not.toContain(host);
+      expect(answer.body).toContain(t.ctx.config.publicUrl);
       const { docs } = (await ask(t, '/nothing', headers)).body;
       expect(docs).toBe(`${t.ctx.config.publicUrl}/docs/errors#ROUTE_NOT_FOUND`);
     }

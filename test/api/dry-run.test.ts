@@ -3,16 +3,7 @@ import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { addRules } from '../../src/shops/dangerous-goods.ts';
-import {
-  bodyOf,
-  expectError,
-  KINDS,
-  type Kind,
-  newRma,
-  newStaffRepair,
-  refusalOf,
-  rulesOf,
-} from '../support/api.ts';
+import { bodyOf, KINDS, type Kind, newRma, newStaffRepair, refusalOf, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withoutTrace } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -38,12 +29,14 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
       await tryOut(t, kind, bodyOf[kind](), keyed('till-1')),
     ]);
     for (const answer of answers) {
-      expect([answer.status, answer.body]).toEqual([200, { ...expected, remaining: 2 }]);
+      expect(answer).toHaveStatus(200);
+      expect(answer.body).toEqual({ ...expected, remaining: 2 });
       // It counts as a creation.
       expect(answer.headers.get('ratelimit-limit')).toBe('60');
     }
     const real = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
-    expect([real.status, real.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect(real).toHaveStatus(201);
+    expect(real.headers.get('idempotency-replayed')).toBe(null);
     expect(real.body.rmaNumber).toBe('#RMA-000002');
   });
 
@@ -51,7 +44,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     const t = await harness({ allowance: 1 });
     const both = async (code: string) => {
       const tried = await withoutTrace(t, () => tryOut(t, kind));
-      expectError(tried, 403, code);
+      expect(tried).toFailWith(403, code);
       expect(refusalOf(tried)).toEqual(refusalOf(await t.post(`/${kind}`, bodyOf[kind]())));
     };
     await newStaffRepair(t);
@@ -74,7 +67,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   it('sees a key that was used before, and stores none', async () => {
     const t = await harness({ allowance: 1 });
     const first = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
-    expect(first.status).toBe(201);
+    expect(first).toHaveStatus(201);
     await withoutTrace(t, async () => {
       const other = await tryOut(
         t,
@@ -82,11 +75,12 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
         bodyOf[kind]({ customerName: 'Another customer' }),
         keyed('till-1'),
       );
-      expectError(other, 422, 'IDEMPOTENCY_KEY_REUSED');
+      expect(other).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
       // The real call would answer with the first result and take no place, although none is left.
       const same = await tryOut(t, kind, bodyOf[kind](), keyed('till-1'));
-      expect([same.status, same.body]).toEqual([200, { ...expected, remaining: 0 }]);
-      expectError(await tryOut(t, kind, bodyOf[kind](), keyed('till-2')), 403, 'LIMIT_EXCEEDED');
+      expect(same).toHaveStatus(200);
+      expect(same.body).toEqual({ ...expected, remaining: 0 });
+      expect(await tryOut(t, kind, bodyOf[kind](), keyed('till-2'))).toFailWith(403, 'LIMIT_EXCEEDED');
     });
   });
 
@@ -128,7 +122,7 @@ it('a dry run of a repair shows its start status and whether it is dangerous', a
 it('the allowance of a new month counts from its first moment', async () => {
   const t = await harness({ allowance: 1 });
   await newRma(t, 'trade-returns');
-  expectError(await tryOut(t, 'trade-returns'), 403, 'LIMIT_EXCEEDED');
+  expect(await tryOut(t, 'trade-returns')).toFailWith(403, 'LIMIT_EXCEEDED');
   t.clock.advance(32 * 24 * 60 * 60 * 1000);
   expect((await tryOut(t, 'trade-returns', tradeBody())).body).toMatchObject({ remaining: 1 });
 });

@@ -7,7 +7,6 @@ import {
   bodyOf,
   call,
   endpoints,
-  expectError,
   KINDS,
   makeIds,
   newRepair,
@@ -34,7 +33,7 @@ it('a row that cannot be shown is a 500, and the log names it', async ({ t }) =>
       t.ctx.db,
     );
     const answer = await t.get(`/${kind.replace('_', '-')}/${id}`, { unchecked: true });
-    expectError(answer, 500, 'INTERNAL_ERROR');
+    expect(answer).toFailWith(500, 'INTERNAL_ERROR');
     const { requestId } = answer.body;
     const line = t.logs.find((each) => each.includes(requestId) && each.includes('request failed')) ?? '{}';
     expect(JSON.parse(line).error).toMatchObject({ row: id });
@@ -50,18 +49,18 @@ describe('the error body', () => {
     const misspelt = ['/offline-repair', '/Offline-Repairs', '/trade-return', '/Trade-Returns'];
     const inside = ['', '/', '/nowhere', '/offline-repairs/a/b/c', '/trade-returns/a/b/c', ...misspelt];
     for (const path of [...outside, ...inside.map((each) => `${BASE_PATH}${each}`)])
-      expectError(await t.get(path), 404);
+      expect(await t.get(path)).toFailWith(404);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
       for (const path of ['/nowhere', `${BASE_PATH}/nowhere`])
-        expectError(await t.send(path, { method }), 404);
-    expect((await t.send('/nowhere', { method: 'HEAD' })).status).toBe(404);
+        expect(await t.send(path, { method })).toFailWith(404);
+    expect(await t.send('/nowhere', { method: 'HEAD' })).toHaveStatus(404);
   });
 
   it('names the right base path where there is nothing', async ({ t }) => {
     const other = ['/api/v1/offline-repairs', '/external/v1/usage', '/api/v2/external/v1/events'];
     for (const path of ['/offline-repairs', ...other]) {
-      const answer = await exchange(`${t.url}${path}`, { method: 'GET', headers: {}, body: undefined });
-      expectError(answer, 404, 'ROUTE_NOT_FOUND');
+      const answer = await exchange(`${t.url}${path}`);
+      expect(answer).toFailWith(404, 'ROUTE_NOT_FOUND');
       expect(answer.body.message).toContain(` ${BASE_PATH};`);
     }
   });
@@ -72,10 +71,10 @@ describe('the error body', () => {
     for (const path of ['/offline-repairs', repair, `${repair}/timeline`, '/usage'])
       expect((await t.get(`${path}/`)).body).toEqual((await t.get(path)).body);
     expect((await t.get('/offline-repairs/?limit=1&page=2')).body).toMatchObject({ page: 2, limit: 1 });
-    expect((await t.post('/trade-returns/', tradeBody())).status).toBe(201);
-    expect((await t.post(`${repair}/close/`)).status).toBe(200);
-    expectError(await t.get('/offline-repairs//'), 404);
-    expectError(await t.get('/admin/api/session/'), 401, 'SIGNED_OUT');
+    expect(await t.post('/trade-returns/', tradeBody())).toHaveStatus(201);
+    expect(await t.post(`${repair}/close/`)).toHaveStatus(200);
+    expect(await t.get('/offline-repairs//')).toFailWith(404);
+    expect(await t.get('/admin/api/session/')).toFailWith(401, 'SIGNED_OUT');
   });
 
   it('says where an rmaNumber stands for an id, whether or not there is such an RMA', async ({ t }) => {
@@ -84,7 +83,7 @@ describe('the error body', () => {
       for (const number of ['%23RMA-000001', 'RMA-000001', '000001', '999999'])
         for (const rest of ['', '/timeline']) {
           const answer = await t.get(`/${kind}/${number}${rest}`);
-          expectError(answer, 404, 'NOT_FOUND');
+          expect(answer).toFailWith(404, 'NOT_FOUND');
           expect(answer.body.message).toContain('takes the id, not the rmaNumber');
         }
     const move = await t.post('/offline-repairs/RMA-000001/close');
@@ -98,7 +97,7 @@ describe('the error body', () => {
       expect(String(await messageOf(time))).toMatch(
         /^updatedSince must be an ISO 8601 time, .* \+ is written %2B$/,
       );
-    expect((await t.get('/offline-repairs?updatedSince=2026-11-15T09:30:00%2B01:00')).status).toBe(200);
+    expect(await t.get('/offline-repairs?updatedSince=2026-11-15T09:30:00%2B01:00')).toHaveStatus(200);
     expect(String(await messageOf('yesterday'))).not.toContain('%2B');
   });
 
@@ -107,20 +106,20 @@ describe('the error body', () => {
     const headers = { origin: 'https://shop.example.org', ...asked };
     for (const path of ['/offline-repairs', '/offline-repairs/x/close', `${BASE_PATH}/nowhere`]) {
       const answer = await t.send(path, { method: 'OPTIONS', key: null, headers, unchecked: true });
-      expectError(answer, 403, 'CORS_NOT_SUPPORTED');
+      expect(answer).toFailWith(403, 'CORS_NOT_SUPPORTED');
       expect(answer.body.message).toMatch(/server/);
       expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
-    expectError(await t.send('/offline-repairs', { method: 'OPTIONS' }), 405);
+    expect(await t.send('/offline-repairs', { method: 'OPTIONS' })).toFailWith(405);
   });
 
   it("comes with a 404 for staff's notes, and a 403 for moves that need a right", async ({ t }) => {
     const before = await newTradeReturn(t);
     for (const method of ['GET', 'POST'])
-      expectError(await t.send(`/trade-returns/${before.id}/notes`, { method }), 404);
+      expect(await t.send(`/trade-returns/${before.id}/notes`, { method })).toFailWith(404);
     for (const move of Object.keys(TRADE_RETURN_MOVES)) {
-      expectError(await t.get(`/trade-returns/${before.id}/${move}`), 405);
-      expectError(await t.post(`/trade-returns/${before.id}/${move}`), 403, 'RIGHT_REQUIRED');
+      expect(await t.get(`/trade-returns/${before.id}/${move}`)).toFailWith(405);
+      expect(await t.post(`/trade-returns/${before.id}/${move}`)).toFailWith(403, 'RIGHT_REQUIRED');
     }
     expect((await t.get(`/trade-returns/${before.id}`)).body).toEqual(before);
   });
@@ -137,27 +136,28 @@ describe('the error body', () => {
         // There it would be an id.
         if (method === 'GET' && path.endsWith('/dry-run')) continue;
         const answer = await t.send(path, { method });
-        expectError(answer, 405);
+        expect(answer).toFailWith(405);
         // There, a GET is routed as well: by an id that no return has.
         const all = path.endsWith('/dry-run') ? [...methods, 'GET', 'HEAD'] : methods;
         expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual(all.toSorted());
       }
     expect(await rowCounts(t)).toEqual(before);
-    expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
+    expect(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' })).toFailWith(405);
   });
 
   it('comes with a 405 for pages too, and with a 404 where there is none', async ({ t }) => {
-    const statusOf = async (method: string, path: string) => {
-      const { status, headers } = await exchange(`${t.url}${path}`, { method, headers: {}, body: undefined });
-      return [status, headers.get('allow')];
+    const expectAllowed = async (method: string, path: string, status: number, allowed: string | null) => {
+      const answer = await exchange(`${t.url}${path}`, { method });
+      expect(answer).toHaveStatus(status);
+      expect(answer.headers.get('allow'), `${method} ${path}`).toBe(allowed);
     };
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
       for (const path of ['/docs', '/docs/', '/admin', '/admin/', '/admin/settings/team'])
-        expect(await statusOf(method, path), `${method} ${path}`).toEqual([405, 'GET, HEAD']);
+        await expectAllowed(method, path, 405, 'GET, HEAD');
       for (const path of ['/docs/nothing', '/admin/api/nothing', '/nothing'])
-        expect(await statusOf(method, path), `${method} ${path}`).toEqual([404, null]);
+        await expectAllowed(method, path, 404, null);
     }
-    expect(await statusOf('TRACE', `${BASE_PATH}/offline-repairs`)).toEqual([405, 'POST, GET, HEAD']);
+    await expectAllowed('TRACE', `${BASE_PATH}/offline-repairs`, 405, 'POST, GET, HEAD');
   });
 
   it('comes with a 413 for a body over 256 KiB, and only then', async ({ t }) => {
@@ -165,8 +165,8 @@ describe('the error body', () => {
     const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes);
     for (const { path, good, method } of endpoints(t)) {
       if (method !== 'POST') continue;
-      expect((await t.post(path(ids), padded(good, LARGEST_BODY))).status).toBeLessThan(300);
-      expectError(await t.post(path(ids), padded(good, LARGEST_BODY + 1)), 413);
+      expect(await t.post(path(ids), padded(good, LARGEST_BODY))).toHaveStatus(200, 201);
+      expect(await t.post(path(ids), padded(good, LARGEST_BODY + 1))).toFailWith(413);
     }
   });
 
@@ -177,16 +177,17 @@ describe('the error body', () => {
       `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
         `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
     );
-    expectError(answer, 413);
+    expect(answer).toFailWith(413);
   });
 
   it.for(KINDS)('comes with a 415 for a body that is not called JSON, at /%s', async (kind, { t }) => {
     const body = JSON.stringify(bodyOf[kind]());
     const send = (type: string) => t.post(`/${kind}`, body, { headers: { 'content-type': type } });
     const forms = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
-    for (const type of [...forms, 'application/xml', 'text/json', 'json']) expectError(await send(type), 415);
+    for (const type of [...forms, 'application/xml', 'text/json', 'json'])
+      expect(await send(type)).toFailWith(415);
     const json = ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'];
-    for (const type of json) expect((await send(type)).status).toBe(201);
+    for (const type of json) expect(await send(type)).toHaveStatus(201);
     expect(await rowCounts(t)).toMatchObject({ timeline: 3, used: 3 });
   });
 
@@ -203,7 +204,7 @@ describe('the error body', () => {
       }),
     );
     for (const answer of Object.values(asked)) {
-      expectError(answer, 500);
+      expect(answer).toFailWith(500);
       expect(JSON.stringify(answer.body)).not.toMatch(
         /offline_repairs|trade_returns|sql|select|insert|table|\.ts|relation/i,
       );
@@ -261,7 +262,7 @@ describe('the error body', () => {
     ] as const;
     for (const [kind, body, message] of bodies) {
       const answer = await t.post(`/${kind}`, body);
-      expectError(answer, 400);
+      expect(answer).toFailWith(400);
       expect(answer.body.errors).toEqual([{ field: 'body', rule: 'more', message }]);
     }
     // A list that was cut says so in its last item.
@@ -294,7 +295,7 @@ describe('X-Request-Id', () => {
     const wrong = ['', 'x'.repeat(129), 'ä', 'a\tb', '\u0080'];
     for (const headers of [{}, ...wrong.map((own) => ({ 'x-request-id': own }))]) {
       const answer = await t.get('/offline-repairs/nothing', { headers });
-      expectError(answer, 404);
+      expect(answer).toFailWith(404);
       expect(answer.body.requestId).toMatch(UUID7);
       ids.add(answer.body.requestId);
     }
@@ -327,19 +328,18 @@ describe('bytes that are not a request', () => {
   ])('are a 400 with the error body: %s', async (_what, bytes) => {
     const t = await harness();
     const answer = await overSocket(t.url, bytes);
-    expectError(answer, 400);
+    expect(answer).toFailWith(400);
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
   it('are a 431 with the error body where the headers are too large', async ({ t }) => {
-    expectError(await overSocket(t.url, get('host: test', `x-a: ${'x'.repeat(64 * 1024)}`)), 431);
+    expect(await overSocket(t.url, get('host: test', `x-a: ${'x'.repeat(64 * 1024)}`))).toFailWith(431);
   });
 
   it('are answered with the error body where an unknown expectation is named', async ({ t }) => {
     const answer = await overSocket(t.url, get('host: test', 'expect: a-miracle'));
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expectError(answer, answer.status);
+    expect(answer).toFailWith(417);
   });
 });
 
@@ -356,6 +356,6 @@ it('a compressed body is a 415 that says so', async ({ t }) => {
   const answer = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
     headers: { 'content-encoding': 'gzip' },
   });
-  expectError(answer, 415);
+  expect(answer).toFailWith(415);
   expect(answer.body.message).toContain('uncompressed');
 });

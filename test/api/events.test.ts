@@ -4,7 +4,7 @@ import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { forgetPast } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { expectError, leftOut, newStaffRma, newTradeReturn } from '../support/api.ts';
+import { leftOut, newStaffRma, newTradeReturn } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 const page = async (t: Harness, query = '', options = {}) => {
   const answer = await t.get(`/events${query}`, options);
-  expect(answer.status).toBe(200);
+  expect(answer).toHaveStatus(200);
   return answer.body as {
     items: { id: string; event: string; data: { id: string } }[];
     cursor: string;
@@ -29,7 +29,7 @@ const create = async (t: Harness, more = {}): Promise<string> =>
   (await t.post('/offline-repairs', repairBody(more))).body.id;
 const idsIn = ({ items }: { items: { data: { id: string } }[] }) => items.map(({ data }) => data.id);
 const errorOf = async (t: Harness, query: string, status: number, code?: string) =>
-  expectError(await t.get(`/events${query}`), status, code);
+  expect(await t.get(`/events${query}`)).toFailWith(status, code);
 
 describe('the event feed', () => {
   it('holds each event as the webhook sent it, under the id of its delivery', async () => {
@@ -96,7 +96,7 @@ describe('the event feed', () => {
     await create(t);
     const { cursor } = await page(t);
     const other = await t.addShop();
-    expectError(await t.get(`/events?after=${cursor}`, { key: other.client.apiKey }), 400);
+    expect(await t.get(`/events?after=${cursor}`, { key: other.client.apiKey })).toFailWith(400);
     const wrong = ['', 'x', `${cursor}A`, cursor.slice(0, -1), 'MS5hYmNkZWZnaA', '%00', 'a'.repeat(101)];
     for (const after of wrong) await errorOf(t, `?after=${after}`, 400);
     for (const query of ['?limit=0', '?limit=101', '?wait=26', '?wait=x', '?before=1'])
@@ -199,7 +199,7 @@ describe('waiting for the next event', () => {
     const t = await harness({ env: ENGINE === 'postgres' ? { DATABASE_POOLS: 'lists=1,reads=1' } : {} });
     const polls = Array.from({ length: 20 }, () => page(t, '?wait=25'));
     await waitersAre(t, polls.length);
-    expect((await t.get('/offline-repairs?page=50')).status).toBe(200);
+    expect(await t.get('/offline-repairs?page=50')).toHaveStatus(200);
     const made = await create(t);
     for (const poll of await Promise.all(polls)) expect(idsIn(poll)).toEqual([made]);
   });
@@ -250,7 +250,7 @@ describe('waiting for the next event', () => {
     await waitersAre(t, 1);
     await revokeClient(t.ctx, OPERATOR, erp);
     await create(t);
-    expectError(await waiting, 401);
+    expect(await waiting).toFailWith(401);
   });
 
   it('shows nothing to a shop that lost its plan meanwhile', async ({ t }) => {
@@ -258,6 +258,6 @@ describe('waiting for the next event', () => {
     await waitersAre(t, 1);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
     t.ctx.wake('events', t.shop.id);
-    expectError(await waiting, 403, 'PLAN_REQUIRED');
+    expect(await waiting).toFailWith(403, 'PLAN_REQUIRED');
   });
 });

@@ -44,7 +44,7 @@ it('one creation that the database refuses fails alone, and takes no number and 
   const answers = await atOnce(30, (i) =>
     t.post('/offline-repairs', repairBody(i === 11 ? { orderNumber: 'REFUSED' } : {}), { unchecked: true }),
   );
-  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i === 11 ? 500 : 201)));
+  expect(answers).toHaveStatuses(answers.map((_, i) => (i === 11 ? 500 : 201)));
   const made = answers.filter(({ status }) => status === 201);
   expect(numbersOf(made)).toEqual(upTo(29));
   expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
@@ -60,7 +60,7 @@ it('a row that cannot be shown is not changed: the same call again fires nothing
       t.post(`/offline-repairs/${id}/close`, {}, { unchecked: true }),
     ),
   );
-  expect(answers.map(({ status }) => status)).toEqual([500, 200, 500]);
+  expect(answers).toHaveStatuses([500, 200, 500]);
   expect(await rowCounts(t)).toMatchObject({ timeline: before.timeline + 2 });
 });
 

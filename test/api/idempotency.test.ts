@@ -8,7 +8,7 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { atOnce } from '../support/answers.ts';
-import { expectError, newRepair, rowCounts, rulesOf } from '../support/api.ts';
+import { newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
@@ -35,12 +35,13 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
   const other = body({ externalRef: 'another' });
   const expectReplay = async (t: Harness, { body: made }: Answer, sent: unknown = body()) => {
     const replay = await send(t, 'receipt-1', sent);
-    expect([replay.status, isReplay(replay), replay.body]).toEqual([201, true, made]);
+    expect(replay).toHaveStatus(201);
+    expect([isReplay(replay), replay.body]).toEqual([true, made]);
   };
 
   it('with the same body answers with the first result and creates nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
-    expect(first.status).toBe(201);
+    expect(first).toHaveStatus(201);
     expect(first.headers.has('idempotency-replayed')).toBe(false);
     for (let again = 0; again < 3; again += 1) await expectReplay(t, first);
     expect(await rowCounts(t)).toEqual({ ...NONE, [rows]: 1, timeline: 1, keys: 1, used: 1 });
@@ -56,23 +57,23 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
   it('counts nothing, so it also answers when the allowance is used up', async () => {
     const t = await harness({ allowance: 1 });
     const first = await send(t, 'receipt-1');
-    expectError(await send(t, 'receipt-2'), 403, 'LIMIT_EXCEEDED');
+    expect(await send(t, 'receipt-2')).toFailWith(403, 'LIMIT_EXCEEDED');
     await expectReplay(t, first);
   });
 
   it('does not open the gates before it', async ({ t }) => {
     await send(t, 'receipt-1');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    expectError(await send(t, 'receipt-1'), 403, 'READ_ONLY');
+    expect(await send(t, 'receipt-1')).toFailWith(403, 'READ_ONLY');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
-    expectError(await send(t, 'receipt-1'), 403, 'PLAN_REQUIRED');
-    expectError(await send(t, 'receipt-1', body(), { key: null }), 401);
+    expect(await send(t, 'receipt-1')).toFailWith(403, 'PLAN_REQUIRED');
+    expect(await send(t, 'receipt-1', body(), { key: null })).toFailWith(401);
   });
 
   it('with another body is a 422 and creates nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     for (const more of others)
-      expectError(await send(t, 'receipt-1', body(more)), 422, 'IDEMPOTENCY_KEY_REUSED');
+      expect(await send(t, 'receipt-1', body(more))).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
     expect((await rowCounts(t))[rows]).toBe(1);
     await expectReplay(t, first);
   });
@@ -121,10 +122,11 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     const first = await send(t, 'receipt-1');
     t.clock.advance(24 * HOUR - 60_000);
     expect(isReplay(await send(t, 'receipt-1'))).toBe(true);
-    expectError(await send(t, 'receipt-1', other), 422, 'IDEMPOTENCY_KEY_REUSED');
+    expect(await send(t, 'receipt-1', other)).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
     t.clock.advance(60_000);
     const second = await send(t, 'receipt-1', other);
-    expect([second.status, isReplay(second)]).toEqual([201, false]);
+    expect(second).toHaveStatus(201);
+    expect(isReplay(second)).toBe(false);
     expect(second.body.id).not.toBe(first.body.id);
     // From here on the new one is what is remembered, for a day of its own.
     t.clock.advance(24 * HOUR - 60_000);
@@ -137,20 +139,22 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     await send(t, 'receipt-1');
     for (const key of [erp.apiKey, client.apiKey]) {
       const answer = await send(t, 'receipt-1', other, { key });
-      expect([answer.status, isReplay(answer), answer.body.externalRef]).toEqual([201, false, 'another']);
+      expect(answer).toHaveStatus(201);
+      expect([isReplay(answer), answer.body.externalRef]).toEqual([false, 'another']);
     }
     expect((await rowCounts(t))[rows]).toBe(3);
   });
 
   it('is remembered only after a success', async () => {
     const t = await harness({ allowance: 0 });
-    expectError(await send(t, 'receipt-1', body({ customerName: '' })), 400);
-    expectError(await send(t, 'receipt-1', '{'), 400);
-    expectError(await send(t, 'receipt-1'), 403, 'LIMIT_EXCEEDED');
+    expect(await send(t, 'receipt-1', body({ customerName: '' }))).toFailWith(400);
+    expect(await send(t, 'receipt-1', '{')).toFailWith(400);
+    expect(await send(t, 'receipt-1')).toFailWith(403, 'LIMIT_EXCEEDED');
     expect((await rowCounts(t)).keys).toBe(0);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 1 });
     const answer = await send(t, 'receipt-1', other);
-    expect([answer.status, isReplay(answer)]).toEqual([201, false]);
+    expect(answer).toHaveStatus(201);
+    expect(isReplay(answer)).toBe(false);
   });
 
   it('has 1 to 255 printable characters, each of which counts, else it is a 400', async ({ t }) => {
@@ -159,7 +163,8 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(await rowCounts(t)).toEqual(NONE);
     for (const key of ['a', 'A', 'a b', 'a  b', '~', '"', 'x'.repeat(254), 'x'.repeat(255)]) {
       const answer = await send(t, key);
-      expect([key, answer.status, isReplay(answer)]).toEqual([key, 201, false]);
+      expect(answer, key).toHaveStatus(201);
+      expect(isReplay(answer), key).toBe(false);
     }
     expect(isReplay(await send(t, 'x'.repeat(255)))).toBe(true);
   });
@@ -187,8 +192,8 @@ describe('an Idempotency-Key', () => {
   it('is a 422 on the other kind of creation, whichever came first', async ({ t }) => {
     const repair = await create(t, 'a');
     const tradeReturn = await trade(t, 'b');
-    expectError(await trade(t, 'a'), 422, 'IDEMPOTENCY_KEY_REUSED');
-    expectError(await create(t, 'b'), 422, 'IDEMPOTENCY_KEY_REUSED');
+    expect(await trade(t, 'a')).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
+    expect(await create(t, 'b')).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
     expect(await rowCounts(t)).toMatchObject({ repairs: 1, returns: 1, keys: 2, used: 2 });
     expect((await create(t, 'a')).body).toEqual(repair.body);
     expect((await trade(t, 'b')).body).toEqual(tradeReturn.body);
@@ -199,7 +204,7 @@ describe('an Idempotency-Key', () => {
     const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
     expect(made).toHaveLength(1);
     for (const answer of answers) {
-      expect([201, 409, 422]).toContain(answer.status);
+      expect(answer).toHaveStatus(201, 409, 422);
       if (answer.status === 201) expect(answer.body).toEqual(made[0]?.body);
     }
     const { repairs, returns, used } = await rowCounts(t);
@@ -210,7 +215,8 @@ describe('an Idempotency-Key', () => {
     const { id } = await newRepair(t);
     for (let again = 0; again < 2; again += 1) {
       const answer = await t.post(`/offline-repairs/${id}/close`, {}, keyed('k'));
-      expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+      expect(answer).toHaveStatus(200);
+      expect(isReplay(answer)).toBe(false);
     }
     expect((await t.get(`/offline-repairs/${id}/timeline`)).body.items).toHaveLength(3);
   });
@@ -227,12 +233,12 @@ describe('an Idempotency-Key', () => {
           return rows.length > 0;
         });
         for (const body of [repairBody(), repairBody({ notes: 'x' })])
-          expectError(await create(t, 'receipt-1', body), 409, 'IDEMPOTENCY_KEY_IN_USE');
+          expect(await create(t, 'receipt-1', body)).toFailWith(409, 'IDEMPOTENCY_KEY_IN_USE');
         return { waiting };
       });
-      const { status, body } = await first.waiting;
-      expect(status).toBe(201);
-      expect((await create(t, 'receipt-1')).body).toEqual(body);
+      const answer = await first.waiting;
+      expect(answer).toHaveStatus(201);
+      expect((await create(t, 'receipt-1')).body).toEqual(answer.body);
       expect((await rowCounts(t)).repairs).toBe(1);
     });
 });

@@ -3,7 +3,7 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { call, endpoints, expectError, KINDS, makeIds, overSocket, rowCounts } from '../support/api.ts';
+import { call, endpoints, KINDS, makeIds, overSocket, rowCounts } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
@@ -24,8 +24,7 @@ describe('the key', () => {
     ];
     for (const way of ways) {
       for (const endpoint of endpoints(t)) {
-        const { status } = await call(t, endpoint, ids, way);
-        expect(status, endpoint.name).toBe(endpoint.isCreation ? 201 : 200);
+        expect(await call(t, endpoint, ids, way)).toHaveStatus(endpoint.isCreation ? 201 : 200);
       }
     }
   });
@@ -39,7 +38,7 @@ describe('the key', () => {
         `GET ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\n` +
           `authorization: Bearer ${first}\r\nauthorization: Bearer ${second}\r\n\r\n`,
       );
-      expectError(answer, 401);
+      expect(answer).toFailWith(401);
     }
   });
 
@@ -47,11 +46,11 @@ describe('the key', () => {
     const { apiKey } = t.client;
     const both = (direct: string, bearer: string) =>
       t.get('/offline-repairs', { key: direct, headers: { authorization: `Bearer ${bearer}` } });
-    expectError(await both(apiKey, erp.apiKey), 401);
-    expectError(await both(erp.apiKey, apiKey), 401);
-    expectError(await both(apiKey, 'handback_ext_wrong'), 401);
-    expectError(await both('handback_ext_wrong', apiKey), 401);
-    expect((await both(apiKey, apiKey)).status).toBe(200);
+    expect(await both(apiKey, erp.apiKey)).toFailWith(401);
+    expect(await both(erp.apiKey, apiKey)).toFailWith(401);
+    expect(await both(apiKey, 'handback_ext_wrong')).toFailWith(401);
+    expect(await both('handback_ext_wrong', apiKey)).toFailWith(401);
+    expect(await both(apiKey, apiKey)).toHaveStatus(200);
   });
 
   it('is refused when it is unknown, cut, lengthened, in other case or of another kind', async ({ t }) => {
@@ -62,23 +61,23 @@ describe('the key', () => {
     const wrong = [...invented, ...changed, apiKey.replace('handback_ext_', ''), webhookSecret, id];
     for (const key of [null, ...wrong]) {
       const answer = await t.get('/offline-repairs', { key });
-      expectError(answer, 401);
+      expect(answer).toFailWith(401);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     }
     const malformed = [apiKey, `Basic ${apiKey}`, `Old Bearer ${apiKey}`, `Bearer ${apiKey} ${apiKey}`];
     for (const authorization of [...wrong.map((key) => `Bearer ${key}`), ...malformed])
-      expectError(await t.get('/offline-repairs', { key: null, headers: { authorization } }), 401);
-    expectError(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null }), 401);
+      expect(await t.get('/offline-repairs', { key: null, headers: { authorization } })).toFailWith(401);
+    expect(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null })).toFailWith(401);
   });
 
   it('stops working with the next request once its client is revoked; others go on', async ({ t, erp }) => {
     const ids = await makeIds(t);
     await revokeClient(t.ctx, OPERATOR, t.client);
     const before = await rowCounts(t);
-    for (const endpoint of endpoints(t)) expectError(await call(t, endpoint, ids), 401);
+    for (const endpoint of endpoints(t)) expect(await call(t, endpoint, ids)).toFailWith(401);
     expect(await rowCounts(t)).toEqual(before);
     for (const kind of KINDS)
-      expect((await t.get(`/${kind}/${ids[kind]}`, { key: erp.apiKey })).status).toBe(200);
+      expect(await t.get(`/${kind}/${ids[kind]}`, { key: erp.apiKey })).toHaveStatus(200);
   });
 
   it('leaves a note of its last use', async ({ t, erp }) => {

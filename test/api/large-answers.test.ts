@@ -7,7 +7,7 @@ import { sendPage } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { pluck } from '../support/answers.ts';
-import { expectError, leftOut, newRepair, newTradeReturn } from '../support/api.ts';
+import { leftOut, newRepair, newTradeReturn } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
@@ -41,7 +41,7 @@ describe('a page of many large returns', () => {
     expect(text).toBe(JSON.stringify(listEnvelope(items, 12, { page: 1, limit: 100 })));
     // Held against the OpenAPI document.
     expect(idsIn((await t.get('/trade-returns?limit=11')).body)).toEqual(ids.toReversed().slice(0, 11));
-    expect((await t.send('/trade-returns?limit=100', { method: 'HEAD' })).status).toBe(200);
+    expect(await t.send('/trade-returns?limit=100', { method: 'HEAD' })).toHaveStatus(200);
   });
 
   it('is one answer where all of it fits, also around one that is large for the page', async ({ t }) => {
@@ -72,7 +72,7 @@ describe('a page of many large returns', () => {
     expect(await readToEnd(page)).toBeInstanceOf(Error);
     await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
     expect(t.logs.some((line) => /aborted a large answer/.test(line))).toBe(true);
-    expect((await t.get('/trade-returns')).status).toBe(200);
+    expect(await t.get('/trade-returns')).toHaveStatus(200);
   });
 
   if (ENGINE === 'sqlite')
@@ -85,9 +85,9 @@ describe('a page of many large returns', () => {
       const held = hold99(t);
       const last = await openPage(t);
       const refused = await t.get('/trade-returns?limit=100');
-      expectError(refused, 503);
+      expect(refused).toFailWith(503);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect((await t.get('/offline-repairs')).status).toBe(200);
+      expect(await t.get('/offline-repairs')).toHaveStatus(200);
       expect((await t.get('/trade-returns', { key: other.client.apiKey })).body.total).toBe(1);
       // A reader that hangs up makes room for the next.
       last.destroy();
@@ -118,7 +118,7 @@ describe('a page of many large returns', () => {
             sendPage(reply, found.promise),
           ),
       });
-      expect((await fetch(`${t.url}/late`)).status).toBe(503);
+      expect(await fetch(`${t.url}/late`)).toHaveStatus(503);
       const body = Readable.from(['never read']);
       found.resolve({ body });
       await until('it is closed', () => body.closed);
@@ -134,7 +134,7 @@ if (ENGINE === 'sqlite')
       await spoil(t, 'offline_repairs', 'faulty_item', bad);
       expect(idsIn((await t.get('/offline-repairs')).body)).toEqual([three, one]);
       expect(leftOut(t)).toMatchObject([{ list: 'offline_repairs', key: bad }]);
-      expectError(await t.get(`/offline-repairs/${bad}`, { unchecked: true }), 500);
+      expect(await t.get(`/offline-repairs/${bad}`, { unchecked: true })).toFailWith(500);
       expect(t.logs.join('')).not.toContain('Ada');
     });
 

@@ -19,9 +19,9 @@ const numbersIn = (body: { items: { rmaNumber: string }[] }) =>
 /** How tests ask for the list of a kind. */
 const asking = ({ path, kind, walk }: KindRow) => {
   const list = async (t: Harness, query: Query = {}) => {
-    const { status, body } = await t.get(`${path}?${new URLSearchParams(query)}`);
-    expect(status).toBe(200);
-    return body;
+    const answer = await t.get(`${path}?${new URLSearchParams(query)}`);
+    expect(answer).toHaveStatus(200);
+    return answer.body;
   };
   return {
     list,
@@ -199,7 +199,7 @@ it.each(['offline-repairs', 'trade-returns'] as const)('an id of /%s is read wit
   const { id } = await newRma(t, kind);
   expect((await t.get(`/${kind}/${id.toUpperCase()}`)).body.id).toBe(id);
   expect((await t.get(`/${kind}/${id.toUpperCase()}/timeline`)).body.total).toBe(1);
-  expect((await t.get(`/deliveries?rmaId=${id.toUpperCase()}`)).status).toBe(200);
+  expect(await t.get(`/deliveries?rmaId=${id.toUpperCase()}`)).toHaveStatus(200);
 });
 
 describe('repairs', () => {

@@ -14,9 +14,9 @@ const harness = sharedHarness();
 const it = itWith(harness);
 
 const read = async (t: Harness) => {
-  const { status, body } = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
-  expect(status).toBe(200);
-  return body;
+  const answer = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
+  expect(answer).toHaveStatus(200);
+  return answer.body;
 };
 
 type Json = Awaited<ReturnType<typeof read>>;
@@ -27,7 +27,7 @@ describe('the OpenAPI document', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info.version).toBe(VERSION);
     expect(document).toEqual(JSON.parse(JSON.stringify(t.app.swagger())));
-    expect((await t.get(`${BASE_PATH}/openapi.json`, { key: 'wrong' })).status).toBe(200);
+    expect(await t.get(`${BASE_PATH}/openapi.json`, { key: 'wrong' })).toHaveStatus(200);
   });
 
   it('has every address and method that the API takes, and no other', async ({ t }) => {
@@ -195,8 +195,8 @@ describe('a body that a validator refuses by the document', () => {
       ] as const)
         for (const value of values) {
           const body = withValue(repairBody({ tracking }), path, value);
-          const { status } = await t.post('/offline-repairs', body);
-          expect({ path, value, status, valid: isValid(body) }).toEqual({ path, value, ...expected });
+          expect(await t.post('/offline-repairs', body), `${path}: ${value}`).toHaveStatus(expected.status);
+          expect({ path, value, valid: isValid(body) }).toEqual({ path, value, valid: expected.valid });
         }
   });
 

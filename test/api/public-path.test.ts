@@ -30,22 +30,21 @@ describe.each([
   it('both APIs answer, and name addresses below the path', async () => {
     const t = await below();
     const created = await t.post(`${sent}${BASE_PATH}/offline-repairs/`, repairBody(), { unchecked: true });
-    expect(created.status).toBe(201);
+    expect(created).toHaveStatus(201);
     const read = await t.get(`${sent}${BASE_PATH}/offline-repairs/${created.body.id}`, { unchecked: true });
     expect(read.body).toEqual(created.body);
 
-    const { status, body } = await ask(t, `${sent}${BASE_PATH}/offline-repairs?limit=1`);
-    expect({ status, docs: body.docs }).toEqual({
-      status: 401,
-      docs: `${PUBLIC_URL}/docs/errors#UNAUTHENTICATED`,
-    });
+    const answer = await ask(t, `${sent}${BASE_PATH}/offline-repairs?limit=1`);
+    expect(answer).toHaveStatus(401);
+    expect(answer.body.docs).toEqual(`${PUBLIC_URL}/docs/errors#UNAUTHENTICATED`);
     for (const base of [BASE_PATH, ADMIN_BASE_PATH]) {
       const document = await ask(t, `${sent}${base}/openapi.json`);
       expect(document.body.servers).toEqual([{ url: `${PUBLIC_URL}${base}` }]);
       expect(document.body.info.contact.url).toBe(`${PUBLIC_URL}/docs/`);
     }
     const wrongMethod = await t.send(`${sent}${BASE_PATH}/usage`, { method: 'PUT', unchecked: true });
-    expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(wrongMethod).toHaveStatus(405);
+    expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD');
   });
 
   it('people sign in and out with cookies that only the app below the path gets', async () => {
@@ -59,7 +58,7 @@ describe.each([
       key: null,
       unchecked: true,
     });
-    expect(signedIn.status).toBe(200);
+    expect(signedIn).toHaveStatus(200);
     const set = signedIn.headers.getSetCookie();
     expect(
       set.map((each) => /^__Secure-(\w+)=.*; Path=([^;]+); HttpOnly; Secure/.exec(each)?.slice(1)),
@@ -90,7 +89,8 @@ describe.each([
     ] as const) {
       const address = `${sent}${path}`;
       const answer = await ask(t, address.startsWith('/') ? address : `/${address}`, { accept: 'text/html' });
-      expect([path, answer.status, answer.headers.get('location')]).toEqual([path, status, location]);
+      expect(answer).toHaveStatus(status);
+      expect(answer.headers.get('location'), path).toBe(location);
     }
     const deep = await ask(t, `${sent}/admin/settings/team?page=2`, { 'accept-encoding': 'br, gzip' });
     expect(deep.headers.get('content-security-policy')).toContain("base-uri 'none'");
@@ -98,14 +98,15 @@ describe.each([
     expect(places.length).toBeGreaterThan(3);
     for (const place of places) {
       expect(place).toMatch(/^\/returns\/admin\//);
-      expect((await ask(t, place)).status).toBe(200);
-      expect((await ask(t, place.replace('/returns', ''))).status).toBe(200);
+      expect(await ask(t, place)).toHaveStatus(200);
+      expect(await ask(t, place.replace('/returns', ''))).toHaveStatus(200);
     }
     const etag = deep.headers.get('etag') ?? '';
-    expect((await ask(t, `${sent}/admin/`, { 'if-none-match': etag })).status).toBe(304);
+    expect(await ask(t, `${sent}/admin/`, { 'if-none-match': etag })).toHaveStatus(304);
     for (const page of ['/docs/', '/docs/quick-start', '/docs/reference']) {
-      const { status, body } = await ask(t, `${sent}${page}`);
-      expect([status, [...body.matchAll(PLACES)]]).toEqual([200, []]);
+      const answer = await ask(t, `${sent}${page}`);
+      expect(answer).toHaveStatus(200);
+      expect([...answer.body.matchAll(PLACES)]).toEqual([]);
     }
   });
 
@@ -148,7 +149,7 @@ describe('the path', () => {
         '/returnshealthz',
       ],
     ])
-      expect([path, (await ask(t, path)).status]).toEqual([path, 404]);
+      expect(await ask(t, path), path).toHaveStatus(404);
     for (const name of [
       'x-forwarded-prefix',
       'x-script-name',
@@ -157,7 +158,7 @@ describe('the path', () => {
       'x-forwarded-path',
     ]) {
       const headers = { [name]: '/other', accept: 'text/html' };
-      expect((await ask(t, '/other/healthz', headers)).status).toBe(404);
+      expect(await ask(t, '/other/healthz', headers)).toHaveStatus(404);
       expect((await ask(t, '/', headers)).headers.get('location')).toBe('/returns/admin/');
       expect((await ask(t, '/admin/', headers)).body).not.toContain('/other');
     }

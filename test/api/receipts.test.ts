@@ -6,7 +6,7 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { tradeReturns } from '../../src/returns/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import type { AdminCaller } from '../support/admin.ts';
-import { expectError, newRepair, newTradeReturn, rulesOf, staffOf, stopClock } from '../support/api.ts';
+import { newRepair, newTradeReturn, rulesOf, staffOf, stopClock } from '../support/api.ts';
 import { EMPTY_ITEM, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
@@ -28,7 +28,7 @@ const DECLARED = 482.25;
 const approved = async (t: Harness, staff: AdminCaller, items: object[] = [LAMP, CABLE]): Promise<string> => {
   const { id } = await newTradeReturn(t, { items });
   const path = `/trade-returns/${id}`;
-  expect((await staff.post(`${path}/approve`)).status).toBe(200);
+  expect(await staff.post(`${path}/approve`)).toHaveStatus(200);
   return path;
 };
 const idIn = (path: string): string => path.split('/')[2] ?? '';
@@ -71,7 +71,7 @@ describe('receive with lines', () => {
     const before = await traceOf(t, path);
     const call = { note: 'First parcel', lines: [{ line: 1, received: 3, accepted: 2, note: 'One broken' }] };
     const counted = await staff.post(`${path}/receive`, call);
-    expect(counted.status).toBe(200);
+    expect(counted).toHaveStatus(200);
     expect(figuresIn(counted)).toEqual([
       [3, 2],
       [0, 0],
@@ -111,7 +111,8 @@ describe('receive with lines', () => {
     // Totals, not differences: the same again changes nothing, whatever its sender had seen.
     for (const query of ['', `?seen=${before.record.updatedAt}`]) {
       const again = await staff.post(`${path}/receive${query}`, call);
-      expect([again.status, again.body]).toEqual([200, counted.body]);
+      expect(again).toHaveStatus(200);
+      expect(again.body).toEqual(counted.body);
     }
     expect(await traceOf(t, path)).toEqual(after);
   });
@@ -249,7 +250,8 @@ describe('receive with lines', () => {
     const after = await traceOf(t, path);
     expect(after.entries.at(-1)).toMatchObject({ type: 'STATUS_CHANGED', data: { lines: [] } });
     const again = await staff.post(`${path}/receive`, { lines, complete: true });
-    expect([again.status, again.body]).toEqual([200, moved.body]);
+    expect(again).toHaveStatus(200);
+    expect(again.body).toEqual(moved.body);
     expect(await traceOf(t, path)).toEqual(after);
   });
 
@@ -276,7 +278,7 @@ describe('receive with lines', () => {
 
     await staff.post(`${path}/request-credit`);
     const refused = await receive([{ line: 1, received: 2 }]);
-    expectError(refused, 409, 'MOVE_NOT_ALLOWED');
+    expect(refused).toFailWith(409, 'MOVE_NOT_ALLOWED');
     expect(refused.body.message).toBe(
       'The return is TRADE_CREDIT_REQUESTED, so receive is not open; open now: resolve.',
     );
@@ -293,7 +295,7 @@ describe('receive with lines', () => {
       const before = await traceOf(t, path);
       expect(before.record.status).toBe(status);
       const refused = await staff.post(`${path}/receive`, { lines: [{ line: 9, received: 9 }] });
-      expectError(refused, 409, 'MOVE_NOT_ALLOWED');
+      expect(refused).toFailWith(409, 'MOVE_NOT_ALLOWED');
       expect(await traceOf(t, path)).toEqual(before);
     },
   );
@@ -304,10 +306,10 @@ describe('receive with lines', () => {
     const scan = (by: AdminCaller, received: number, since: string) =>
       by.post(`${path}/receive?seen=${since}`, { lines: [{ line: 1, received }] });
     const first = await scan(staff, 1, seen);
-    expect(first.status).toBe(200);
-    expectError(await scan(admin, 2, seen), 409, 'EDIT_CONFLICT');
-    expectError(await admin.post(`${path}/reject?seen=${seen}`), 409, 'EDIT_CONFLICT');
-    expect((await scan(admin, 2, first.body.updatedAt)).status).toBe(200);
+    expect(first).toHaveStatus(200);
+    expect(await scan(admin, 2, seen)).toFailWith(409, 'EDIT_CONFLICT');
+    expect(await admin.post(`${path}/reject?seen=${seen}`)).toFailWith(409, 'EDIT_CONFLICT');
+    expect(await scan(admin, 2, first.body.updatedAt)).toHaveStatus(200);
     expect(figuresIn(await t.get(path))[0]).toEqual([2, 2]);
   });
 
@@ -351,7 +353,7 @@ describe('receive without lines', () => {
     const received = await staff.post(`${path}/receive`, {});
     expect(received.body).toMatchObject({ status: 'TRADE_RECEIVED', creditAmount: DECLARED });
     const refused = await staff.post(`${path}/receive`, {});
-    expectError(refused, 409, 'MOVE_NOT_ALLOWED');
+    expect(refused).toFailWith(409, 'MOVE_NOT_ALLOWED');
     expect(refused.body.message).toContain('open now: request-credit, resolve');
   });
 });
@@ -407,7 +409,7 @@ describe('the credit', () => {
 
   it('needs no note where the amount is the computed one, and may be nothing', async ({ t, staff }) => {
     const same = await received(t, staff);
-    expect((await staff.post(`${same}/request-credit`, { creditAmount: 241 })).status).toBe(200);
+    expect(await staff.post(`${same}/request-credit`, { creditAmount: 241 })).toHaveStatus(200);
     expect((await entriesOf(t, same)).at(-1).data).toEqual({ creditAmount: 241 });
     const none = await received(t, staff);
     const requested = await staff.post(`${none}/request-credit`, { creditAmount: 0, note: 'Their fault' });

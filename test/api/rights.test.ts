@@ -7,7 +7,6 @@ import {
   allEndpoints,
   askAll,
   call,
-  expectError,
   makeIds,
   makeStaffIds,
   newTradeReturn,
@@ -33,7 +32,7 @@ const answersTo = async (t: Harness, key: string, ids: Parameters<typeof call>[2
   });
   const heads = await askAll(
     all.filter(({ method }) => method === 'GET'),
-    async ({ path }) => (await t.send(path(ids), { method: 'HEAD', key })).status,
+    ({ path }) => t.send(path(ids), { method: 'HEAD', key }),
   );
   return { answers, heads };
 };
@@ -61,8 +60,8 @@ describe('a client', () => {
         else expect([name, answers[name]]).not.toEqual([name, expect.stringContaining('403')]);
       }
       // Its own deliveries are not those of the first client.
-      for (const [name, status] of Object.entries(heads))
-        expect([name, status]).toEqual([name, name.includes('/deliveries/') ? 404 : 200]);
+      for (const [name, answer] of Object.entries(heads))
+        expect(answer).toHaveStatus(name.includes('/deliveries/') ? 404 : 200);
       if (rights.length === 0) expect(await rowCounts(t)).toEqual(before);
     },
   );
@@ -89,11 +88,11 @@ describe('a client', () => {
     const { id } = await create();
     const approve = () => t.post(`/trade-returns/${id}/approve`);
     const refused = await approve();
-    expectError(refused, 403, 'RIGHT_REQUIRED');
+    expect(refused).toFailWith(403, 'RIGHT_REQUIRED');
     expect(refused.body).toMatchObject({ right: 'move-trade-returns' });
     await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['move-trade-returns'] });
-    expect((await approve()).status).toBe(200);
-    expectError(await t.post('/offline-repairs', {}), 403, 'RIGHT_REQUIRED');
+    expect(await approve()).toHaveStatus(200);
+    expect(await t.post('/offline-repairs', {})).toFailWith(403, 'RIGHT_REQUIRED');
   });
 });
 
@@ -106,23 +105,23 @@ describe('a key that expires', () => {
     const client = await withRights(t, [...RIGHTS], { expiresAt });
     const { apiKey } = client;
     t.clock.advance(DAY_MS - 60_000);
-    expect((await t.get('/offline-repairs', { key: apiKey })).status).toBe(200);
+    expect(await t.get('/offline-repairs', { key: apiKey })).toHaveStatus(200);
     t.clock.advance(60_000);
     const before = await rowCounts(t);
     const { answers, heads } = await answersTo(t, apiKey, ids);
     expect(new Set(Object.values(answers))).toEqual(new Set(['401 UNAUTHENTICATED']));
-    expect(new Set(Object.values(heads))).toEqual(new Set([401]));
+    for (const answer of Object.values(heads)) expect(answer).toHaveStatus(401);
     expect(await rowCounts(t)).toEqual(before);
     const told = await t.get('/usage', { key: apiKey });
     expect(told.body.message).toContain(new Date(expiresAt).toISOString());
     expect(told.headers.get('www-authenticate')).toBe('Bearer');
 
     await changeClient(t.ctx, OPERATOR, client.id, { expiresAt: t.ctx.clock.now() + 60_000 });
-    expect((await t.get('/usage', { key: apiKey })).status).toBe(200);
+    expect(await t.get('/usage', { key: apiKey })).toHaveStatus(200);
     t.clock.advance(60_000);
-    expectError(await t.get('/usage', { key: apiKey }), 401);
+    expect(await t.get('/usage', { key: apiKey })).toFailWith(401);
     await changeClient(t.ctx, OPERATOR, client.id, { expiresAt: null });
-    expect((await t.get('/usage', { key: apiKey })).status).toBe(200);
+    expect(await t.get('/usage', { key: apiKey })).toHaveStatus(200);
   });
 
   it('leaves the webhooks of its client as they are', async ({ t }) => {
@@ -131,7 +130,7 @@ describe('a key that expires', () => {
     const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
     t.clock.advance(61_000);
     await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['move-trade-returns'] });
-    expect((await t.post(`/trade-returns/${id}/approve`)).status).toBe(200);
+    expect(await t.post(`/trade-returns/${id}/approve`)).toHaveStatus(200);
     const deliveries = await deliveriesOf(t);
     expect(deliveries.map(({ client_id, event, status }) => [client_id, event, status])).toEqual([
       [client.id, 'trade_return.created', 'PENDING'],
@@ -144,7 +143,7 @@ describe('a key that expires', () => {
     const { cursor } = (await t.get('/events?after=latest', { key })).body;
     const waiting = t.get(`/events?after=${cursor}&wait=2`, { key });
     t.clock.advance(61_000);
-    expectError(await waiting, 401);
+    expect(await waiting).toFailWith(401);
   });
 });
 
@@ -163,7 +162,7 @@ describe('moves of trade returns by a program', () => {
     expect((await move('receive')).body.status).toBe('TRADE_RECEIVED');
     expect((await move('request-credit', {})).body.status).toBe('TRADE_CREDIT_REQUESTED');
     const resolved = await move('resolve');
-    expect(resolved.status).toBe(200);
+    expect(resolved).toHaveStatus(200);
     expect(resolved.body).toEqual((await t.get(`/trade-returns/${created.id}`)).body);
     const { items } = (await t.get(`/trade-returns/${created.id}/timeline`)).body;
     const actor = { type: 'API_CLIENT', id: clientId, name: 'Program' };
@@ -188,11 +187,14 @@ describe('moves of trade returns by a program', () => {
     const { updatedAt } = (await t.get(`/trade-returns/${id}`)).body;
     const seen = `?seen=${encodeURIComponent(updatedAt)}`;
     const early = await t.post(`/trade-returns/${id}/receive`, undefined, { key });
-    expectError(early, 409, 'MOVE_NOT_ALLOWED');
+    expect(early).toFailWith(409, 'MOVE_NOT_ALLOWED');
     expect(early.body.message).toMatch(/approve.*reject/);
-    expect((await t.post(`/trade-returns/${id}/approve${seen}`, undefined, { key })).status).toBe(200);
-    expectError(await t.post(`/trade-returns/${id}/reject${seen}`, undefined, { key }), 409, 'EDIT_CONFLICT');
-    expectError(await t.post(`/trade-returns/${id}/reject?seen=now`, undefined, { key }), 400);
+    expect(await t.post(`/trade-returns/${id}/approve${seen}`, undefined, { key })).toHaveStatus(200);
+    expect(await t.post(`/trade-returns/${id}/reject${seen}`, undefined, { key })).toFailWith(
+      409,
+      'EDIT_CONFLICT',
+    );
+    expect(await t.post(`/trade-returns/${id}/reject?seen=now`, undefined, { key })).toFailWith(400);
     expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
   });
 
@@ -205,7 +207,7 @@ describe('moves of trade returns by a program', () => {
     expect(moves).toHaveLength(5);
     const before = await rowCounts(t);
     for (const id of [staffs, foreign, UNKNOWN_ID, 'x'])
-      for (const endpoint of moves) expectError(await call(t, endpoint, id, { key }), 404);
+      for (const endpoint of moves) expect(await call(t, endpoint, id, { key })).toFailWith(404);
     expect(await rowCounts(t)).toEqual(before);
   });
 });

@@ -6,7 +6,6 @@ import {
   BODIES,
   call,
   endpoints,
-  expectError,
   type Ids,
   type Kind,
   makeIds,
@@ -26,15 +25,15 @@ const it = itWith(sharedHarness());
 
 describe('every endpoint with an id', () => {
   it('wants a key even where the id cannot be decoded', async ({ t }) => {
-    for (const { path } of KINDS) expectError(await t.get(`${path}/%ZZ`, { key: null }), 401);
+    for (const { path } of KINDS) expect(await t.get(`${path}/%ZZ`, { key: null })).toFailWith(401);
   });
 
   it('is open to every client of the shop, but for deliveries of others', async ({ t, erp }) => {
     const ids = await makeIds(t);
     const withId = endpoints(t).filter(({ hasId }) => hasId);
     const asked = await askAll(withId, (endpoint) => call(t, endpoint, ids, { key: erp.apiKey }));
-    for (const [name, { status }] of Object.entries(asked))
-      expect([name, status]).toEqual([name, name.includes('/deliveries/') ? 404 : 200]);
+    for (const [name, answer] of Object.entries(asked))
+      expect(answer).toHaveStatus(name.includes('/deliveries/') ? 404 : 200);
   });
 });
 
@@ -121,7 +120,7 @@ describe('what staff made', () => {
     };
     await expectUnknown('creation');
     for (const move of moves) {
-      expect((await staff.post(`/${kind}/${id}/${move}`, bodyFor(kind, move))).status).toBe(200);
+      expect(await staff.post(`/${kind}/${id}/${move}`, bodyFor(kind, move))).toHaveStatus(200);
       await expectUnknown(move);
     }
     // It was all done, though: the moves are in the timeline.

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { expectError, newRepair, newRma, rowCounts, rulesOf } from '../support/api.ts';
+import { newRepair, newRma, rowCounts, rulesOf } from '../support/api.ts';
 import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody } from '../support/bodies.ts';
 import { at, withValue } from '../support/fields.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -106,10 +106,10 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
       ['Ada', 'A\\qda'],
     ] as const;
     const changed = [...doubled, ...badText].map(([part, other]) => good.replace(part, other));
-    for (const sent of [...broken, ...noJson, ...changed]) expectError(await create(t, sent), 400);
+    for (const sent of [...broken, ...noJson, ...changed]) expect(await create(t, sent)).toFailWith(400);
     const bytes = Buffer.from(good.replace('Ada', 'Ad~'));
     bytes[bytes.indexOf('~')] = 0xff;
-    expectError(await create(t, bytes), 400);
+    expect(await create(t, bytes)).toFailWith(400);
     expect((await rowCounts(t))[row.rows]).toBe(0);
   });
 
@@ -127,8 +127,8 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     for (const value of ['%ff', '%zz', '%', 'SN-%E2%82', '%ed%a0%80'])
       expect(await rules(`?externalRef=${value}&externalSource=%C3%A9`), value).toEqual(wrong);
     expect(await rules('?%ff=1')).toMatchObject({ query: 'unicode' });
-    const { status } = await t.get(`${path}?externalRef=%C3%A9%25+%2B`);
-    expect(status, 'what is well encoded').toBe(200);
+    const answer = await t.get(`${path}?externalRef=%C3%A9%25+%2B`);
+    expect(answer, 'what is well encoded').toHaveStatus(200);
   });
 });
 
@@ -170,7 +170,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     const before = await rowCounts(t);
     expect(rulesOf(await one(1e11, 10_000.1))).toEqual({ [`${item}.price`]: 'max' });
     expect(await rowCounts(t)).toEqual(before);
-    expect((await one(1e11, 9_000)).status).toBe(201);
+    expect(await one(1e11, 9_000)).toHaveStatus(201);
   });
 
   it('too small for a double are refused, not taken as 0', async ({ t }) => {
@@ -190,7 +190,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     for (const digits of ['1e400', '-1e400', '1e308', '100000000000.1'])
       expect(Object.keys(await rules(t, digits))).toEqual(pathsOf(NUMBERS));
     for (const digits of ['NaN', 'Infinity', '-Infinity', '0x10', '01', '1.', '.5', '+1'])
-      expectError(await send(t, digits, ['price']), 400);
+      expect(await send(t, digits, ['price'])).toFailWith(400);
   });
 
   it('keep up to four decimals exactly', async ({ t }) => {
@@ -311,10 +311,10 @@ describe('a repair', () => {
     const curl = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' };
     const types = [{}, { 'content-type': 'application/json' }, curl];
     for (const action of ['close', 'begin-diagnostics', 'begin-repair']) {
-      const act = async (options: object) =>
-        (await t.send(`/offline-repairs/${id}/${action}`, { method: 'POST', ...options })).status;
-      for (const headers of types) expect(await act({ headers })).toBe(200);
-      for (const body of [{}, '']) expect(await act({ body })).toBe(200);
+      const act = (options: object) =>
+        t.send(`/offline-repairs/${id}/${action}`, { method: 'POST', ...options });
+      for (const headers of types) expect(await act({ headers })).toHaveStatus(200);
+      for (const body of [{}, '']) expect(await act({ body })).toHaveStatus(200);
     }
     for (const action of ['tracking', 'resolve'])
       expect(Object.values(rulesOf(await t.post(`/offline-repairs/${id}/${action}`)))).toContain('required');
@@ -328,8 +328,8 @@ describe('a trade return', () => {
 
   it('has one to 250 items, kept in their order; the same thing may be there twice', async ({ t }) => {
     for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
-      const { status, body } = await send(t, items);
-      expect(status).toBe(201);
+      const answer = await send(t, items);
+      expect(answer).toHaveStatus(201);
       const expected = items.map((item, i) => ({
         ...item,
         ...EMPTY_ITEM,
@@ -337,8 +337,8 @@ describe('a trade return', () => {
         received: 0,
         accepted: 0,
       }));
-      expect(body.items).toEqual(expected);
-      expect((await t.get(`/trade-returns/${body.id}`)).body.items).toEqual(expected);
+      expect(answer.body.items).toEqual(expected);
+      expect((await t.get(`/trade-returns/${answer.body.id}`)).body.items).toEqual(expected);
     }
     expect(rulesOf(await send(t, []))).toEqual({ items: 'minItems' });
     for (const count of [251, 252, 1000])
@@ -375,9 +375,10 @@ describe('a trade return', () => {
     const texts = ['  2 Oct 2026\t\n', '', ' ', '\ufeff2026', 'null', 'last week 🙂', '2026-13-45T99:99:99Z'];
     const longest = ['x'.repeat(255), ` ${'x'.repeat(253)} `];
     for (const orderDate of ['2026-10-02', '02/10/26', ...texts, ...longest]) {
-      const { status, body } = await dated(orderDate);
-      expect([status, body.orderDate]).toEqual([201, orderDate]);
-      expect((await t.get(`/trade-returns/${body.id}`)).body.orderDate).toBe(orderDate);
+      const answer = await dated(orderDate);
+      expect(answer).toHaveStatus(201);
+      expect(answer.body.orderDate).toEqual(orderDate);
+      expect((await t.get(`/trade-returns/${answer.body.id}`)).body.orderDate).toBe(orderDate);
     }
     for (const absent of [null, undefined]) expect((await dated(absent)).body.orderDate).toBeNull();
     for (const [rule, ...wrong] of [
@@ -394,5 +395,5 @@ it('a trade return costs at most 10^15 in all', async ({ t }) => {
   const line = { ...TRADE_ITEM, price: 1e11, quantity: 6_000 };
   const answer = await t.post('/trade-returns', tradeBody({ items: [line, line] }));
   expect(rulesOf(answer)).toEqual({ items: 'max' });
-  expect((await t.post('/trade-returns', tradeBody({ items: [line] }))).status).toBe(201);
+  expect(await t.post('/trade-returns', tradeBody({ items: [line] }))).toHaveStatus(201);
 });

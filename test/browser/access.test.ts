@@ -178,7 +178,7 @@ it('people change their own e-mail and see and end their own sessions', async ({
   const other = rows.filter({ hasNotText: 'This device' }).nth(1);
   await other.getByRole('button', { name: /^Sign out/ }).click();
   await expect.poll(() => rows.count()).toBe(3);
-  expect((await elsewhere.get('/session')).status).toBe(401);
+  expect(await elsewhere.get('/session')).toHaveStatus(401);
   // Five are enough to see at first.
   for (let i = 0; i < 5; i++) await signInAs(t, person);
   await page.reload();
@@ -334,7 +334,7 @@ it('the address of the service leads a person to the app, and a program to the d
   await title(page, 'Today').waitFor();
   for (const accept of ['application/json', '*/*']) {
     const answer = await fetch(t.url, { headers: { accept }, redirect: 'manual' });
-    expect(answer.status).toBe(404);
+    expect(answer).toHaveStatus(404);
     expect(((await answer.json()) as { docs: string }).docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
   }
 });

@@ -643,7 +643,7 @@ describe('due times in a list', () => {
     await age(t, 'offline_repairs', late, 5 * DAY_MS);
     const other = await newRepair(t, { startStatus: 'COUNTER_SWAPPED' });
     const body = { what: 'PART', until: null, note: null };
-    expect((await admin.put(`/offline-repairs/${waiting.id}/waiting-for`, body)).status).toBe(200);
+    expect(await admin.put(`/offline-repairs/${waiting.id}/waiting-for`, body)).toHaveStatus(200);
     await age(t, 'offline_repairs', swapped, 2 * DAY_MS + 60_000);
     const page = await openPageAs('Repairs', t, 'STAFF');
     await rowOf(page, waiting.rmaNumber).getByText('Waiting for part').waitFor();

@@ -142,7 +142,7 @@ it('a price is read as people write it, and asked about where it can be read in 
 const priceIn = async (t: Harness, currency: string) => {
   const admin = await newPerson(t, { role: 'ADMIN' });
   const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
-  expect((await admin.put('/shop-settings', { ...settings, currency })).status).toBe(200);
+  expect(await admin.put('/shop-settings', { ...settings, currency })).toHaveStatus(200);
 };
 
 it('a price is in the currency of the shop, with its decimals and no more', async ({ t }) => {

@@ -76,7 +76,7 @@ it('the next person at the computer finds no message of the last one, and no Und
 it('a browser that speaks German shows English dates and numbers beside the English words', async ({ t }) => {
   const admin = await newPerson(t);
   const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
-  expect((await admin.put('/shop-settings', { ...settings, currency: 'EUR' })).status).toBe(200);
+  expect(await admin.put('/shop-settings', { ...settings, currency: 'EUR' })).toHaveStatus(200);
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1299.5, serialNumber: null };
   const { id, createdAt } = (await t.post('/offline-repairs', { ...repairBody(), faultyItem })).body;
   const page = await openAs(t, 'ADMIN', { locale: 'de-DE' });

@@ -265,7 +265,7 @@ it('walks through a list by keys, corrects a typing error, and shows earlier ret
 it('a move that changed nothing is shown as what it was', async ({ t }) => {
   const { id } = await newRepair(t);
   for (const move of ['begin-diagnostics', 'begin-repair', 'close', 'close'])
-    expect((await t.post(`/offline-repairs/${id}/${move}`, {})).status).toBe(200);
+    expect(await t.post(`/offline-repairs/${id}/${move}`, {})).toHaveStatus(200);
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/offline-repairs/${id}`);
   const story = page.getByLabel('What happened, newest first');
@@ -344,7 +344,7 @@ it('a trade return that a colleague moved meanwhile is explained, and shown as i
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/trade-returns/${id}`);
   await title(page, rmaNumber).waitFor();
-  expect((await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).status).toBe(200);
+  expect(await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).toHaveStatus(200);
   await page.getByRole('button', { name: 'Approve' }).click();
   const dialog = page.getByRole('dialog', { name: `Approve: ${rmaNumber}` });
   await dialog.getByText(`${other.email} changed status to Rejected`).waitFor();

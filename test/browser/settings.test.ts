@@ -44,7 +44,7 @@ it('the team says at the input that an address is taken, and sets a new password
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByText(`${email} has a new password.`).waitFor();
   const signedIn = await adminCaller(t).post('/session', { email, password: 'quite another password' });
-  expect(signedIn.status).toBe(200);
+  expect(signedIn).toHaveStatus(200);
 });
 
 it('the team is in order of names, and is searched and filtered', async ({ t }) => {
@@ -176,13 +176,13 @@ describe('API clients', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Control+Enter');
     expect(await revoke.isDisabled()).toBe(true);
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
 
     await typed.fill('Till');
     await revoke.click();
     await page.getByText('Till revoked.').waitFor();
     await rowOf(page, 'Till').getByText('Revoked').waitFor();
-    expect((await t.get('/offline-repairs')).status).toBe(401);
+    expect(await t.get('/offline-repairs')).toHaveStatus(401);
     await page.getByRole('button', { name: 'More for Till' }).click();
     const actions = page.getByRole('menuitem');
     await actions.first().waitFor();
@@ -207,15 +207,15 @@ describe('API clients', () => {
     await hook.fill('https://10.0.0.8/hooks');
     await form.getByRole('button', { name: 'Replace client' }).click();
     await expect.poll(() => saidAt(hook)).toContain('Must not lead into a private network.');
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
     await hook.fill(HOOK);
     await form.getByRole('button', { name: 'Replace client' }).click();
 
     const once = page.getByRole('dialog', { name: 'Till 2 is ready' });
     await once.getByText('The old key has stopped working.').waitFor();
     const key = await once.getByRole('textbox', { name: 'API key' }).inputValue();
-    expect((await t.get('/offline-repairs', { key })).status).toBe(200);
-    expect((await t.get('/offline-repairs')).status).toBe(401);
+    expect(await t.get('/offline-repairs', { key })).toHaveStatus(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(401);
     await once.getByLabel('I have stored the key and the secret').check();
     await once.getByRole('button', { name: 'Done' }).click();
 
@@ -329,7 +329,7 @@ describe('rights, events and the end of a key', () => {
     await form.getByRole('button', { name: 'Replace client' }).click();
     const works = `key works until ${shownEnd(lastDay)}.`;
     await page.getByRole('dialog', { name: 'Till 2 is ready' }).getByText(`The old ${works}`).waitFor();
-    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect(await t.get('/offline-repairs')).toHaveStatus(200);
     await closeKeys(page, 'Till 2');
 
     const old = rowOf(page, 'Till');
@@ -343,7 +343,7 @@ describe('rights, events and the end of a key', () => {
     await page.getByRole('textbox', { name: 'Type “Till” to confirm' }).fill('Till');
     await page.getByRole('button', { name: 'Revoke for good' }).click();
     await page.getByText('Till revoked.').waitFor();
-    expect((await t.get('/offline-repairs')).status).toBe(401);
+    expect(await t.get('/offline-repairs')).toHaveStatus(401);
   });
 
   it('show a key that expires within two weeks, and one that has', async ({ t, admin }) => {

@@ -234,7 +234,7 @@ it('a trade return of which some has come says so in the list, on its page and o
   const partly = await newTradeReturn(t, { tradeOrderNumber: 'TO-2' });
   for (const { id } of [whole, partly]) await admin.post(`/trade-returns/${id}/approve`, {});
   const lines = [{ line: 1, received: 1 }];
-  expect((await admin.post(`/trade-returns/${partly.id}/receive`, { lines })).status).toBe(200);
+  expect(await admin.post(`/trade-returns/${partly.id}/receive`, { lines })).toHaveStatus(200);
   const page = await openPageAs('Today', t, 'STAFF');
   const next = page.getByRole('region', { name: 'Next up' }).getByRole('listitem');
   await next.filter({ hasText: partly.rmaNumber }).getByText('Partly received').waitFor();

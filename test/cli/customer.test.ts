@@ -27,7 +27,7 @@ const plant = async (t: Harness) => {
     ['resolve', { offlineDisposition: 'WRITE_OFF' }],
     ['close', {}],
   ] as const)
-    expect((await t.post(`/offline-repairs/${ended}/${action}`, body)).status).toBe(200);
+    expect(await t.post(`/offline-repairs/${ended}/${action}`, body)).toHaveStatus(200);
   const { id: open } = await newRepair(t, { ...ADA, customerEmail: EMAIL.toUpperCase() });
   return { ended, open };
 };
@@ -163,7 +163,7 @@ const erasedAfterBackup = async (t: Harness, admin: Person) => {
   await eraseNow(t, '--include-open');
   await admin.delete(`/users/${leaver}`);
   t.clock.advance(90_000);
-  expect((await admin.post(`/former-employees/${leaver}/erase`, { reason: 'Asked' })).status).toBe(204);
+  expect(await admin.post(`/former-employees/${leaver}/erase`, { reason: 'Asked' })).toHaveStatus(204);
   const list = await listOf(t.env);
   expect(linesOf(list)).toHaveLength(3);
   expect(JSON.parse(list.split('\n')[0] ?? '')).toEqual({
@@ -275,7 +275,7 @@ describe('a restored backup', () => {
       /the list deletes the account \S+@\S+ \(.*: add --confirm/,
     );
     expect(await failing(apply(`${shop}\n`, '--unsigned'), t.env)).toContain('--confirm');
-    expect((await admin.get('/session')).status).toBe(200);
+    expect(await admin.get('/session')).toHaveStatus(200);
     // All Admins of the shop: the last one stays.
     const { rows } = await sql<{ id: string }>`
       select id from users where shop_id = ${t.shop.id} and role = 'ADMIN'`.execute(t.ctx.db);

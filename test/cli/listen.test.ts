@@ -24,7 +24,7 @@ const listening = async (...args: string[]) => {
 
 it('shows a delivery and says whether its signature holds', async () => {
   const { out, deliver } = await listening('--secret', 'whsec_1');
-  expect((await deliver(createHmac('sha256', 'whsec_1').update(BODY).digest('hex'))).status).toBe(200);
+  expect(await deliver(createHmac('sha256', 'whsec_1').update(BODY).digest('hex'))).toHaveStatus(200);
   await until('it is shown', () => /signature {2}holds/.test(out.stdout));
   expect(out.stdout).toMatch(/offline_repair\.closed {2}attempt 2/);
   expect(out.stdout).toContain('"id": "x"');
@@ -34,7 +34,7 @@ it('shows a delivery and says whether its signature holds', async () => {
 
 it('answers with the status it is given, or not at all', async () => {
   const refusing = await listening('--answer', '500');
-  expect((await refusing.deliver('00')).status).toBe(500);
+  expect(await refusing.deliver('00')).toHaveStatus(500);
   const hanging = await listening('--hang');
   const gaveUp = new AbortController();
   const exchange = hanging.deliver('00', gaveUp.signal).catch((error: Error) => error.name);

@@ -184,7 +184,7 @@ describe('a restore', () => {
     expect(await everyRow(target)).toEqual(await everyRow(env));
     expect([await lastAction(env), await lastAction(target)]).toEqual(['BACKED_UP', 'RESTORED']);
     const server = await startServer(target, { key });
-    expect((await server.get('/usage')).status).toBe(200);
+    expect(await server.get('/usage')).toHaveStatus(200);
     if (ENGINE === 'sqlite')
       expect(await failing(['restore', file], target)).toMatch(/another Handback serves from/);
   });

@@ -100,10 +100,10 @@ describe.each(DEPLOYMENTS)('%s', (_name, { migrate, api, worker, before, command
     const [{ path, authorization }] = theOnly('PodMonitor')['spec'].podMetricsEndpoints;
     for (const server of servers) {
       for (const { httpGet } of [API.startupProbe, API.readinessProbe, API.livenessProbe])
-        expect(await server.get(httpGet.path)).toMatchObject({ status: 200 });
-      expect(await server.get(path)).toMatchObject({ status: 401 });
+        expect(await server.get(httpGet.path)).toHaveStatus(200);
+      expect(await server.get(path)).toHaveStatus(401);
       const headers = { authorization: `${authorization.type} ${TOKEN}` };
-      expect(await server.get(path, { headers })).toMatchObject({ status: 200 });
+      expect(await server.get(path, { headers })).toHaveStatus(200);
       // The Job has left nothing for the start to do.
       expect(server.stdout).not.toMatch(/migrat/i);
     }

@@ -6,6 +6,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repeatedly } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
+import { type Answer, exchange } from '../support/http.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
@@ -45,17 +46,16 @@ const callerOf = (url: string, localAddress = '127.0.0.1') => {
   const client = new Client(url, { localAddress, connect: { rejectUnauthorized: false } });
   onTestFinished(() => client.destroy());
   return async (path: string, key = '', body?: object) => {
-    const answer = await client.request({
-      path,
+    return exchange(`${url}${path}`, {
+      dispatcher: client,
       method: body ? 'POST' : 'GET',
       headers: {
         'x-api-key': key,
         'x-forwarded-for': `203.0.113.${Math.ceil(Math.random() * 250)}`,
         ...(body ? { 'content-type': 'application/json' } : {}),
       },
-      ...(body ? { body: JSON.stringify(body) } : {}),
+      body,
     });
-    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   };
 };
 
@@ -65,21 +65,11 @@ const startTwo = async (env: Env) => {
   return { ports, start, servers: await Promise.all(ports.map(start)) };
 };
 
-const expectNotReady = ({
-  status,
-  headers,
-  text,
-}: Awaited<ReturnType<ReturnType<typeof callerOf>>>): void => {
-  expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'application/json', '2']);
-  const { docs, requestId, ...body } = JSON.parse(text);
-  expect(body).toEqual({
-    statusCode: 503,
-    error: 'Service Unavailable',
-    message: 'The service cannot do this right now: try again in a moment.',
-    code: 'SERVICE_UNAVAILABLE',
-  });
-  expect(docs).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/docs\/errors#SERVICE_UNAVAILABLE$/);
-  expect(requestId).toBe(headers['x-request-id']);
+const expectNotReady = (answer: Answer): void => {
+  expect(answer).toFailWith(503, 'SERVICE_UNAVAILABLE');
+  expect(answer.headers.get('retry-after')).toBe('2');
+  expect(answer.body.message).toBe('The service cannot do this right now: try again in a moment.');
+  expect(answer.body.docs).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/docs/);
 };
 
 describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
@@ -91,14 +81,14 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     const { ports, start, servers } = await startTwo(env);
     const { secure, uses } = await startProxy(ports);
 
-    const answers: number[] = [];
+    const answers: Answer[] = [];
     const callers = Array.from({ length: CALLERS }, (_, i) =>
       callerOf(secure, process.platform === 'linux' ? `127.0.0.${10 + i}` : '127.0.0.1'),
     );
     const endCallers = repeatedly(CALLERS, async (i) => {
       const own = callers[i] as (typeof callers)[0];
-      answers.push((await own(`${BASE_PATH}/offline-repairs?limit=1`, key)).status);
-      answers.push((await own(`${BASE_PATH}/offline-repairs`, key, repairBody())).status);
+      answers.push(await own(`${BASE_PATH}/offline-repairs?limit=1`, key));
+      answers.push(await own(`${BASE_PATH}/offline-repairs`, key, repairBody()));
       await pause(PAUSE_MS);
     });
     for (const [i, port] of ports.entries()) {
@@ -112,8 +102,8 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     }
     await endCallers();
     // A caller that reached its limit was answered, too.
-    expect(answers.filter((status) => ![200, 201, 429].includes(status))).toEqual([]);
-    expect(answers.filter((status) => status === 201).length).toBeGreaterThan(40);
+    for (const answer of answers) expect(answer).toHaveStatus(200, 201, 429);
+    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(40);
   });
 
   it('one address has a hundred connections at most, and keeps no other out', async () => {
@@ -133,7 +123,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
       () => sockets.filter(({ closed }) => closed).length >= 200,
     );
     const ask = callerOf(secure, '127.0.0.2');
-    for (let i = 0; i < 10; i += 1) expect((await ask('/healthz')).status).toBe(200);
+    for (let i = 0; i < 10; i += 1) expect(await ask('/healthz')).toHaveStatus(200);
   });
 
   it('callers read while the database takes no writes, and get the error of the API where no process runs', async () => {
@@ -153,7 +143,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     await lacks('handback');
     await uses('api-1', 'reads');
     for (let i = 0; i < 10; i += 1) {
-      expect((await ask(`${BASE_PATH}/offline-repairs`, key)).status).toBe(200);
+      expect(await ask(`${BASE_PATH}/offline-repairs`, key)).toHaveStatus(200);
       expectNotReady(await ask(`${BASE_PATH}/offline-repairs`, key, repairBody()));
     }
     for (const each of servers) await each.stop('SIGKILL');
@@ -165,15 +155,17 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     const { ports } = await startTwo(await migratedDatabase());
     const { plain, secure } = await startProxy(ports);
     const ask = callerOf(secure);
-    const remaining = async () => Number((await ask(`${BASE_PATH}/usage`)).headers['ratelimit-remaining']);
+    const remaining = async () =>
+      Number((await ask(`${BASE_PATH}/usage`)).headers.get('ratelimit-remaining'));
     const first = await remaining();
     expect(await remaining()).toBe(first - 1);
-    for (const path of ['/metrics', '/%6detrics', '/returns/%6Det%72ics'])
-      expect(await ask(path)).toMatchObject({ status: 404, headers: { 'content-length': '0' } });
-    const { status, headers } = await callerOf(plain)('/docs/');
-    expect({ status, location: headers['location'] }).toEqual({
-      status: 308,
-      location: `https://${new URL(plain).host}/docs/`,
-    });
+    for (const path of ['/metrics', '/%6detrics', '/returns/%6Det%72ics']) {
+      const answer = await ask(path);
+      expect(answer).toHaveStatus(404);
+      expect(answer.headers.get('content-length')).toBe('0');
+    }
+    const answer = await callerOf(plain)('/docs/');
+    expect(answer).toHaveStatus(308);
+    expect(answer.headers.get('location')).toBe(`https://${new URL(plain).host}/docs/`);
   });
 });

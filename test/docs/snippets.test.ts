@@ -161,7 +161,7 @@ describe('the receiver of the quick start', () => {
     const { program } = await startQuickStart('whsec_example', port);
     await hangUpHalfway(port);
     const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
-    expect(forged.status, 'it still answers').toBe(401);
+    expect(forged, 'it still answers').toHaveStatus(401);
 
     const { ended, output } = program.start({ PORT: String(port) });
     expect(await ended).toBe(1);

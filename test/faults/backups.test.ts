@@ -62,21 +62,21 @@ const watched = async (args: string[], env: Env) => {
 };
 
 const write = async (server: ServerProcess, acknowledged: string[]) => {
-  const { status, body } = await server.create();
-  expect(status).toBe(201);
-  acknowledged.push(body.id);
-  await server.post(`/offline-repairs/${body.id}/begin-repair`);
+  const answer = await server.create();
+  expect(answer).toHaveStatus(201);
+  acknowledged.push(answer.body.id);
+  await server.post(`/offline-repairs/${answer.body.id}/begin-repair`);
   await server.post('/trade-returns', tradeBody());
 };
 
 const follow = async (server: ServerProcess, start: string): Promise<{ ids: string[]; cursor: string }> => {
   const ids: string[] = [];
   for (let cursor = start; ; ) {
-    const { status, body } = await server.get(`/events?limit=100&after=${cursor}`);
-    expect(status).toBe(200);
-    ids.push(...body.items.map((item: { id: string }) => item.id));
-    cursor = body.cursor;
-    if (!body.hasMore) return { ids, cursor };
+    const answer = await server.get(`/events?limit=100&after=${cursor}`);
+    expect(answer).toHaveStatus(200);
+    ids.push(...answer.body.items.map((item: { id: string }) => item.id));
+    cursor = answer.body.cursor;
+    if (!answer.body.hasMore) return { ids, cursor };
   }
 };
 
@@ -147,9 +147,9 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
       expect(sent.headers['x-webhook-id']).toBe(receiver.received[0]?.headers['x-webhook-id']);
       const rest = await follow(server, page.cursor);
       expect(rest.ids).toEqual(ofShop.slice(7).map(({ id }) => id));
-      expect((await server.create()).status).toBe(201);
+      expect(await server.create()).toHaveStatus(201);
       expect((await follow(server, rest.cursor)).ids).toHaveLength(1);
-      expect((await server.post('/admin/api/session', person, { key: null })).status).toBe(200);
+      expect(await server.post('/admin/api/session', person, { key: null })).toHaveStatus(200);
     });
 
   it('keeps every value as it is', async () => {

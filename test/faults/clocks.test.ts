@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
-import { atOnce, pluck } from '../support/answers.ts';
+import { atOnce } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { expectWithin, wrongClock } from '../support/faults.ts';
-import { callsOf, sendTo } from '../support/http.ts';
+import { type Answer, callsOf, sendTo } from '../support/http.ts';
 import { type Env, migratedDatabase, SENDING, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { makeShop } from '../support/shops.ts';
@@ -44,12 +44,11 @@ describe('processes whose clocks differ', () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const [fast, slow] = await Promise.all([openWith(env, AHEAD_MS), openWith(env, -AHEAD_MS)]);
-    const statuses: number[] = [];
+    const answers: Answer[] = [];
     const ask = (i: number) =>
       (i % 2 === 0 ? fast : slow).get('/offline-repairs?limit=1', { key, ip: '10.2.0.1' });
-    for (let n = 0; n < 21; n++) statuses.push(...pluck(await atOnce(10, ask), 'status'));
-    expect(statuses.filter((status) => status === 200)).toHaveLength(200);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    for (let n = 0; n < 21; n++) answers.push(...(await atOnce(10, ask)));
+    expect(answers).toHaveStatuses({ 200: 200, 429: 10 });
     // Five a second: of twelve that come at the same instant to both, five pass.
     const create = (i: number) =>
       (i % 2 === 0 ? fast : slow).post('/offline-repairs', repairBody(), { key, ip: '10.2.0.2' });
@@ -69,10 +68,10 @@ describe('processes whose clocks differ', () => {
       service.ctx.db,
     );
     const ask = () => service.get('/offline-repairs', { key, ip: '10.3.0.1' });
-    expect((await ask()).status).toBe(200);
+    expect(await ask()).toHaveStatus(200);
     // Times that lie ahead count as now.
     const refused = await ask();
-    expect(refused.status).toBe(429);
+    expect(refused).toHaveStatus(429);
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });
 });

@@ -69,7 +69,7 @@ const TRUSTED = `?sslmode=verify-full&sslrootcert=${tls('ca.pem')}`;
 describe('TLS to PostgreSQL', () => {
   it('is used by all connections of the service, and by commands', async () => {
     const server = await startServer(at(TRUSTED));
-    expect((await server.get('/readyz')).status).toBe(200);
+    expect(await server.get('/readyz')).toHaveStatus(200);
     const client = new pg.Client({ connectionString: postgres.url });
     await client.connect();
     const { rows } = await client.query(

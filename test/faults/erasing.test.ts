@@ -54,8 +54,8 @@ const addReturn = async ({ service, key, clientId, admin, history }: Shop, custo
   history.noteCreation({ clientId }, created);
   const onReturn = (action: string) => `${path}/${created.body.id}/${action}`;
   const byAdmin = async (action: string, sent: object) => {
-    const { status } = await admin.post(service.next, onReturn(action), sent);
-    expect([action, status]).toEqual([action, 200]);
+    const answer = await admin.post(service.next, onReturn(action), sent);
+    expect(answer, action).toHaveStatus(200);
   };
   await byAdmin('notes', { note: `${mark} called` });
   if (i % 3 === 0) await byAdmin('correct', { customerName: `${mark} again` });
@@ -180,7 +180,10 @@ const killWhileErasing = async (db: Db, env: Env, shop: Shop, [one, other]: [str
   expect((await victim.stop('SIGKILL')).signal).toBe('SIGKILL');
   await cut;
   const answered = await beside;
-  if (answered) expect([answered.status, answered.body]).toMatchObject([200, { erased: RETURNS_OF_EACH }]);
+  if (answered) {
+    expect(answered).toHaveStatus(200);
+    expect(answered.body).toMatchObject({ erased: RETURNS_OF_EACH });
+  }
   const erased = await expectWhole(db, shop.shopId, one);
   // The other process goes first from now on, and is killed next.
   service.servers = [...service.servers.slice(1), await startServer(env)];
@@ -208,8 +211,9 @@ it(`customers are erased whole or not at all, under load and kills (seed ${SEED}
     erasedAtKill.push(await killWhileErasing(db, env, shop, pair));
     // A second call erases the rest; where there is one process, it is the first call for the other customer.
     for (const customer of pair) {
-      const { status, body } = await service.ask((server) => erase(server, shop, customer));
-      expect([status, body]).toMatchObject([200, { refused: [], remaining: 0 }]);
+      const answer = await service.ask((server) => erase(server, shop, customer));
+      expect(answer).toHaveStatus(200);
+      expect(answer.body).toMatchObject({ refused: [], remaining: 0 });
       onlookers.isErased(customer);
       expect(await expectWhole(db, shopId, customer)).toBe(RETURNS_OF_EACH);
     }

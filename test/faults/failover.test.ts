@@ -30,7 +30,7 @@ const create = (server: ServerProcess): Promise<string> =>
   until('it creates', async () => {
     const { value, ms } = await timed(() => server.create());
     expectWithin(ms, ANSWERED_WITHIN_MS);
-    expect([201, 503]).toContain(value.status);
+    expect(value).toHaveStatus(201, 503);
     return value.status === 201 && (value.body.id as string);
   });
 
@@ -102,7 +102,7 @@ describe('of several hosts', () => {
     await expectLoyalty(started, alone, primary, standby);
     await standby.halt();
     await until('it is not ready', async () => !(await server.isReady()));
-    expect((await server.create()).status).toBe(503);
+    expect(await server.create()).toHaveStatus(503);
     await standby.resume();
     await expectLoyalty(server, alone, primary, standby);
   });

@@ -48,7 +48,7 @@ describe('logs', () => {
     const logged = async (t: Harness) => {
       for (const path of ['/healthz', '/readyz']) await t.get(path, { key: null, unchecked: true });
       t.app.connections.isDraining = true;
-      expect((await t.get('/readyz', { key: null, unchecked: true })).status).toBe(503);
+      expect(await t.get('/readyz', { key: null, unchecked: true })).toHaveStatus(503);
       const requests = () => t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
       await until('the last one is logged', () => requests().some(({ status }) => status === 503));
       return requests().map(({ route, status, level }) => [route, status, level]);
@@ -64,7 +64,7 @@ describe('logs', () => {
 
   it('obey LOG_LEVEL', async () => {
     const quiet = await startServer(await migratedDatabase({ LOG_LEVEL: 'silent' }));
-    expect((await quiet.get('/nowhere')).status).toBe(404);
+    expect(await quiet.get('/nowhere')).toHaveStatus(404);
     expect((await quiet.stop()).status).toBe(0);
     expect(quiet.stdout).toBe('');
   });
@@ -72,9 +72,9 @@ describe('logs', () => {
 
 describe('standard output that takes nothing', () => {
   const expectServed = async (server: ServerProcess) => {
-    for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);
+    for (let i = 0; i < 50; i++) expect(await server.get('/nowhere')).toHaveStatus(404);
     const { value, ms } = await timed(() => server.get('/healthz'));
-    expect(value.status).toBe(200);
+    expect(value).toHaveStatus(200);
     expectWithin(ms, 2_000);
     expect(await droppedLines(server)).toBeGreaterThan(0);
     const stopped = await timed(() => server.stop());

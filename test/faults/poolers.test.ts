@@ -25,7 +25,7 @@ const expectWakeUp = async (from: ServerProcess, to: ServerProcess): Promise<voi
   const { body: latest } = await to.get('/events?after=latest');
   const waiting = to.get(`/events?after=${latest.cursor}&wait=20`);
   const created = await from.create();
-  expect(created.status).toBe(201);
+  expect(created).toHaveStatus(201);
   const { value, ms } = await timed(() => waiting);
   expect(value.body.items[0].data.id).toBe(created.body.id);
   expectWithin(ms, WOKEN_WITHIN_MS);

@@ -59,7 +59,7 @@ describe('a first start', () => {
     // All of them settled on one key: what one sealed, the next can open.
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
-    expect((await server.get('/offline-repairs')).status).toBe(200);
+    expect(await server.get('/offline-repairs')).toHaveStatus(200);
   });
 });
 

@@ -129,7 +129,8 @@ describe('a stop', () => {
     const last = await ask(`${BASE_PATH}/offline-repairs`);
     expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
     const created = await server.create();
-    expect([created.status, created.headers.get('connection')]).toEqual([201, 'close']);
+    expect(created).toHaveStatus(201);
+    expect(created.headers.get('connection')).toBe('close');
     expect(server.logs().filter((line) => line.level >= 40)).toEqual([]);
     kept.destroy();
     // It would go on answering for the rest of the minute; that it ends is seen below.
@@ -139,7 +140,7 @@ describe('a stop', () => {
   it('ends with status 0 within 12 s, whatever callers and receivers do', async () => {
     const receiver = await startReceiver(() => undefined);
     const { server, key } = await startShop({ webhookUrl: receiver.url, env: { DRAIN_SECONDS: '4' } });
-    expect((await server.create()).status).toBe(201);
+    expect(await server.create()).toHaveStatus(201);
     await receiver.got(1);
     const post = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n`;
     const half = 'content-length: 999\r\n\r\n{"half":';
@@ -152,7 +153,7 @@ describe('a stop', () => {
       `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`,
     ])
       (await open(server, bytes)).pause();
-    expect((await server.get('/healthz')).status).toBe(200);
+    expect(await server.get('/healthz')).toHaveStatus(200);
     const { value, ms } = await timed(() => server.stop());
     expect(value).toEqual({ status: 0, signal: null });
     expectWithin(ms, 12_000);

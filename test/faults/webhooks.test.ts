@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
 import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
-import { atOnce, pluck } from '../support/answers.ts';
+import { atOnce } from '../support/answers.ts';
 import { residentMb } from '../support/asked-process.ts';
 import { repairBody } from '../support/bodies.ts';
 import { effort, expectWithin } from '../support/faults.ts';
@@ -26,7 +26,7 @@ it('a wake-up call that fails after the commit fails no creation, and makes noth
   });
   const answers = await atOnce(8, () => t.post('/offline-repairs', repairBody()));
   unlisten();
-  expect(pluck(answers, 'status')).toEqual(Array(8).fill(201));
+  expect(answers).toHaveStatuses({ 201: 8 });
   const { body } = await t.get('/offline-repairs');
   expect(body.total).toBe(8);
 });
@@ -59,7 +59,7 @@ it('hundreds of hanging exchanges of large bodies cost little memory', async () 
     return Date.now() > watchedUntil;
   });
   expect(mostMb - beforeMb).toBeLessThan(220);
-  expect((await server.get('/healthz')).status).toBe(200);
+  expect(await server.get('/healthz')).toHaveStatus(200);
 });
 
 it('a stop ends in time and releases the leases while receivers hang', async () => {
@@ -83,7 +83,7 @@ if (ENGINE === 'postgres') {
     const { key } = await makeShop(env, { webhookUrl: receiver.url });
     const api = await startServer({ ...env, ROLE: 'api' }, { key });
     const expectSent = async (count: number) => {
-      expect((await api.create()).status).toBe(201);
+      expect(await api.create()).toHaveStatus(201);
       expectWithin((await timed(() => receiver.got(count))).ms, WOKEN_WITHIN_MS);
     };
     const first = await startServer({ ...env, ROLE: 'worker' });

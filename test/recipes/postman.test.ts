@@ -30,9 +30,13 @@ interface Sent {
 }
 
 const readCollection = async (t: Harness) => {
-  const { status, headers, body } = await t.get('/docs/postman.json', { key: null, unchecked: true });
-  expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-  return { collection: body, items: body.item.flatMap((folder: { item: Item[] }) => folder.item) as Item[] };
+  const answer = await t.get('/docs/postman.json', { key: null, unchecked: true });
+  expect(answer).toHaveStatus(200);
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  return {
+    collection: answer.body,
+    items: answer.body.item.flatMap((folder: { item: Item[] }) => folder.item) as Item[],
+  };
 };
 
 /** Does with a collection what Postman does: variables, the key of the collection, and the scripts after an answer. */

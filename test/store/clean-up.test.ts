@@ -73,7 +73,7 @@ describe('clean-up', () => {
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
     let answered = 0;
     const endReader = repeatedly(1, async () => {
-      expect((await t.get('/offline-repairs')).status).toBe(200);
+      expect(await t.get('/offline-repairs')).toHaveStatus(200);
       answered += 1;
     });
     const turns = await watchedSweep(t);

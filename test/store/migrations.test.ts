@@ -193,7 +193,7 @@ describe('the schema that a start expects', () => {
       'create index shops_added on shops (added)',
       ...days('integer'),
     );
-    expect((await (await startServer(env)).get('/readyz')).status).toBe(200);
+    expect(await (await startServer(env)).get('/readyz')).toHaveStatus(200);
     expect((await doctor(env))['migrations']?.state).toBe('ok');
   });
 
@@ -203,6 +203,6 @@ describe('the schema that a start expects', () => {
     await cli(['backup', file], env);
     const restored = { ...(await emptyDatabase()), SECRET_KEY };
     await cli(['restore', file], restored);
-    expect((await (await startServer(restored)).get('/readyz')).status).toBe(200);
+    expect(await (await startServer(restored)).get('/readyz')).toHaveStatus(200);
   });
 });

@@ -20,7 +20,7 @@ if (ENGINE === 'postgres')
     for (const [i, server] of servers.entries()) {
       expect((await server.create()).body.rmaNumber).toBe('#RMA-000001');
       expect((await server.get('/offline-repairs')).body.total).toBe(1);
-      expect((await server.get('/offline-repairs', { key: shops[1 - i]?.key as string })).status).toBe(401);
+      expect(await server.get('/offline-repairs', { key: shops[1 - i]?.key as string })).toHaveStatus(401);
     }
     for (const env of [first, second]) {
       const found = await doctor(env);

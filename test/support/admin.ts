@@ -147,7 +147,7 @@ export const signInAs = async (
   const ip = newAddress('172.16');
   await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, id, ip));
   const answer = await adminCaller(t).post('/session', { email, password }, { ip });
-  expect(answer.status).toBe(200);
+  expect(answer).toHaveStatus(200);
   const cookie = cookieFrom(answer);
   return { ...user, cookie, ...adminCaller(t, cookie) };
 };

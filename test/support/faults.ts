@@ -2,7 +2,6 @@ import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
-import { expectError } from './api.ts';
 import type { Answer } from './http.ts';
 import { type Env, type Run, type ServerProcess, temporaryFolder } from './process.ts';
 import { toolPath } from './tools.ts';
@@ -37,7 +36,7 @@ export const ANSWERED_WITHIN_MS = 5_000;
 
 /** A 503 that says nothing about the inside. */
 export const expectUnavailable = (answer: Answer): void => {
-  expectError(answer, 503, 'SERVICE_UNAVAILABLE');
+  expect(answer).toFailWith(503, 'SERVICE_UNAVAILABLE');
   expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
 };
 

@@ -129,7 +129,7 @@ export const leave = async (
   { proof = false, ...body }: { proof?: boolean; to?: string; newWindow?: boolean } = {},
 ): Promise<Departure> => {
   const answer = await caller.post(proof ? '/session/oidc/proof' : '/session/oidc', body);
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(answer, JSON.stringify(answer.body)).toHaveStatus(200);
   return { address: new URL(answer.body.url), cookie: cookieFrom(answer) };
 };
 

@@ -134,7 +134,7 @@ const repairStep = ([action, body, entry, to, event, data]: WalkRow): Step => ({
   ...{ action, entry, to, event: `offline_repair.${event}`, data },
   take: async (t, id, options) => {
     const answer = await t.post(`/offline-repairs/${id}/${action}`, body, options);
-    expect(answer.status).toBe(200);
+    expect(answer).toHaveStatus(200);
     return answer.body;
   },
 });

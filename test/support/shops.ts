@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { expect } from 'vitest';
 import { ADMIN_BASE_PATH, type UserRole } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
@@ -87,7 +88,7 @@ export const addRepairs = (env: Env, key: string, count: number): Promise<void> 
 /** Signs in at one process; the session holds at all of them. Gives the admin API as that person. */
 export const signIn = async (server: ServerProcess, person: { email: string; password: string }) => {
   const answer = await server.post(`${ADMIN_BASE_PATH}/session`, person);
-  if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}`);
+  expect(answer).toHaveStatus(200);
   const cookie = cookieFrom(answer);
   const options = { key: null, headers: { cookie } };
   return {

@@ -7,7 +7,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { bodyOf } from '../../src/events/event.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { deliveryOf } from '../../src/webhooks/outbox.ts';
-import { expectError, newRepair, newTradeReturn, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { newRepair, newTradeReturn, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
@@ -77,7 +77,7 @@ describe('events that a client chose', () => {
       const client = await t.addReceiver(receiver.url);
       await changeClient(t.ctx, OPERATOR, client.id, { events: ['offline_repair.closed'] });
       const admin = await newPerson(t);
-      expect((await admin.post(`/clients/${client.id}/test-event`)).status).toBe(201);
+      expect(await admin.post(`/clients/${client.id}/test-event`)).toHaveStatus(201);
       const [got] = await receiver.got(1);
       expect(got?.body.event).toBe('webhook.test');
     });
@@ -105,7 +105,7 @@ interface Page {
 
 const read = async (t: Harness, query: string): Promise<Page> => {
   const answer = await t.get(`/events?${query}`, { unchecked: true });
-  expect(answer.status).toBe(200);
+  expect(answer).toHaveStatus(200);
   return answer.body;
 };
 const eventsIn = ({ items }: Page) => items.map(({ event }) => event);
@@ -177,7 +177,7 @@ describe('the feed', () => {
     const position = '999999999999999';
     const check = createHash('sha256').update(`${t.shop.id} ${position}`).digest('hex').slice(0, 8);
     const cursor = Buffer.from(`${position}.${check}`).toString('base64url');
-    expectError(await t.get(`/events?after=${cursor}`), 400, 'VALIDATION_FAILED');
+    expect(await t.get(`/events?after=${cursor}`)).toFailWith(400, 'VALIDATION_FAILED');
   });
 
   it('has a cursor that passes what was not asked for, and stays good for other types', async ({ t }) => {

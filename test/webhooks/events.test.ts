@@ -74,9 +74,9 @@ describe.each(KINDS)('the events at $path', (row) => {
     const client = await addReceiver(t);
     const post = (query: string, body: unknown) =>
       t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
-    expect((await post('', {})).status).toBe(400);
-    expect((await post('/dry-run', row.body())).status).toBe(200);
-    for (let i = 0; i < 3; i += 1) expect((await post('', row.body())).status).toBe(201);
+    expect(await post('', {})).toHaveStatus(400);
+    expect(await post('/dry-run', row.body())).toHaveStatus(200);
+    for (let i = 0; i < 3; i += 1) expect(await post('', row.body())).toHaveStatus(201);
     expect(await eventsOf(t)).toEqual([[client.id, created]]);
   });
 });
@@ -104,7 +104,7 @@ describe('the events of a repair', () => {
     await revokeClient(t.ctx, OPERATOR, revoked);
     await changeClient(t.ctx, OPERATOR, silent.id, { webhookUrl: null });
     const never = await newRepair(t);
-    for (const { id } of [one, other, never]) expect((await close(t, id)).status).toBe(200);
+    for (const { id } of [one, other, never]) expect(await close(t, id)).toHaveStatus(200);
     // Both may have been made in the same millisecond.
     expect((await eventsOf(t)).sort()).toEqual(
       [revoked.id, silent.id].sort().map((id) => [id, 'offline_repair.created']),
@@ -141,11 +141,11 @@ describe('the credit amount of a trade return', () => {
       return `{"sku":"A","productName":"B","price":${price},"quantity":${quantity}}`;
     });
     const body = JSON.stringify(tradeBody({ items: 'ITEMS' })).replace('"ITEMS"', `[${text.join(',')}]`);
-    const { status, body: made } = await t.post('/trade-returns', body, { key: client.apiKey });
-    expect(status).toBe(201);
-    await moveThrough(t, made.id, ['approve', 'receive', 'request-credit']);
+    const answer = await t.post('/trade-returns', body, { key: client.apiKey });
+    expect(answer).toHaveStatus(201);
+    await moveThrough(t, answer.body.id, ['approve', 'receive', 'request-credit']);
     const { rows } = await sql<{ body: string }>`select body from events
-      where rma_id = ${made.id} and event = 'trade_return.credit_requested'`.execute(t.ctx.db);
+      where rma_id = ${answer.body.id} and event = 'trade_return.credit_requested'`.execute(t.ctx.db);
     return amountIn(rows[0]?.body ?? '');
   };
 

@@ -114,9 +114,9 @@ describe('a receiver that fails', () => {
     await until('it is failing', async () => (await noticesOf(admin)).length === 1);
     await admin.post('/session/proof', { password: admin.password });
     const patch = (body: object) => admin.patch(`/clients/${client.id}`, body);
-    expect((await patch({ name: 'Renamed' })).status).toBe(200);
+    expect(await patch({ name: 'Renamed' })).toHaveStatus(200);
     expect(await stateOf(t, client)).not.toBeNull();
-    expect((await patch({ webhookUrl: `${receiver.url}/other` })).status).toBe(200);
+    expect(await patch({ webhookUrl: `${receiver.url}/other` })).toHaveStatus(200);
     expect(await stateOf(t, client)).toBeNull();
     expect(await noticesOf(admin)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { pluck } from '../support/answers.ts';
-import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -25,9 +25,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NOWHERE = 'http://127.0.0.1:9/';
 
 const listed = async (t: WebhookHarness, key: string, query: Record<string, string> = {}) => {
-  const { status, body } = await t.get(`/deliveries?${new URLSearchParams(query)}`, { key });
-  expect(status).toBe(200);
-  return body;
+  const answer = await t.get(`/deliveries?${new URLSearchParams(query)}`, { key });
+  expect(answer).toHaveStatus(200);
+  return answer.body;
 };
 
 describe("a program's deliveries", () => {
@@ -55,10 +55,10 @@ describe("a program's deliveries", () => {
     const attempts = [...delivery.attempts, { ...attempt, statusCode: 200 }];
     const done = { ...delivery, status: 'DELIVERED', nextAttemptAt: null, attempts };
     expect(await listed(t, client.apiKey)).toEqual({ items: [done], ...page });
-    const { status, body } = await t.get(`/deliveries/${delivery.id}`, { key: client.apiKey });
-    expect(status).toBe(200);
-    expect(body).toEqual({ ...done, body: expect.any(String) });
-    expect(Buffer.from(body.body)).toEqual(receiver.received[1]?.bytes);
+    const answer = await t.get(`/deliveries/${delivery.id}`, { key: client.apiKey });
+    expect(answer).toHaveStatus(200);
+    expect(answer.body).toEqual({ ...done, body: expect.any(String) });
+    expect(Buffer.from(answer.body.body)).toEqual(receiver.received[1]?.bytes);
   });
 
   it('say why they were dropped, always', async () => {
@@ -132,7 +132,7 @@ describe("a program's deliveries", () => {
       expect(await listed(t, client.apiKey)).toMatchObject({ total: 1 });
       t.clock.advance(60_001);
       expect(await listed(t, client.apiKey)).toMatchObject({ items: [], total: 0 });
-      expectError(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey }), 404);
+      expect(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey })).toFailWith(404);
     });
 
   if (ENGINE === 'sqlite')

@@ -51,7 +51,7 @@ describe('events of RMAs that a replaced client created', () => {
     expect(await t.deliveries()).toMatchObject([
       { id: before.id, client_id: replacement.id, attempts: 1, due_at: before.due_at, status: 'PENDING' },
     ]);
-    expect((await close(t, repair.id, replacement)).status).toBe(200);
+    expect(await close(t, repair.id, replacement)).toHaveStatus(200);
     await next.got(1);
     t.advance(1_000);
     await t.drained();
@@ -217,7 +217,7 @@ it('8 writers lose no event while both clients are replaced; none has two ids', 
     for (;;) {
       const answer = await t.post(path, body, { key: (current[which] as NewApiClient).apiKey });
       if (answer.status === 200 || answer.status === 201) return answer.body;
-      expect(answer.status).toBe(401);
+      expect(answer).toHaveStatus(401);
     }
   };
   const write = async (writer: number) => {

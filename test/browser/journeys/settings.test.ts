@@ -48,7 +48,7 @@ journey(['/settings/external-api'], 'a new API client shows key and secret once,
   expect(key).not.toBe('');
   expect(secret).not.toBe('');
   expect(await once.getByRole('group', { name: 'Try it' }).textContent()).toContain(key);
-  expect((await t.get('/offline-repairs', { key })).status).toBe(200);
+  expect(await t.get('/offline-repairs', { key })).toHaveStatus(200);
 
   // Neither the keyboard nor an unready hand closes it.
   const done = once.getByRole('button', { name: 'Done' });

@@ -72,7 +72,7 @@ it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are
   for (let round = 0; round < ROUNDS; round++) {
     const server = await startServer(env);
     const before = receiver.received.length;
-    for (const { apiKey } of clients) expect((await server.create({}, { key: apiKey })).status).toBe(201);
+    for (const { apiKey } of clients) expect(await server.create({}, { key: apiKey })).toHaveStatus(201);
     await until('every request waits for its answer', () => held.length === RECEIVERS);
     const { letGo } = await holdDeliveries(env);
     isHolding = false;

@@ -40,7 +40,7 @@ const prepared = async (behaviour?: Behaviour) => {
         begun += 1;
         const { id, apiKey } = clients[begun % RECEIVERS] as (typeof clients)[number];
         const answer = await server.create({}, { key: apiKey });
-        expect(answer.status).toBe(201);
+        expect(answer).toHaveStatus(201);
         history.noteCreation({ clientId: id }, answer);
       }
     };

@@ -77,7 +77,7 @@ const lagsOf = async (
     creations.push(server.create({}, { key }));
     await pause(EVERY_MS);
   }
-  for (const { status } of await Promise.all(creations)) expect(status).toBe(201);
+  for (const answer of await Promise.all(creations)) expect(answer).toHaveStatus(201);
   await healthy.got(before + events, 60_000);
   return healthy.received.slice(before).map(({ at, body }) => at - Date.parse(body.timestamp));
 };

@@ -152,13 +152,13 @@ it('no name and no spelling leads to the inside, neither when it is saved nor wh
   const admin = await signIn(server, await addPerson(database, shopId, 'ADMIN'));
   const save = (webhookUrl: string) => admin.post(server, '/clients', { name: 'Till', webhookUrl });
   const refused = await Promise.all(urls.map(save));
-  for (const [i, { status }] of refused.entries()) expect(status, urls[i]).toBe(400);
+  for (const [i, answer] of refused.entries()) expect(answer, urls[i]).toHaveStatus(400);
   const rebound = Object.keys(REBOUND).map((name) => `https://${name}:${canary.port}/hook`);
   const keys = new Map<string, string>();
   for (const url of rebound) {
-    const { status, body } = await save(url);
-    expect(status, url).toBe(201);
-    keys.set(url, body.apiKey);
+    const answer = await save(url);
+    expect(answer, url).toHaveStatus(201);
+    keys.set(url, answer.body.apiKey);
   }
 
   // Called: what an older release, or a hand in the database, let through.
@@ -171,7 +171,7 @@ it('no name and no spelling leads to the inside, neither when it is saved nor wh
     keys.set(url, key);
   }
   const created = await Promise.all([...keys.values()].map((key) => server.create({}, { key })));
-  for (const { status } of created) expect(status).toBe(201);
+  for (const answer of created) expect(answer).toHaveStatus(201);
 
   for (const { webhook_url, attempt_log } of await triedDeliveries(db, keys.size, ATTEMPTS, 90_000))
     if (!/to-and-fro|^gopher|^file/.test(webhook_url ?? '')) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Endpoint, endpoints, expectError, type Ids, makeIds, rowCounts } from '../../support/api.ts';
+import { type Endpoint, endpoints, type Ids, makeIds, rowCounts } from '../../support/api.ts';
 import { effort } from '../../support/faults.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../../support/harness.ts';
 import { anything, type Bytes, goodBodies, ownBodies } from '../../support/random-bodies.ts';
@@ -93,11 +93,11 @@ const shown = (body: Bytes): string =>
 const expectFit = ({ template, isCreation }: Endpoint, body: Bytes, answer: Answer): void => {
   try {
     if (answer.status >= 300) {
-      expect([400, 413]).toContain(answer.status);
-      expectError(answer, answer.status);
+      expect(answer).toHaveStatus(400, 413);
+      expect(answer).toFailWith(answer.status);
       return;
     }
-    expect(answer.status).toBe(isCreation ? 201 : 200);
+    expect(answer).toHaveStatus(isCreation ? 201 : 200);
     // A byte order mark is not part of the text (RFC 8259, 8.1).
     const text = Buffer.from(body as string)
       .toString()

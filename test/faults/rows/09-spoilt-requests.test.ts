@@ -271,5 +271,5 @@ it(`spoilt requests at every endpoint are refused in the shape of errors (seed $
   );
   // In the suites the machine is busy with others, and the clock counts them too.
   expect(FULL ? clockMs : workMs).toBeLessThanOrEqual(100);
-  expect((await server.get('/healthz', { key: null })).status).toBe(200);
+  expect(await server.get('/healthz', { key: null })).toHaveStatus(200);
 });

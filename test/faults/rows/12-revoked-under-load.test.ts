@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { effort, measured } from '../../support/faults.ts';
+import type { Answer } from '../../support/http.ts';
 import { cli, type Env, migratedDatabase, type ServerProcess, startAll } from '../../support/process.ts';
 import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -17,13 +18,13 @@ interface Client {
 /** Ways in which a key becomes void; each gives the key that is good from then on, if there is one. */
 const WAYS: ((env: Env, admin: SignedIn, at: ServerProcess, client: Client) => Promise<string | null>)[] = [
   async (_env, admin, at, { id }) => {
-    expect((await admin.post(at, `/clients/${id}/revoke`)).status).toBe(200);
+    expect(await admin.post(at, `/clients/${id}/revoke`)).toHaveStatus(200);
     return null;
   },
   async (_env, admin, at, { id }) => {
-    const { status, body } = await admin.post(at, `/clients/${id}/replace`);
-    expect(status).toBe(201);
-    return body.apiKey;
+    const answer = await admin.post(at, `/clients/${id}/replace`);
+    expect(answer).toHaveStatus(201);
+    return answer.body.apiKey;
   },
   async (env, _admin, _at, { id }) => {
     await cli(['client', 'revoke', id], env);
@@ -33,22 +34,22 @@ const WAYS: ((env: Env, admin: SignedIn, at: ServerProcess, client: Client) => P
 
 /** Callers that use a key without a pause, at all processes, until each has begun some requests after it became void. */
 const keepCalling = (servers: ServerProcess[], key: string) => {
-  const seen = { accepted: 0, afterwards: [] as number[] };
+  const seen = { accepted: 0, afterwards: [] as Answer[] };
   let isVoid = false;
   const caller = async (n: number) => {
     for (let i = n, after = 0; after < AFTERWARDS; i++) {
       const beganAfter = isVoid;
       const server = servers[i % servers.length] as ServerProcess;
-      const { status } =
+      const answer =
         n % 2 === 0
           ? await server.get('/offline-repairs?limit=1', { key })
           : await server.create({}, { key });
       if (beganAfter) {
         after += 1;
-        seen.afterwards.push(status);
-      } else if (status < 300) seen.accepted += 1;
+        seen.afterwards.push(answer);
+      } else if (answer.status < 300) seen.accepted += 1;
       // Begun before, it may still be let in or be turned away.
-      else expect(status).toBe(401);
+      else expect(answer).toHaveStatus(401);
     }
   };
   const done = atOnce(CALLERS, caller);
@@ -74,7 +75,7 @@ it(`${ROUNDS} keys revoked or replaced under load: none is good for a request th
   for (let round = 0; round < ROUNDS; round++) {
     const at = servers[round % servers.length] as ServerProcess;
     const made = await admin.post(at, '/clients', { name: `Till ${round}` });
-    expect(made.status).toBe(201);
+    expect(made).toHaveStatus(201);
     const callers = keepCalling(servers, made.body.apiKey);
     await until('the key is in use', () => callers.seen.accepted >= 2 * CALLERS);
     // The command line takes its turn once in a while: it starts a process each time.
@@ -86,11 +87,8 @@ it(`${ROUNDS} keys revoked or replaced under load: none is good for a request th
       : [];
     await callers.done;
     expect(callers.seen.afterwards).toHaveLength(CALLERS * AFTERWARDS);
-    expect(
-      callers.seen.afterwards.filter((status) => status !== 401),
-      `round ${round}`,
-    ).toEqual([]);
-    expect(followers.filter(({ status }) => status !== 200)).toEqual([]);
+    for (const answer of callers.seen.afterwards) expect(answer, `round ${round}`).toHaveStatus(401);
+    for (const answer of followers) expect(answer).toHaveStatus(200);
     refused += callers.seen.afterwards.length;
   }
   measured(12, `${ROUNDS} keys, ${refused} requests that began afterwards, 0 accepted`);

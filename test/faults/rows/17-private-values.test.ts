@@ -111,15 +111,15 @@ const provokeErrors = async (env: Env, server: ServerProcess, key: string): Prom
   let id = '';
   for (const [status, send] of requests(server)) {
     const answer = await send(id);
-    expect(answer.status).toBe(status);
+    expect(answer).toHaveStatus(status);
     if (status === 201) id = answer.body.id;
     if (status >= 400) refused.push(answer);
   }
   const notHttp = await overSocket(server.url, `GARBAGE ${PRIVATE.email} ${key}\r\n\r\n`);
-  expect(notHttp.status).toBe(400);
+  expect(notHttp).toHaveStatus(400);
   await refuseRepairs(env);
   const failed = await server.post('/offline-repairs', customer());
-  expect(failed.status).toBe(500);
+  expect(failed).toHaveStatus(500);
   // A 5xx says nothing about the inside.
   expect(JSON.stringify(failed.body)).not.toMatch(
     /trigger|sqlite|postgres|offline_repairs|refused|P0001|\.ts/i,
@@ -137,7 +137,7 @@ interface Private {
 }
 
 const answered = (status: number, answer: Answer): Answer['body'] => {
-  expect(answer.status).toBe(status);
+  expect(answer).toHaveStatus(status);
   return answer.body;
 };
 

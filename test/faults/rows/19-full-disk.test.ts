@@ -70,7 +70,7 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
     60_000,
   );
   expect(acknowledged.length).toBeGreaterThan(10);
-  expect((await server.get('/healthz')).status).toBe(200);
+  expect(await server.get('/healthz')).toHaveStatus(200);
   return acknowledged;
 };
 
@@ -78,8 +78,9 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
 const expectReads = async (server: ServerProcess): Promise<void> => {
   for (let i = 0; i < 300; i++)
     for (const path of ['/usage', '/offline-repairs?limit=1']) {
-      const { status, headers } = await server.get(path, { ip: newAddress('10.77') });
-      expect([status, headers.get('ratelimit-limit')]).toEqual([200, '200']);
+      const answer = await server.get(path, { ip: newAddress('10.77') });
+      expect(answer).toHaveStatus(200);
+      expect(answer.headers.get('ratelimit-limit')).toBe('200');
     }
 };
 
@@ -112,7 +113,7 @@ if (ENGINE === 'sqlite')
     const again = await startServer(env, { key });
     await expectWhole(env, acknowledged);
     expect((await again.get('/offline-repairs')).body.total).toBe(acknowledged.length);
-    expect((await again.post('/offline-repairs', BODY)).status).toBe(201);
+    expect(await again.post('/offline-repairs', BODY)).toHaveStatus(201);
     const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(lookInto(env));
     expect(check.rows).toEqual([{ integrity_check: 'ok' }]);
     measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept, integrity_check ok`);

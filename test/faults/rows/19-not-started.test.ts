@@ -112,7 +112,7 @@ if (ENGINE === 'postgres')
     const env = await emptyDatabase();
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
-    expect((await server.create()).status).toBe(201);
+    expect(await server.create()).toHaveStatus(201);
     const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
     const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
     /** For new connections only: those that there are keep what they began with, so they are ended. */

@@ -20,9 +20,9 @@ it('processes that start at once on an empty database all serve from it', { time
     const { key } = await makeShop(env);
     const numbers: string[] = [];
     for (const server of servers) {
-      const { status, body } = await server.create({}, { key });
-      expect(status).toBe(201);
-      numbers.push(body.rmaNumber);
+      const answer = await server.create({}, { key });
+      expect(answer).toHaveStatus(201);
+      numbers.push(answer.body.rmaNumber);
     }
     expect(numbers).toEqual(numbers.map((_, i) => `#RMA-00000${i + 1}`));
     for (const server of servers) {
@@ -81,8 +81,7 @@ it('a column that an upgrade adds to each table fails no request', { timeout: 30
     );
   }
   await endCallers();
-  const failed = answers.filter(({ status }) => status >= 400);
-  expect(failed.map(({ status, body }) => ({ status, body }))).toEqual([]);
+  for (const answer of answers) expect(answer).toHaveStatus(200, 201, 204);
   expect(tables.length).toBeGreaterThan(12);
   const created = answers.filter(({ status }) => status === 201).length;
   await receiver.got(created, 30_000);
