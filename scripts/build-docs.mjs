@@ -9,6 +9,7 @@ import { isFresh } from './fresh.mjs';
 const LAST = join(fileURLToPath(new URL('../dist/docs', import.meta.url)), 'llms.txt');
 const SOURCES = [
   'docs/guide',
+  'docs/operations',
   'docs/site',
   'contract',
   'src',

@@ -9,7 +9,7 @@ import { chromium, type Page } from 'playwright-core';
 import { toolPath } from '../test/support/tools.ts';
 import { fewerColours } from './png.ts';
 
-// The pictures of the README, from the real app and the demo shop: npm run pictures
+// The pictures of docs/pictures.md, from the real app and the demo shop: npm run pictures
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IMAGES = join(ROOT, 'docs/images');

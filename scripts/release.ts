@@ -145,7 +145,7 @@ ${changes?.text ?? ''}
 
 ## Install
 
-Check the files: \`sha256sum --check SHA256SUMS\`. \`docs/upgrading.md\` says how to upgrade.
+Check the files: \`sha256sum --check SHA256SUMS\`. \`docs/operations/upgrade.md\` says how to upgrade.
 
 - Node 22.19 or newer, in an empty folder: \`tar -xzf ${tarball} --strip-components=1 && npm ci --omit=dev --ignore-scripts\`, then \`node bin/handback.js serve\`
 - an image: \`docker build -t handback:${version} - < handback-${version}-image.tar.gz\`

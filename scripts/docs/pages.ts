@@ -12,6 +12,8 @@ export interface DocsPage {
   group: string;
   /** One line, for search engines, `llms.txt` and the first page. */
   summary: string;
+  /** Where its text is in the repository; the file of that name in docs/guide when absent. */
+  file?: string;
 }
 
 /** Every page, in the order in which one reads them. */
@@ -94,6 +96,7 @@ export const PAGES: DocsPage[] = [
     group: 'Guides',
     summary:
       'Programs to copy: a typed client, webhook receivers in Python and PHP, Postman, webhooks on a laptop.',
+    file: 'recipes/README.md',
   },
   {
     name: 'errors',
@@ -112,6 +115,7 @@ export const PAGES: DocsPage[] = [
     label: 'Privacy',
     group: 'Look up',
     summary: 'Which personal data is stored, where and for how long, and what erasure reaches.',
+    file: 'docs/privacy.md',
   },
   {
     name: 'versions',
@@ -130,8 +134,36 @@ export const PAGES: DocsPage[] = [
     label: 'Changelog',
     group: 'Look up',
     summary: 'What is new in each release.',
+    file: 'CHANGELOG.md',
   },
+  {
+    name: 'operations',
+    label: 'Operations',
+    group: 'Operate',
+    summary: 'How to run the service: which page has what, and how to call its command.',
+    file: 'docs/operations/index.md',
+  },
+  ...(
+    [
+      ['install', 'Install', 'From an empty machine to a service with TLS, backups and alerts.'],
+      ['configure', 'Configure', 'Every setting; mail and single sign-on.'],
+      ['postgresql', 'PostgreSQL', 'Many processes, connections, TLS, failover and poolers.'],
+      ['backup', 'Back up and restore', 'Backups by hand and on a schedule, and the restore drill.'],
+      ['upgrade', 'Upgrade', 'A new version without a failed request, and the way back.'],
+      ['on-call', 'On call', 'Each alert and what to do; metrics, logs and repairs.'],
+      ['commands', 'Commands', 'Every command of the command line.'],
+    ] as const
+  ).map(([name, label, summary]) => ({
+    name,
+    label,
+    summary,
+    group: 'Operate',
+    file: `docs/operations/${name}.md`,
+  })),
 ];
+
+/** Where a page's text is in the repository. */
+export const fileOf = ({ name, file }: DocsPage): string => file ?? `docs/guide/${name}.md`;
 
 const ROOT = new URL('../../', import.meta.url);
 export const rootPath = (path: string): string => fileURLToPath(new URL(path, ROOT));

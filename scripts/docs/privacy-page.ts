@@ -106,7 +106,6 @@ export const withPlaces = (text: string): string => {
 };
 
 /** The page as the site shows it. */
-export const privacyText = (): string =>
-  withPlaces(readText(PAGE)).replaceAll(MARKER, '').replaceAll('](guide/', '](');
+export const privacyText = (): string => withPlaces(readText(PAGE)).replaceAll(MARKER, '');
 
 if (import.meta.main) writeFileSync(rootPath(PAGE), withPlaces(readText(PAGE)));

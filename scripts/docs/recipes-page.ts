@@ -20,16 +20,8 @@ const fileText = (recipe: string, file: string): string =>
   `### ${file}\n\n\`\`\`${LANGUAGES[extname(file)]}\n${readText(`recipes/${recipe}/${file}`).trim()}\n\`\`\``;
 
 /** Where the recipe is on the page: its README's heading. */
-const anchorOfRecipe = (recipe: string): string => anchorOf(readmeOf(recipe).split('\n')[0]?.slice(2) ?? '');
-
-/** Links to a recipe's README, from anywhere in the repository, lead to its part of the page. */
-export const withRecipeLinks = (text: string): string =>
-  text
-    .replaceAll('../../recipes/README.md', 'recipes.md')
-    .replaceAll(
-      /(?<=\]\()(?:\.\.\/\.\.\/recipes\/)?([\w-]+)\/README\.md/g,
-      (_, recipe: string) => `recipes.md#${anchorOfRecipe(recipe)}`,
-    );
+export const anchorOfRecipe = (recipe: string): string =>
+  anchorOf(readmeOf(recipe).split('\n')[0]?.slice(2) ?? '');
 
 export const recipesText = (): string => {
   const list = readText('recipes/README.md').trim();

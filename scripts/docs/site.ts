@@ -6,11 +6,12 @@ import { compress } from '../compress.mjs';
 import { readDocuments } from '../openapi-documents.ts';
 import { withErrorFacts } from './errors-page.ts';
 import { layOut } from './layout.ts';
+import { withPageLinks } from './links.ts';
 import { articleOf, plainMarkdown } from './markdown.ts';
-import { type DocsPage, EXAMPLE_URL, PAGES, readText, rootPath } from './pages.ts';
+import { type DocsPage, EXAMPLE_URL, fileOf, PAGES, readText, rootPath } from './pages.ts';
 import { postmanCollection } from './postman-collection.ts';
 import { privacyText } from './privacy-page.ts';
-import { recipesText, withRecipeLinks } from './recipes-page.ts';
+import { recipesText } from './recipes-page.ts';
 import { referencePage, referenceScripts } from './reference-page.ts';
 import { operationsOf, referenceText } from './reference-text.ts';
 import { searchIndex } from './search-index.ts';
@@ -70,17 +71,11 @@ const clientScript = async (entry: string): Promise<string> => {
 
 const SOURCES: Record<string, () => string> = {
   errors: () => withErrorFacts(readText('docs/guide/errors.md')),
-  changelog: () => readText('CHANGELOG.md'),
   recipes: recipesText,
   privacy: privacyText,
 };
-/** Changelog, recipes and privacy.md are elsewhere in the repository; here each is a page like the others. */
-const sourceOf = ({ name }: DocsPage): string => {
-  const text = SOURCES[name]?.() ?? readText(`docs/guide/${name}.md`);
-  return withRecipeLinks(text)
-    .replaceAll('../../CHANGELOG.md', 'changelog.md')
-    .replaceAll('](../privacy.md', '](privacy.md');
-};
+const sourceOf = (page: DocsPage): string =>
+  withPageLinks(SOURCES[page.name]?.() ?? readText(fileOf(page)), fileOf(page));
 
 const llmsText = (): string => {
   const lines = PAGES.map(

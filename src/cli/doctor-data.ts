@@ -235,7 +235,7 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
     .map(([name]) => name);
   if (off.length > 0)
     return wrong(
-      `kept totals are not what counting finds: ${some(off)}; docs/operations.md says how to mend them`,
+      `kept totals are not what counting finds: ${some(off)}; docs/operations/on-call.md says how to repair them`,
     );
   const counters = await db.selectFrom('shop_counters').select(['shop_id', 'month', 'month_used']).execute();
   const short = counters.filter(
@@ -243,7 +243,7 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
   );
   if (short.length > 0)
     return wrong(
-      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations.md says how to mend them`,
+      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations/on-call.md says how to repair them`,
     );
   return ok(`${missing.size} kept totals are what counting finds`);
 };
@@ -269,7 +269,9 @@ const checkCounters = async ({ db }: Reading): Promise<Finding> => {
     below.push(...rows.map(({ shop_id }) => `${counter} of shop ${shop_id}`));
   }
   if (below.length > 0)
-    return wrong(`below the rows they count: ${some(below)}; docs/operations.md says how to mend them`);
+    return wrong(
+      `below the rows they count: ${some(below)}; docs/operations/on-call.md says how to repair them`,
+    );
   return ok('numbers, positions and times that were handed out are not below any row');
 };
 
@@ -305,7 +307,7 @@ const checkClock = async (reading: Reading): Promise<Finding> => {
     .executeTakeFirst();
   if (isAhead(newest?.month ?? '', ownMs + apart))
     return warn(
-      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations.md says how to count it anew`,
+      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations/on-call.md says how to count it anew`,
     );
   const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
   if (ahead > AHEAD_MS)

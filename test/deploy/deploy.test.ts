@@ -23,7 +23,8 @@ import { scaled } from '../support/until.ts';
 // What can be checked of deploy/ without a cluster, a container engine or a running systemd.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const OPERATIONS = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
+const operationsPage = (name: string): string =>
+  readFileSync(join(ROOT, 'docs', 'operations', `${name}.md`), 'utf8');
 
 /** Runs a tool, and gives all that it said where it failed. */
 const failureOf = (tool: Tool, args: string[], cwd = DEPLOY): string => {
@@ -49,7 +50,7 @@ const configOf = (settings: Record<string, string>) => {
     writeFileSync(join(folder, secret), `${SECRETS[secret]}\n`);
     return [name, join(folder, secret)];
   });
-  const known = new Set(OPERATIONS.match(/(?<=`)[A-Z_]+(?=`)/g));
+  const known = new Set(operationsPage('configure').match(/(?<=`)[A-Z_]+(?=`)/g));
   expect(Object.keys(settings).filter((name) => !known.has(name) && name !== 'NODE_ENV')).toEqual([]);
   return readConfig(Object.fromEntries(env));
 };
@@ -62,7 +63,7 @@ const expectTheSecrets = (config: ReturnType<typeof readConfig>) =>
     trustProxy: 1,
   });
 
-/** A stop ends so long after SIGTERM at the latest: docs/operations.md. */
+/** A stop ends so long after SIGTERM at the latest: docs/operations/upgrade.md. */
 const stopSeconds = (drainMs: number): number => Math.max(12, drainMs / 1000 + 8);
 
 it('says of every file what it is for', () => {
@@ -317,8 +318,8 @@ describe('alerts and dashboard', () => {
   });
 
   it.each(rules.map((rule) => [rule.alert, rule] as const))('%s says what to do', (name, rule) => {
-    expect(rule.annotations.what_to_do).toBe(`docs/operations.md#${name.toLowerCase()}`);
-    const section = OPERATIONS.split('\n## Alerts, and what to do for each\n')[1] ?? '';
+    expect(rule.annotations.what_to_do).toBe(`docs/operations/on-call.md#${name.toLowerCase()}`);
+    const section = operationsPage('on-call').split('\n## Alerts\n')[1] ?? '';
     expect(section).toMatch(new RegExp(`^### ${name}\\n\\n\\S`, 'm'));
   });
 

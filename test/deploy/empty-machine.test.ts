@@ -11,23 +11,21 @@ import {
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../support/commands-here.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { ownPostgres, ran, temporaryFolder } from '../support/process.ts';
 import { makeCertificate } from '../support/proxies.ts';
 import { needs, toolPath } from '../support/tools.ts';
 import { scaled } from '../support/until.ts';
 
-// docs/operations.md as an operator would follow it: the commands of "From an empty machine" and "Upgrade" run as they stand, in a
-// folder that stands for the machine. What only root or a registry can do is replaced by what it would leave behind.
+// docs/operations/ as an operator would follow it: the commands that install and upgrade the service run as they stand, in a folder
+// that stands for the machine. What only root or a registry can do is replaced by what it would leave behind.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const OPERATIONS = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
-
-const shellBlocks = (heading: string): string[] => {
-  const [, section = ''] = OPERATIONS.split(`\n## ${heading}\n`);
+const shellBlocks = (page: string, heading: string): string[] => {
+  const text = readFileSync(join(ROOT, 'docs', 'operations', page), 'utf8');
+  const [, section = ''] = text.split(`\n## ${heading}\n`);
   const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
-  if (blocks.length === 0) throw new Error(`docs/operations.md has no commands below ${heading}`);
+  if (blocks.length === 0) throw new Error(`${page} has no commands below ${heading}`);
   return blocks.map(([, code = '']) => code);
 };
 
@@ -146,13 +144,13 @@ const emptyMachine = async () => {
 /** The schedule's first backup is taken at the first start, and takes a moment. */
 const WAIT_FOR_BACKUP = 'until ls /var/lib/handback/backups/*.backup; do sleep 0.2; done';
 
-describe('docs/operations.md', needs('bash', 'curl', 'haproxy', 'openssl', 'promtool'), () => {
+describe('docs/operations', needs('bash', 'curl', 'haproxy', 'openssl', 'promtool'), () => {
   it('leads from an empty machine to a service, and to its next version', {
     timeout: scaled(180_000),
   }, async () => {
     const { machine, follow } = await emptyMachine();
     makeCertificate(join(machine, 'etc', 'haproxy'), 'handback.pem');
-    const blocks = shellBlocks('From an empty machine').flatMap((block) =>
+    const blocks = shellBlocks('install.md', 'From an empty machine').flatMap((block) =>
       block.includes('restore --check') ? [WAIT_FOR_BACKUP, block] : [block],
     );
     const output = await follow(blocks);
@@ -164,26 +162,8 @@ describe('docs/operations.md', needs('bash', 'curl', 'haproxy', 'openssl', 'prom
     expect(output).toMatch(/^ok +database +PostgreSQL/m);
     expect(output, 'doctor finds nothing wrong').not.toMatch(/^(wrong|warn) /m);
 
-    const upgraded = await follow(shellBlocks('Upgrade'));
+    const upgraded = await follow(shellBlocks('upgrade.md', 'Upgrade one machine'));
     expect(upgraded.match(/"status":"ready"/g), upgraded).toHaveLength(2);
     expect(readlinkSync(join(machine, 'opt', 'handback'))).toBe(join(machine, 'opt', 'handback-0.2.0'));
-  });
-
-  it('names only commands and options that there are', async () => {
-    const help = async (...command: string[]): Promise<string> =>
-      (await runHere([...command, '--help'], {})).stdout;
-    const top = [...(await help()).matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
-    const named = [...OPERATIONS.matchAll(/(?:`|^|sudo |npx )handback ([a-z]+)((?: [^`\n]*)?)/gm)];
-    expect(named.length).toBeGreaterThan(30);
-    for (const [text, command = '', rest = ''] of named) {
-      expect(top, text).toContain(command);
-      const [, second = ''] = /^ ([a-z]+(?:-[a-z]+)?)\b/.exec(rest) ?? [];
-      const groups = ['shop', 'user', 'customer', 'client', 'secrets'];
-      const said = groups.includes(command) ? await help(command, second) : await help(command);
-      expect(said, text).toMatch(
-        new RegExp(`^Usage: handback ${command}${groups.includes(command) ? ` ${second}` : ''}`),
-      );
-      for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(said, text).toContain(option);
-    }
   });
 });

@@ -10,14 +10,17 @@ import { startHaproxy, startNginx } from '../support/proxies.ts';
 import { addPerson, makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 
-// The configurations of "Below a path" in docs/operations.md, as they stand there and with the path removed. Only ports are changed.
+// The configurations of "Serving under a path prefix" in docs/operations/install.md, as they stand there and with the path removed.
+// Only ports are changed.
 
-const OPERATIONS = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const INSTALL = readFileSync(new URL('../../docs/operations/install.md', import.meta.url), 'utf8');
 
 const snippet = (language: string): string => {
   const [, text] =
-    new RegExp(`^## Below a path$.*?^\`\`\`${language}$(.*?)^\`\`\`$`, 'ms').exec(OPERATIONS) ?? [];
-  if (!text?.includes('/returns')) throw new Error(`docs/operations.md has no ${language} below a path`);
+    new RegExp(`^## Serving under a path prefix$.*?^\`\`\`${language}$(.*?)^\`\`\`$`, 'ms').exec(INSTALL) ??
+    [];
+  if (!text?.includes('/returns'))
+    throw new Error(`docs/operations/install.md has no ${language} for a path prefix`);
   return text;
 };
 
