@@ -64,7 +64,7 @@ const auditable = (client: ApiClient) => ({ ...client, expiresAt: isoOrNull(clie
 const auditedChanges = (before: ApiClient, after: ApiClient) =>
   changesBetween(auditable(before), auditable(after), AUDITED);
 
-/** Active ones of a shop; those that were replaced do not count (docs/contract.md). */
+/** Active ones of a shop; those that were replaced do not count (docs/guide/limits.md). */
 const MOST_CLIENTS = 100;
 
 /** Locks the shop: two at once cannot both be the last. */

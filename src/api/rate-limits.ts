@@ -12,9 +12,9 @@ export const RATE_LIMITS = {
     { name: 'create-minute', points: 60, seconds: 60 },
   ],
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
-  /** Pages, their files and unknown addresses. The first page loads up to 20 files. docs/contract.md. */
+  /** Pages, their files and unknown addresses. The first page loads up to 20 files. docs/guide/limits.md. */
   page: [{ name: 'page-minute', points: 3000, seconds: 60 }],
-  /** The admin API (docs/contract.md). A page of the app sends about ten requests. */
+  /** The admin API (docs/guide/limits.md). A page of the app sends about ten requests. */
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
   adminSignedOut: [{ name: 'admin-signed-out-minute', points: 60, seconds: 60 }],

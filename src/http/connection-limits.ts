@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Time limits of a connection, as server options: docs/contract.md. */
+/** Time limits of a connection, as server options: docs/guide/limits.md. */
 export const CONNECTION_LIMITS = {
   /** No byte in either direction. Longer than any answer may take; Node exempts idle keep-alive connections. */
   connectionTimeout: 30_000,
@@ -168,7 +168,7 @@ interface Deadline {
   leftMs: number;
 }
 
-/** Every response comes within 5 s, counted from the end of the request's body (docs/contract.md): 4.5 s and some time to write it. */
+/** Every response comes within 5 s, counted from the end of the request's body (docs/guide/limits.md): 4.5 s and some time to write it. */
 export const DEADLINE_MS = 4_500;
 
 const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };

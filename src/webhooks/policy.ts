@@ -15,7 +15,7 @@ export const nextAttemptAt = (attempts: number, endedAtMs: number): number | nul
   return wait === undefined ? null : endedAtMs + wait;
 };
 
-/** A delivery that has not ended this long after its change is dropped (docs/contract.md). */
+/** A delivery that has not ended this long after its change is dropped (docs/guide/limits.md). */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60 * 1000;
 
 export const isAcknowledged = (status: number): boolean => status >= 200 && status < 300;

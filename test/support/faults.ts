@@ -31,7 +31,7 @@ export const expectWithin = (ms: number, promisedMs: number): void => {
   expect(ms).toBeLessThan(FULL ? promisedMs : 2 * measureSlowness() * promisedMs);
 };
 
-/** Every answer comes within this time: docs/contract.md. */
+/** Every response comes within this time: docs/guide/limits.md. */
 export const ANSWERED_WITHIN_MS = 5_000;
 
 /** A 503 that says nothing about the inside. */
