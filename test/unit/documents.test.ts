@@ -64,6 +64,19 @@ describe('the documents', () => {
   });
 });
 
+it('architecture.md names files that exist', () => {
+  const FOLDERS = 'admin|bench|bin|contract|deploy|docs|generators|mutations|recipes|scripts|src|test';
+  const page = withoutCode(read('docs/architecture.md'));
+  const named = [...page.matchAll(/`([\w/-]+\/[\w.-]+\.\w+)`/g)].map(([, path = '']) =>
+    new RegExp(`^(${FOLDERS})/`).test(path) ? path : `src/${path}`,
+  );
+  expect(named.length).toBeGreaterThan(30);
+  const roots = ['', 'src/db/', 'src/returns/', 'admin/src/returns/'];
+  const exists = (path: string) =>
+    roots.some((root) => existsSync(`${ROOT}${root === '' ? path : path.replace(/^src\//, root)}`));
+  expect(named.filter((path) => !exists(path))).toEqual([]);
+});
+
 describe('the pages for operators', () => {
   const pages = readdirSync(`${ROOT}docs/operations`).map((name) => read(`docs/operations/${name}`));
   const GROUPS = ['client', 'customer', 'mail', 'secrets', 'shop', 'user'];
