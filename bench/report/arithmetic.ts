@@ -19,6 +19,7 @@ export const arithmetic = ({ rows, extras }: Results): string => {
   const perSecondOf = (work: RegExp): number =>
     rows.find((row) => row.engine === 'postgres' && work.test(row.work))?.measured ?? Number.NaN;
   const created = perSecondOf(/^create, 1,000 shops/);
+  const moved = perSecondOf(/^moves, 20 shops/);
   const drained = perSecondOf(/^webhooks drained/);
   const hot = perSecondOf(/^create, one hot shop/);
   const { perRepair, perTimelineEntry, perDelivery } = extras.bytes ?? {
@@ -31,33 +32,20 @@ export const arithmetic = ({ rows, extras }: Results): string => {
   const kept = perRepair + CHANGES * perTimelineEntry;
 
   return `
-The largest retailer one can name: Amazon's own carrier brought 6.3 billion parcels to customers in the United States in 2024
-([Pitney Bowes](https://www.parcelandpostaltechnologyinternational.com/news/parcels/us-parcel-volume-growth-outpaces-revenue-pitney-bowes-reveals.html)), and retailers there took back 16.9 % of what they sold
-([National Retail Federation](https://chainstoreage.com/nrf-2024-retail-returns-total-890-billion)). If parcels come back as sales do,
-that is ${(rmasADay / 1e6).toFixed(1)} million RMAs a day.
+The largest retailer one can name: Amazon's own carrier delivered 6.3 billion parcels in the United States in 2024 ([Pitney Bowes](https://www.parcelandpostaltechnologyinternational.com/news/parcels/us-parcel-volume-growth-outpaces-revenue-pitney-bowes-reveals.html)), and retailers there took back 16.9 % of what they sold ([National Retail Federation](https://chainstoreage.com/nrf-2024-retail-returns-total-890-billion)). If parcels come back as sales do, that is ${(rmasADay / 1e6).toFixed(1)} million returns a day.
 
-| | a day | a second, mean | a second, peak (× ${PEAK}) | measured here |
+| what | a day | a second, mean | a second, peak (× ${PEAK}) | measured here |
 |---|---|---|---|---|
 | creations | ${whole(rmasADay)} | ${whole(rmasASecond)} | ${whole(rmasASecond * PEAK)} | ${whole(created)}/s |
-| changes (${CHANGES - 1} after each creation) | ${whole(rmasADay * (CHANGES - 1))} | ${whole(rmasASecond * (CHANGES - 1))} | ${whole(rmasASecond * (CHANGES - 1) * PEAK)} | |
+| changes (${CHANGES - 1} after each creation) | ${whole(rmasADay * (CHANGES - 1))} | ${whole(rmasASecond * (CHANGES - 1))} | ${whole(rmasASecond * (CHANGES - 1) * PEAK)} | ${whole(moved)}/s |
 | deliveries (${CHANGES} events each) | ${whole(rmasADay * CHANGES)} | ${whole(rmasASecond * CHANGES)} | ${whole(rmasASecond * CHANGES * PEAK)} | ${whole(drained)}/s |
 
-On disk, indexes included, a repair takes ${kilobytes(perRepair)}, a timeline entry ${kilobytes(perTimelineEntry)} and a delivery
-${kilobytes(perDelivery)}; deliveries are forgotten after ${KEPT_DAYS} days. So an RMA with its ${CHANGES} entries stays as
-${kilobytes(kept)}: ${gigabytes(rmasADay * kept)} a day, ${((rmasADay * kept * 365) / 1e12).toFixed(1)} TB a year, and beside it a
-steady ${gigabytes(rmasADay * KEPT_DAYS * CHANGES * perDelivery)} of deliveries.
+On disk, indexes included, a repair takes ${kilobytes(perRepair)}, a timeline entry ${kilobytes(perTimelineEntry)} and a delivery ${kilobytes(perDelivery)}; deliveries are deleted after ${KEPT_DAYS} days. So a return with its ${CHANGES} entries takes ${kilobytes(kept)} for good: ${gigabytes(rmasADay * kept)} a day, ${((rmasADay * kept * 365) / 1e12).toFixed(1)} TB a year, and beside it a steady ${gigabytes(rmasADay * KEPT_DAYS * CHANGES * perDelivery)} of deliveries.
 
-So for one shop, however large, a single PostgreSQL is enough in requests, and it is disk and the time that vacuum and backup
-take that end first. In this order:
+So a single PostgreSQL serves the requests of any one shop. What ends first is the disk, and the time that vacuum and backup take. Then, in this order:
 
-1. **Give PostgreSQL a machine of its own** with fast disks, and run \`ROLE=api\` and \`ROLE=worker\` as processes of their own beside
-   it, as many as there are cores. Nothing has to be changed: limits, numbers, allowances and deliveries hold across processes.
-2. **Partition by time.** \`webhook_deliveries\` and \`timeline\` grow fastest and are read by recent ids; ids rise with time, so
-   range partitions by id make forgetting a \`drop\` instead of a delete.
-3. **Split by shop.** Nothing of one shop refers to another: every table begins with the shop or hangs on an RMA of it, and
-   numbers, allowances and totals are kept per shop. Run one installation (service and PostgreSQL) per group of shops and let the proxy
-   choose by a small directory from the hash of the API key, and in the admin app from the e-mail, to the installation. Two installations
-   carry twice as much; only the rate limits per address are then counted in each by itself.
-4. **One shop cannot be split**, since its numbers run through one row: ${whole(hot)} creations a second were measured in one shop, ${whole(hot / rmasASecond)} times the mean of
-   the retailer above.`.trim();
+1. **Give PostgreSQL a machine of its own** with fast disks, and run \`ROLE=api\` and \`ROLE=worker\` as processes of their own beside it, as many as there are cores. Nothing has to be changed: limits, numbers, allowances and deliveries hold across processes.
+2. **Partition by time.** \`webhook_deliveries\` and \`timeline\` grow fastest and are read by recent ids. Ids rise with time, so with range partitions by id old rows are dropped instead of deleted.
+3. **Split by shop.** Nothing of one shop refers to another: every table begins with the shop or belongs to one of its returns, and numbers, allowances and totals are counted per shop. Run one installation (service and PostgreSQL) per group of shops. The proxy chooses the installation from a small directory, by the hash of the API key and, in the admin app, by the email. Two installations carry twice as much; only the rate limits per address are then counted in each separately.
+4. **One shop cannot be split**, since its numbers come from one row: ${whole(hot)} creations a second were measured in one shop, ${whole(hot / rmasASecond)} times the mean of the retailer above.`.trim();
 };
