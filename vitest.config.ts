@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { HandbackReporter } from './test/support/reporter.ts';
+import { ClosingReporter } from './test/support/reporter.ts';
 import { measureSlowness, scaled } from './test/support/until.ts';
 
 // `npm test`: what a change must not break. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
@@ -51,7 +51,9 @@ export default defineConfig(({ mode }) => {
       setupFiles: ['test/support/matchers.ts'],
       // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
       isolate: false,
-      reporters: [new HandbackReporter()],
+      reporters: [['default', { summary: false }], new ClosingReporter()],
+      // A long difference would push the reason of a failure off the screen.
+      diff: { expand: false, truncateThreshold: 40 },
       projects: [
         {
           extends: true,
@@ -79,7 +81,11 @@ export default defineConfig(({ mode }) => {
             name: 'browser',
             include: mode === 'test' ? JOURNEYS : tests('browser/**/*'),
             env: { ENGINE: 'sqlite', SAME_ADDRESS: 'yes' },
-            globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
+            globalSetup: [
+              'test/support/build-setup.ts',
+              'test/support/sqlite-setup.ts',
+              'test/support/browser-setup.ts',
+            ],
             setupFiles: ['test/support/browser-needed.ts'],
           },
         },

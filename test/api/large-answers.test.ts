@@ -21,8 +21,7 @@ const manyReturns = async (t: Harness, count: number, kilobytes: number): Promis
 const openPage = (t: Harness) => openUnread(t.url, t.client.apiKey, '/trade-returns?limit=100');
 /** All but one of the large answers that a shop may have. */
 const hold99 = (t: Harness) => Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
-const roomAgain = (t: Harness) =>
-  until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
+const roomAgain = (t: Harness) => expect.poll(() => t.get('/trade-returns?limit=100')).toHaveStatus(200);
 const idsIn = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
 const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: string, id: string) =>
   sql`update ${sql.table(table)} set ${sql.ref(column)} = '[{"sku":"Ada Pereira"' where id = ${id}`.execute(

@@ -65,7 +65,7 @@ type Follower = ReturnType<typeof launch>;
 
 const linesOf = ({ out }: Follower) => out.stdout.split('\n').filter(Boolean);
 const gotLines = (follower: Follower, count: number) =>
-  until(`${count} lines`, () => (linesOf(follower).length >= count ? linesOf(follower) : null));
+  until(`${count} lines are printed`, () => (linesOf(follower).length >= count ? linesOf(follower) : null));
 const gotItems = async (follower: Follower, count: number) =>
   (await gotLines(follower, count)).map((line) => JSON.parse(line));
 

@@ -37,9 +37,9 @@ const withRepair = async (env: Record<string, string>, serverEnv = env) => {
 
 const expectBack = async (server: ServerProcess, id: string): Promise<void> => {
   await until('it is ready again', server.isReady);
-  await until('it creates again', async () => (await server.create()).status === 201);
+  await expect.poll(() => server.create()).toHaveStatus(201);
   // A backend that was told to end may still answer the first, and end with the next.
-  await until('it reads again', async () => (await server.get(`/offline-repairs/${id}`)).status === 200);
+  await expect.poll(() => server.get(`/offline-repairs/${id}`)).toHaveStatus(200);
 };
 
 describe('a PostgreSQL that hangs', () => {

@@ -56,7 +56,7 @@ const setReadOnly = async (primary: PostgresServer, state: 'on' | 'off'): Promis
 
 /** Once it is refused by the primary, the standby takes writes, and the service finds it. */
 const promoted = async (server: ServerProcess, env: Env, standby: PostgresServer): Promise<void> => {
-  await until('it is refused', async () => (await server.create()).status === 503);
+  await expect.poll(() => server.create()).toHaveStatus(503);
   await standby.promote();
   const id = await create(server);
   expect(await idsOn(env, standby)).toContain(id);

@@ -249,7 +249,7 @@ describe('a shop whose counter is locked', () => {
     lost.catch(() => {});
     await locked.promise;
     const server = await startServer(env, { key });
-    await until('the shop creates again', async () => (await server.create()).status === 201, 15_000);
+    await expect.poll(() => server.create()).toHaveStatus(201);
   });
 });
 

@@ -1,9 +1,12 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newPerson, PASSWORD } from './admin.ts';
+import { showOnFailure } from './failures.ts';
 import type { Harness } from './harness.ts';
 import { newAddress } from './http.ts';
 import { toolPath } from './tools.ts';
@@ -19,6 +22,8 @@ const FLAGS = [
   '--disable-sync',
   '--no-first-run',
 ];
+
+const EVIDENCE_WITHIN_MS = scaled(10_000);
 
 interface Options {
   scheme?: 'light' | 'dark';
@@ -60,6 +65,8 @@ const newProfile = async (url: string, { timeZone, locale }: Options): Promise<B
   // Stays open behind all windows of the profile: they share its process, which keeps what it compiled.
   const first = await profile.newPage();
   await first.goto('/healthz');
+  // Without pictures, which would make the tests half as long again.
+  await profile.tracing.start({ snapshots: true });
   return profile;
 };
 
@@ -112,25 +119,71 @@ export const openWindow = async (
   const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, { timeZone, locale }));
   // An address of its own, so that lock-outs stay out of the way.
   await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress('172.31') });
+  // Without pictures, which would make the tests half as long again.
+  await profile.tracing.startChunk();
   const page = await newWindow(profile);
+  const messages: string[] = [];
   const complaints: string[] = [];
   page.setDefaultTimeout(scaled(30_000));
   page.on('console', (message) => {
+    const text = `${message.type()}: ${message.text()}`;
+    if (!text.includes('Failed to load resource')) messages.push(text);
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('pageerror', (error) => {
+    messages.push(error.stack ?? String(error));
+    complaints.push(String(error));
+  });
+  page.on('response', async (response) => {
+    if (response.status() < 400) return;
+    const body = await response.text().catch(() => '');
+    messages.push(`${response.status()} for ${response.request().method()} ${response.url()}: ${body}`);
+  });
   page.on('request', (request) => {
     const isOwn = [t.url, provider, 'data:', 'blob:'].some((start) => request.url().startsWith(start));
     if (!isOwn) complaints.push(`asked another host: ${request.url()}`);
   });
-  onTestFinished(async () => {
-    await (ownProfile ? profile.close() : giveBack(profile, t.url));
-    expect(complaints.filter((text) => !isExpected(text))).toEqual([]);
+  const kept: string[] = [];
+  showOnFailure(() => kept);
+  onTestFinished(async ({ task }) => {
+    const unexpected = complaints.filter((text) => !isExpected(text));
+    if (task.result?.state === 'fail' || unexpected.length > 0) {
+      kept.push(...(await keepEvidence(page, task.fullName, messages)));
+      await profile.close();
+    } else {
+      await profile.tracing.stopChunk();
+      await (ownProfile ? profile.close() : giveBack(profile, t.url));
+    }
+    expect(unexpected, 'complaints of the browser').toEqual([]);
   });
   if (scheme !== 'light') await page.emulateMedia({ colorScheme: scheme });
   if (width !== 1280) await page.setViewportSize({ width, height: 900 });
   if (cookie) await enter(page, t.url, cookie);
   return page;
+};
+
+const SHOWN_MESSAGES = 10;
+const LONGEST_MESSAGE = 500;
+let failures = 0;
+
+/** Keeps what the window of a failed test shows, said and did; gives what is to be printed of it. */
+const keepEvidence = async (page: Page, test: string, messages: string[]): Promise<string[]> => {
+  failures += 1;
+  const name = `${test.replaceAll(/[^a-z0-9]+/gi, '-').slice(-80)}-${process.pid}-${failures}`;
+  const folder = join('test-results', name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'console.txt'), messages.map((text) => `${text}\n`).join(''));
+  const results = await Promise.allSettled([
+    page.screenshot({ path: join(folder, 'screenshot.png'), timeout: EVIDENCE_WITHIN_MS }),
+    page.context().tracing.stopChunk({ path: join(folder, 'trace.zip') }),
+  ]);
+  const lacks = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+  return [
+    `page: ${page.url()}`,
+    ...messages.slice(-SHOWN_MESSAGES).map((text) => `  ${text.slice(0, LONGEST_MESSAGE)}`),
+    `screenshot, console and trace (npx playwright-core show-trace …/trace.zip): ${folder}`,
+    ...lacks,
+  ];
 };
 
 /** Chromium itself logs every refused request, and every one without a connection; whether a refusal was right is for the test to say. */

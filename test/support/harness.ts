@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, inject, onTestFailed, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import type { Plan } from '../../contract/admin-people.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
@@ -14,6 +14,7 @@ import { type Context, openContext } from '../../src/service/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { openSignInLimits } from '../../src/staff/sign-in.ts';
+import { showLogOnFailure } from './failures.ts';
 import { newFolder } from './folders.ts';
 import { type Calls, callsOf, isRaw, sendTo, targetOf } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
@@ -56,20 +57,6 @@ export const countRows = async ({ db }: Context): Promise<RowCounts> => {
   const counts = Object.entries(rows[0] ?? {}).map(([name, count]) => [name, Number(count)]);
   return Object.fromEntries(counts);
 };
-
-const SHOWN_LINES = 15;
-const SHOWN_LENGTH = 600;
-
-/** Has the summary show the last log lines of a service if the running test fails. */
-export const showLogOnFailure = (lines: () => readonly string[]): void =>
-  onTestFailed(({ task }) => {
-    const last = lines()
-      .flatMap((line) => line.split('\n'))
-      .filter(Boolean)
-      .slice(-SHOWN_LINES);
-    const shown = last.map((line) => line.slice(0, SHOWN_LENGTH));
-    task.meta.serviceLog = [...(task.meta.serviceLog ?? []), ...shown];
-  });
 
 /** Settings for a database of its own on the engine under test, and how to be rid of it. */
 export const freshDatabase = async (): Promise<{ env: Record<string, string>; drop(): Promise<void> }> => {
@@ -198,7 +185,7 @@ export const sharedHarness = (shared: AppOptions = {}) => {
 
 const withShop = async (opened: OpenApp, options: ShopOptions): Promise<Omit<Harness, 'rowsBefore'>> => {
   const { ctx, app, url, logs } = opened;
-  showLogOnFailure(() => logs);
+  showLogOnFailure('the service', () => logs);
   const check = ctx.config.role === 'worker' ? () => {} : checkerOf(app);
   const addShop: Harness['addShop'] = async ({ plan = 'SCALE', ...billing } = {}) => {
     const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan, ...billing });

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { expect } from 'vitest';
 import type { Answer } from './http.ts';
 
-// Expectations of answers that print the answer when it is another one: which request it was for, its id and its body.
+// Expectations about answers. A failure prints the answer: the request that it is for, its id and its body.
 
 type OfAnswer<R, T, Params extends unknown[]> = T extends Answer ? (...params: Params) => R : never;
 type OfAnswers<R, T, Params extends unknown[]> = T extends Answer[] ? (...params: Params) => R : never;
@@ -25,8 +25,8 @@ const described = (answer: Answer | Response): string => {
   const request = isRead ? `${answer.method} ${answer.path}` : answer.url;
   const body = isRead ? shown(answer.body) : 'not read';
   return [
-    `${request} → ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,
-    `request id: ${answer.headers.get('x-request-id') ?? 'none'}`,
+    `${answer.status} ${STATUS_CODES[answer.status] ?? ''} for ${request} (request id ${answer.headers.get('x-request-id')})`,
+    ...(isRead && answer.body?.message ? [[answer.body.message].flat().join('; ')] : []),
     `body: ${body}`,
   ].join('\n');
 };
@@ -72,7 +72,7 @@ expect.extend({
     return {
       pass: statuses.includes(answer.status),
       message: () =>
-        `expected ${this.isNot ? 'another status than' : 'the status'} ${statuses.join(' or ')}, received\n${described(answer)}`,
+        `expected ${this.isNot ? 'another status than' : 'the status'} ${statuses.join(' or ')}, received ${described(answer)}`,
     };
   },
 
@@ -81,7 +81,8 @@ expect.extend({
     if (isOther)
       return {
         pass: false,
-        message: () => `expected the error ${status} ${code ?? ''}, received\n${described(answer)}`,
+        message: () =>
+          `expected the error ${code === undefined ? status : `${status} ${code}`}, received ${described(answer)}`,
       };
     const { headers, body } = answer;
     const actual = { body, type: headers.get('content-type'), requestId: headers.get('x-request-id') };
@@ -92,7 +93,7 @@ expect.extend({
     };
     return {
       pass: this.equals(actual, expected),
-      message: () => `the error is not as the contract describes it:\n${described(answer)}`,
+      message: () => `the error is not as the contract describes it: ${described(answer)}`,
       actual,
       expected,
     };

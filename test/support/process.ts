@@ -13,8 +13,9 @@ import { openDatabase } from '../../src/db/open.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { repairBody } from './bodies.ts';
+import { showLogOnFailure } from './failures.ts';
 import { newFolder } from './folders.ts';
-import { ENGINE, freshDatabase, showLogOnFailure } from './harness.ts';
+import { ENGINE, freshDatabase } from './harness.ts';
 import { type Answer, callsOf, NoAnswer, type SendOptions, sendTo } from './http.ts';
 import { createDatabase, onServer } from './postgres-databases.ts';
 import { freePort, startPostgres } from './postgres-server.ts';
@@ -196,7 +197,10 @@ export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell
     },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
-  showLogOnFailure(() => [`handback ${args.join(' ')}`, started.out.stdout, started.out.stderr]);
+  const { child, out } = started;
+  // A server that runs has only its greeting there.
+  const printsErrors = () => args[0] !== 'serve' || Boolean(child.exitCode);
+  showLogOnFailure(`handback ${args.join(' ')}`, () => [out.stdout, printsErrors() ? out.stderr : '']);
   return started;
 };
 type Started = ReturnType<typeof launch>;

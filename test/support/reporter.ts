@@ -1,22 +1,13 @@
 import { writeFileSync } from 'node:fs';
-import { styleText } from 'node:util';
-import { DefaultReporter, type TestCase, type TestModule } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 
-// What a run prints beside the usual: the last log lines of the service for each failure, what was skipped and why, and a closing line,
-// which also goes to the file in TEST_REPORT, with the names of what failed.
+// What a run prints after the usual: what was skipped and why, a line for each failed test, and a closing line. The last two also go to
+// the file in TEST_REPORT.
 
-declare module 'vitest' {
-  interface TaskMeta {
-    /** The last log lines of the services that a test used; only of one that failed. */
-    serviceLog?: string[];
-  }
-}
+type State = 'passed' | 'failed' | 'skipped';
+const inState = (module: TestModule, state: State): TestCase[] => [...module.children.allTests(state)];
 
-const testsOf = (module: TestModule): TestCase[] => [...module.children.allTests()];
-const having = (tests: TestCase[], state: 'passed' | 'failed' | 'skipped'): TestCase[] =>
-  tests.filter((test) => test.result().state === state);
-
-/** Of the test itself, or of the suite that it is in. */
+/** A reason of the test itself, or of the suite that it is in. */
 const skipReasonOf = (test: TestCase): string => {
   for (let at: TestCase | TestCase['parent'] = test; at.type !== 'module'; at = at.parent) {
     const { skipReason } = at.meta();
@@ -29,7 +20,7 @@ const skipReasonOf = (test: TestCase): string => {
 const LINES = 3;
 const LONGEST_LINE = 300;
 
-/** The first lines of a message: of a property that failed these are the seed and the counterexample. */
+/** The first lines of a message: they name the request and its error, or the seed and the counterexample of a property. */
 const headOf = (message: string): string =>
   message
     .split('\n')
@@ -41,52 +32,34 @@ const headOf = (message: string): string =>
 /** A line for each failed test, or for the file if it could not be loaded. */
 const failuresOf = (module: TestModule): string[] => {
   const file = `FAILED ${module.project.name} ${module.relativeModuleId}`;
-  const failed = having(testsOf(module), 'failed');
-  if (failed.length === 0) return [file];
+  const failed = inState(module, 'failed');
+  if (failed.length === 0) return [`${file}: ${headOf(module.errors()[0]?.message ?? 'no message')}`];
   return failed.map((test) => {
     const [error] = test.result().errors ?? [];
-    return `${file} > ${test.fullName}: ${headOf(error?.message ?? '') || 'no message'}`;
+    return `${file} > ${test.fullName}: ${headOf(error?.message ?? 'no message')}`;
   });
 };
 
-export class HandbackReporter extends DefaultReporter {
-  constructor() {
-    super({ summary: false });
-  }
+/** The end of the output has room for these; all are in the report. */
+const SHOWN_FAILURES = 12;
 
-  override reportSummary(...[files, errors]: Parameters<DefaultReporter['reportSummary']>): void {
-    super.reportSummary(files, errors);
-    const modules = this.ctx.state.getTestModules();
-    const tests = modules.flatMap(testsOf);
-    this.printServiceLogs(having(tests, 'failed'));
-    this.printSkipped(having(tests, 'skipped'));
-    // A file that cannot be loaded, or an error outside of any test, is a failure too.
-    const failedAlone =
-      modules.filter(
-        (module) => module.state() === 'failed' && having(testsOf(module), 'failed').length === 0,
-      ).length + errors.length;
-    const closing = `${having(tests, 'passed').length} passed, ${having(tests, 'failed').length + failedAlone} failed, ${having(tests, 'skipped').length} skipped`;
-    this.log(closing);
-    const report = process.env['TEST_REPORT'];
+export class ClosingReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    const skipped = Map.groupBy(
+      modules.flatMap((module) => inState(module, 'skipped')),
+      skipReasonOf,
+    );
     const failed = modules.filter((module) => module.state() === 'failed').flatMap(failuresOf);
+    failed.push(...errors.map(({ message }) => `FAILED outside of any test: ${headOf(message)}`));
+    const passed = modules.flatMap((module) => inState(module, 'passed'));
+    const counts = [passed.length, failed.length, [...skipped.values()].flat().length];
+    const closing = `${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped`;
+    const print = (lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    print([...skipped].map(([reason, tests]) => `skipped ${tests.length}: ${reason}`));
+    print(failed.slice(0, SHOWN_FAILURES));
+    if (failed.length > SHOWN_FAILURES) print([`and ${failed.length - SHOWN_FAILURES} more failures`]);
+    print([closing]);
+    const report = process.env['TEST_REPORT'];
     if (report) writeFileSync(report, [closing, ...failed, ''].join('\n'));
-  }
-
-  private printServiceLogs(failed: TestCase[]): void {
-    for (const test of failed) {
-      const { serviceLog = [] } = test.meta();
-      if (serviceLog.length === 0) continue;
-      this.error(styleText('red', `The service's last log lines in "${test.fullName}":`));
-      for (const line of serviceLog) this.error(`    ${line}`);
-    }
-  }
-
-  private printSkipped(skipped: TestCase[]): void {
-    const counts = new Map<string, number>();
-    for (const test of skipped) {
-      const reason = skipReasonOf(test);
-      counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    }
-    for (const [reason, count] of counts) this.log(`skipped ${count}: ${reason}`);
   }
 }

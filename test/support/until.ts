@@ -1,5 +1,6 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
 // How busy the machine is. A test waits for a condition; how long it may take until that counts as never is scaled by what a known
 // piece of work took when the run began.
@@ -21,10 +22,12 @@ export const scaled = (ms: number): number => Math.ceil(ms * SLOWNESS);
 /** For so long at least, on a quiet machine: a condition that holds is seen at once, so only a failure takes longer. */
 const WITHIN_MS = 30_000;
 
+const SHOWN = { depth: 4, maxArrayLength: 20, maxStringLength: 500, breakLength: 120 };
+
 /** Not by a clock that a test may have stopped. */
 const nowMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
-/** Asks until there is an answer; nothing here waits a fixed time. */
+/** Asks until the value is neither false nor null; nothing here waits a fixed time. */
 export const until = async <Value>(
   what: string,
   ask: () => Value | Promise<Value>,
@@ -35,7 +38,13 @@ export const until = async <Value>(
   for (;;) {
     const value = await ask();
     if (value) return value as NonNullable<Exclude<Value, false>>;
-    if (nowMs() > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
+    if (nowMs() > deadline) {
+      const last = inspect(value, SHOWN);
+      const error = new Error(`timed out after ${timeoutMs} ms waiting until ${what}; last value: ${last}`);
+      // Its stack begins where the test waits.
+      Error.captureStackTrace(error, until);
+      throw error;
+    }
     await pause(5);
   }
 };
