@@ -52,7 +52,7 @@ const { external: openApi } = await readDocuments('https://returns.example.com')
 
 const faults = (): string[] => {
   const found: string[] = [];
-  if (!changes?.date) found.push(`CHANGELOG.md needs "## ${version} (YYYY-MM-DD)" with the changes`);
+  if (!changes?.date) found.push(`CHANGELOG.md needs "## [${version}] - YYYY-MM-DD" with the changes`);
   if (!read('deploy', 'Dockerfile').includes(`ARG VERSION=${version}\n`))
     found.push(`deploy/Dockerfile needs ARG VERSION=${version}`);
   if (!read('deploy', 'kubernetes', 'kustomization.yaml').includes(`newTag: ${version}\n`))

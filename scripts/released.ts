@@ -250,8 +250,8 @@ export const changesOf = (
   changelog: string,
   version: string,
 ): { date: string | null; text: string } | null => {
-  const section = changelog.split(/^## /m).find((each) => each.startsWith(`${version} (`)) ?? '';
-  const [, title = '', text = ''] = /^\S+ \(([^)\n]*)\)\n(.*)$/s.exec(section) ?? [];
+  const section = changelog.split(/^## /m).find((each) => each.startsWith(`[${version}] - `)) ?? '';
+  const [, title = '', text = ''] = /^\S+ - ([^\n]*)\n(.*)$/s.exec(section) ?? [];
   if (!text.trim()) return null;
   return { date: /^\d{4}-\d\d-\d\d$/.test(title) ? title : null, text: text.trim() };
 };

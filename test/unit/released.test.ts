@@ -187,7 +187,7 @@ describe('a change of the API', () => {
 
 it('finds the part of the changelog on a version, dated or not', () => {
   const changelog =
-    '# Changelog\n\n## 0.2.0 (unreleased)\n\n- new\n\n## 0.1.0 (2026-12-01)\n\n- first\n- second\n';
+    '# Changelog\n\n## [0.2.0] - unreleased\n\n- new\n\n## [0.1.0] - 2026-12-01\n\n- first\n- second\n';
   expect(changesOf(changelog, '0.2.0')).toEqual({ date: null, text: '- new' });
   expect(changesOf(changelog, '0.1.0')).toEqual({ date: '2026-12-01', text: '- first\n- second' });
   expect(changesOf(changelog, '0.1.1')).toBeNull();
