@@ -91,7 +91,7 @@ const common = {
     ADMIN_REQUIRED: 'Only an Admin can do this.',
     LAST_ADMIN: 'Your shop needs an Admin. Make another person an Admin first.',
     EMAIL_TAKEN: 'Another person has this e-mail already.',
-    LINK_EXPIRED: 'This link was used, has expired, or a newer one took its place.',
+    LINK_EXPIRED: 'This link was used, has expired, or was replaced by a newer one.',
     SETUP_LINK_INVALID:
       'This set-up link is not valid. It works for one hour. Restart the service for a new one.',
     ALREADY_SET_UP: 'There is a shop here already. Sign in with an account of it.',

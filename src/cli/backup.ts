@@ -189,7 +189,7 @@ const prepare = async (filling: Filling, migrations: string[]): Promise<void> =>
   const ours = TABLE_NAMES.filter((table) => known.has(table));
   const applied = await filling.migrations();
   if (applied.some((name, i) => migrations[i] !== name))
-    throw new CliFailure('this database has another schema than the backup: use an empty one');
+    throw new CliFailure('this database has a different schema than the backup: use an empty one');
   if (applied.length === 0 && ours.length > 0)
     throw new CliFailure(`this database has tables of another program (${ours[0]}): use an empty one`);
   await filling.lock(ours).catch((error) => {

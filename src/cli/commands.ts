@@ -197,7 +197,7 @@ type CustomerOptions = FindCustomer & { shop: string };
 export const customerFind = async (ctx: Context, { shop, ...person }: CustomerOptions) => {
   const { total, returns } = await findCustomer(ctx, await operatorOf(ctx, shop), person);
   if (total > returns.length)
-    notice(`${total} returns hold the customer: the newest ${returns.length} follow`);
+    notice(`${total} returns belong to the customer: the newest ${returns.length} follow`);
   return returns;
 };
 
@@ -340,7 +340,8 @@ export const shopDelete = async (
   const names = active.map((client) => `${client.name} (${client.id})`).join(', ');
   if (names) throw new CliFailure(`the shop has active clients: revoke ${names} first; nothing was deleted`);
   const begun = ctx.db.selectFrom('erasures').select('at').where('subject_id', '=', id);
-  if (file && (await begun.executeTakeFirst())) notice('the deletion began before: no export is written now');
+  if (file && (await begun.executeTakeFirst()))
+    notice('the deletion was started before: no export is written now');
   else if (file) await writeNew(file, exportShop(ctx, id));
   await beginShopDeletion(ctx, id);
   let rows = 0;

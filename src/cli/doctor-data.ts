@@ -66,7 +66,7 @@ export const some = (names: string[]): string =>
     : `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;
 
 const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding> => {
-  if ((await findCheck(reading.db)) === null) return ok('nothing is sealed yet');
+  if ((await findCheck(reading.db)) === null) return ok('nothing is encrypted yet');
   const inTime = deadline();
   const failed: SealedFor[] = [];
   let total = 0;
@@ -75,12 +75,12 @@ const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding
     total += 1;
     if (plain === null) failed.push(place);
   }
-  if (failed.length === 0) return ok(`opens all ${total} sealed values`);
+  if (failed.length === 0) return ok(`opens all ${total} encrypted values`);
   if (failed.length === total)
-    return wrong('SECRET_KEY does not hold the key that this database was set up with: bring that one back');
+    return wrong('SECRET_KEY is not the key that this database was set up with: restore that key');
   const rows = failed.map(({ table, id }) => `${table} ${id}`);
   return wrong(
-    `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed (handback client replace ID, handback user reset-factor EMAIL)`,
+    `SECRET_KEY does not open ${some(rows)}: restore the missing key, or replace what it encrypted (handback client replace ID, handback user reset-factor EMAIL)`,
   );
 };
 
@@ -91,7 +91,7 @@ export const nowOf = async ({ server }: Reading): Promise<number> =>
 const checkKeys = async (reading: Reading): Promise<Finding> => {
   const nowMs = await nowOf(reading);
   const clients = await expiringKeys(reading.db, nowMs + EXPIRES_SOON_MS);
-  if (clients.length === 0) return ok(`none expires in the next ${EXPIRES_SOON_DAYS} days`);
+  if (clients.length === 0) return ok(`none expires within ${EXPIRES_SOON_DAYS} days`);
   const words = clients.map(({ id, name, expires_at }) => {
     const at = Number(expires_at);
     return `that of ${name} (client ${id}) ${at <= nowMs ? 'expired' : 'expires'} at ${toIso(at)}`;
@@ -100,41 +100,42 @@ const checkKeys = async (reading: Reading): Promise<Finding> => {
 };
 
 const checkBackup = async (reading: Reading, config: Config): Promise<Finding> => {
-  if (!config.backups) return ok('none is scheduled here: BACKUP_DAILY_AT and BACKUP_DIR take one every day');
+  if (!config.backups) return ok('none is scheduled: set BACKUP_DAILY_AT and BACKUP_DIR for a daily backup');
   await checkBackups(config);
   const [state, nowMs] = [await readSchedule(reading.db), await nowOf(reading)];
   const restored = await findRestore(reading.db);
   if (!state?.newest && restored && nowMs - restored.at < LATE_MS)
-    return ok(
-      `there is none yet since the restore at ${toIso(restored.at)}: a service that starts takes one`,
-    );
-  const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is none yet';
-  const failed = state?.error ? `; the last try failed: ${state.error}` : '';
+    return ok(`none yet since the restore at ${toIso(restored.at)}: a service takes one when it starts`);
+  const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is no backup yet';
+  const failed = state?.error ? `; the last attempt failed: ${state.error}` : '';
   const unfinished = state && unfinishedIn(state, nowMs);
   const begun =
-    state && unfinished ? `; one was begun, and wrote rows until ${toIso(state.claimedAt)} at least` : '';
+    state && unfinished
+      ? `; another was started and wrote rows until at least ${toIso(state.claimedAt)}`
+      : '';
   if (isLate(state, nowMs))
     return wrong(
-      `${newest}${failed}${begun}: does a process with ROLE all or worker run, with BACKUP_DAILY_AT? Until this is fixed, run handback backup FILE`,
+      `${newest}${failed}${begun}: check that a process with ROLE all or worker is running with BACKUP_DAILY_AT. Until then, run handback backup FILE`,
     );
   const missing = state?.newest && (await missingIn(config.backups, state.newest));
   if (missing) return missing;
   if (unfinished === 'stalled')
-    return warn(`${newest}${begun}: its process died or hangs; it is tried again two hours after that`);
-  if (unfinished === 'running') return ok(`${newest}; one is being taken, or was until its process died`);
-  return failed ? warn(`${newest}${failed}; it is tried again every two hours`) : ok(newest);
+    return warn(`${newest}${begun}: its process died or hangs; the next attempt is two hours later`);
+  if (unfinished === 'running') return ok(`${newest}; another is in progress, or its process died`);
+  return failed ? warn(`${newest}${failed}; the next attempt is within two hours`) : ok(newest);
 };
 
 /** Taken by a process of another machine, it may be in a folder there that has the same name. */
 const missingIn = async ({ folder }: BackupSchedule, newest: NewestBackup): Promise<Finding | null> => {
   const found = await lookFor(folder, newest);
   if (found === 'there') return null;
-  const what =
-    found === 'gone' ? 'is not there' : `does not have the ${newest.bytes} bytes that it was written with`;
-  const words = `the newest was ${newest.file}, and in ${folder} it ${what}`;
+  const what = found === 'gone' ? 'is missing' : `no longer has the ${newest.bytes} bytes that were written`;
+  const words = `the newest was ${newest.file}, which ${what} (${folder})`;
   return newest.host && newest.host !== hostname() && found === 'gone'
-    ? warn(`${words}: ${newest.host} took it; look there, or mount the folder that both share`)
-    : wrong(`${words}: is the right disk mounted (BACKUP_DIR)? Until then, run handback backup FILE`);
+    ? warn(`${words}: ${newest.host} took it: look there, or mount a folder that both machines share`)
+    : wrong(
+        `${words}: check that the right disk is mounted (BACKUP_DIR). Until then, run handback backup FILE`,
+      );
 };
 
 const Restored = z.object({ at: z.number(), madeAt: z.iso.datetime() });
@@ -150,7 +151,7 @@ const checkRestore = async (reading: Reading): Promise<Finding | null> => {
   const restored = await findRestore(reading.db);
   if (!restored || (await nowOf(reading)) - restored.at > SAID_AFTER_RESTORE_MS) return null;
   return warn(
-    `restored at ${toIso(restored.at)} from a backup of ${restored.madeAt}: keys that were revoked since then work again, and people who were removed are back; look through the clients and the team of each shop`,
+    `restored at ${toIso(restored.at)} from a backup of ${restored.madeAt}: keys revoked since then work again, and people removed since then are back; review the API clients and the team of each shop`,
   );
 };
 
@@ -159,12 +160,12 @@ const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
   const restoredAt = await findFact(db, 'restored-without-erasures');
   if (restoredAt !== null)
     return warn(
-      `restored at ${toIso(Number(restoredAt))} without a list of erasures: what was erased since the backup is back; run handback customer erasures --apply FILE with the newest list, or with an empty file if there is none`,
+      `restored at ${toIso(Number(restoredAt))} without a list of erasures: data erased since the backup is back; run handback customer erasures --apply FILE with the newest list, or with an empty file if there is none`,
     );
   const { unfinished } = await countUnfinished(db);
   return unfinished === 0
     ? null
-    : warn(`${unfinished} are not finished: a running service finishes them within minutes`);
+    : warn(`${unfinished} unfinished: a running service finishes them within minutes`);
 };
 
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
@@ -185,7 +186,7 @@ const troubleOf = async (db: Db, nowMs: number): Promise<string | null> => {
     .executeTakeFirstOrThrow();
   const words = [
     failing.length > 0 &&
-      `receivers fail: ${some(failing.map(({ name, shop, error }) => `${name} of ${shop} (${error})`))}`,
+      `failing receivers: ${some(failing.map(({ name, shop, error }) => `${name} of ${shop} (${error})`))}`,
     Number(dropped) > 0 && `${dropped} webhooks were dropped within a day`,
   ];
   return words.filter(Boolean).join('; ') || null;
@@ -195,13 +196,13 @@ const checkQueue = async (reading: Reading): Promise<Finding> => {
   const { count, oldestAt } = await findWaiting(reading.db);
   const nowMs = await nowOf(reading);
   const failing = await troubleOf(reading.db, nowMs);
-  if (failing) return warn(`${failing}; ${count} webhooks wait. handback status lists the receivers`);
-  if (oldestAt === null) return ok('no webhook waits');
-  const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldestAt) / 1000)} s`;
+  if (failing) return warn(`${failing}; ${count} webhooks waiting. handback status lists the receivers`);
+  if (oldestAt === null) return ok('empty');
+  const words = `${count === 1 ? '1 webhook waiting' : `${count} webhooks waiting`}, the oldest for ${Math.round(Math.max(0, nowMs - oldestAt) / 1000)} s`;
   return nowMs - oldestAt < OLD_MS
     ? ok(words)
     : warn(
-        `${words}: does a process send (ROLE all or worker), and do receivers answer? handback status lists them`,
+        `${words}: check that a process sends webhooks (ROLE all or worker) and that receivers respond; handback status lists them`,
       );
 };
 
@@ -235,7 +236,7 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
     .map(([name]) => name);
   if (off.length > 0)
     return wrong(
-      `kept totals are not what counting finds: ${some(off)}; docs/operations/on-call.md says how to repair them`,
+      `stored totals do not match the rows: ${some(off)}; docs/operations/on-call.md explains how to repair them`,
     );
   const counters = await db.selectFrom('shop_counters').select(['shop_id', 'month', 'month_used']).execute();
   const short = counters.filter(
@@ -243,9 +244,9 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
   );
   if (short.length > 0)
     return wrong(
-      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations/on-call.md says how to repair them`,
+      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations/on-call.md explains how to repair them`,
     );
-  return ok(`${missing.size} kept totals are what counting finds`);
+  return ok(`${missing.size} stored totals match the rows`);
 };
 
 /** What each counter must not be below: a look into an index for each shop, however many rows there are. */
@@ -270,9 +271,9 @@ const checkCounters = async ({ db }: Reading): Promise<Finding> => {
   }
   if (below.length > 0)
     return wrong(
-      `below the rows they count: ${some(below)}; docs/operations/on-call.md says how to repair them`,
+      `counters are behind their rows: ${some(below)}; docs/operations/on-call.md explains how to repair them`,
     );
-  return ok('numbers, positions and times that were handed out are not below any row');
+  return ok('no row is ahead of its counter');
 };
 
 const SEEN_LATELY_MS = 7 * DAY_MS;
@@ -284,7 +285,7 @@ const checkProxy = async (reading: Reading, config: Config): Promise<Finding | n
   return seen === null || (await nowOf(reading)) - seenMs > SEEN_LATELY_MS
     ? null
     : warn(
-        `requests came with X-Forwarded-For (${toIso(seenMs)}), but TRUST_PROXY is off: behind a proxy all callers count as one address; set it, or let the proxy remove the header`,
+        `requests came with X-Forwarded-For (${toIso(seenMs)}), but TRUST_PROXY is off: behind a proxy all callers share one address and its rate limit; set TRUST_PROXY, or have the proxy remove the header`,
       );
 };
 
@@ -299,7 +300,7 @@ const checkClock = async (reading: Reading): Promise<Finding> => {
   const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
   if (Math.abs(apart) >= FAR_APART_MS)
     return warn(
-      `this machine's clock is ${inSeconds(Math.abs(apart))} ${apart > 0 ? 'behind' : 'ahead of'} the database's: the service goes by the database's, but set it (NTP)`,
+      `this machine's clock is ${inSeconds(Math.abs(apart))} ${apart > 0 ? 'behind' : 'ahead of'} the database's: the service uses the database's clock, but correct this one (NTP)`,
     );
   const newest = await reading.db
     .selectFrom('shop_counters')
@@ -307,14 +308,14 @@ const checkClock = async (reading: Reading): Promise<Finding> => {
     .executeTakeFirst();
   if (isAhead(newest?.month ?? '', ownMs + apart))
     return warn(
-      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations/on-call.md says how to count it anew`,
+      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in the current month, docs/operations/on-call.md explains how to correct the count`,
     );
   const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
   if (ahead > AHEAD_MS)
     return warn(
-      `the newest change is dated ${inSeconds(ahead)} ahead of now: the clock was wrong, or is; changes keep that time until it has passed`,
+      `the newest change is dated ${inSeconds(ahead)} ahead of now: the clock was or is wrong; changes keep that time until it has passed`,
     );
-  return ok(server.nowMs === null ? "this machine's own" : `${Math.abs(apart)} ms from the database's`);
+  return ok(server.nowMs === null ? 'system clock' : `${Math.abs(apart)} ms from the database's clock`);
 };
 
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

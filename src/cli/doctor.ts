@@ -45,14 +45,14 @@ const examine = async (look: Look): Promise<void> => {
     const schema = await look('migrations', () => read(checkMigrations));
     await look('pooler', () => detectPooler(config).then((mode) => mode && POOLERS[mode]));
     if (schema?.state === 'ok') {
-      await look('writes', () => tryWrite(config).then(() => ok('are taken')));
+      await look('writes', () => tryWrite(config).then(() => ok('accepted')));
       if (config.databaseUrl) {
         await look('locks', () => read(checkLocks));
         await look('connections', () => read((reading) => checkConnections(reading, config)));
       }
       for (const [name, check] of DATA_CHECKS)
         await look(name, () => read((reading) => check(reading, config)));
-    } else await look('data', async () => warn('not checked: its schema is not that of this release'));
+    } else await look('data', async () => warn('not checked: the schema is from another release'));
   }
   await look('disk', () => checkDisk(config));
   await look('mail', () => checkMail(config));
@@ -60,9 +60,8 @@ const examine = async (look: Look): Promise<void> => {
 };
 
 const failed = (error: unknown): Finding => {
-  if (isTooLate(error)) return warn('not checked in time');
-  if (isLockTimeout(error))
-    return wrong('another session holds a lock on what is to be checked: see the line locks');
+  if (isTooLate(error)) return warn('timed out');
+  if (isLockTimeout(error)) return wrong('another session holds a lock on these rows: see the line locks');
   if (error instanceof ConfigError) return wrong(error.message);
   const why = explainStartFailure(error);
   if (isUnavailable(error)) return wrong(reasonOf(error) ?? why);
@@ -91,7 +90,7 @@ const checkSettings = (config: Config): Finding => {
       `${open.join(', ')} is reached without TLS, so others in between can read and change everything: add sslmode=verify-full to DATABASE_URL`,
     );
   const where = databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${dataDir}`;
-  return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
+  return doubts.length === 0 ? ok(`valid; data is in ${where}`) : warn(doubts.join('; '));
 };
 
 /** Hosts of other machines; a socket is a path. */
@@ -104,7 +103,7 @@ const hostsWithoutTls = (databaseUrl: string): string[] =>
   });
 
 const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
-  isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
+  isSupported ? ok(version) : wrong(`${version} is too old: the service needs 14 or newer`);
 
 const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const applied = await reading.migrations();
@@ -113,17 +112,17 @@ const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const waiting = knownMigrations().filter((name) => !applied.includes(name));
   if (waiting.length > 0)
     return warn(
-      `${waiting.length} wait, from ${waiting[0]} on: the next start applies them, or handback migrate`,
+      `${waiting.length} pending, beginning with ${waiting[0]}: the next start or handback migrate applies them`,
     );
   const problem = await wrongSchema(reading.db, SCHEMA_DIALECTS[reading.engine]);
   return problem ? wrong(problem) : ok(`up to date (${applied.at(-1)})`);
 };
 
 const POOLERS: Record<PoolerMode, Finding> = {
-  nothing: ok('none: connections lead to PostgreSQL itself'),
-  sessions: ok('one that keeps a session for each connection, as far as can be seen'),
+  nothing: ok('none: connections go directly to PostgreSQL'),
+  sessions: ok('session mode, as far as can be seen'),
   'shared sessions': wrong(
-    'one that shares sessions between transactions (DATABASE_URL): wake-up calls and prepared statements get lost; use session mode there',
+    'transaction mode (DATABASE_URL): notifications and prepared statements get lost; configure session mode',
   ),
 };
 
@@ -142,12 +141,12 @@ const checkLocks = async ({ db }: Reading): Promise<Finding> => {
   }
   const all = [...found.values()].sort((one, other) => Number(one.waitsItself) - Number(other.waitsItself));
   const [first] = all;
-  if (!first) return ok('no session of the database waits for a lock');
+  if (!first) return ok('no session is waiting for a lock');
   const words = some(all.map(inWords));
   const isBlocking = all.some(({ blocks }) => blocks > 0);
   return isBlocking
-    ? wrong(`${words}: end the first, there or with select pg_terminate_backend(${first.pid})`)
-    : warn(`${words}: it may hold locks; end it if nobody uses it`);
+    ? wrong(`${words}: end the first session, for example with select pg_terminate_backend(${first.pid})`)
+    : warn(`${words}: it may hold locks; end it if it is not in use`);
 };
 
 const inWords = ({ pid, application, state, since, blocks, blocksOwn, waitsItself }: Blocker): string => {
@@ -162,10 +161,12 @@ const checkConnections = async ({ db }: Reading, { poolSizes }: Config): Promise
   const { room, processes } = await connectionRoom(db);
   const most = Math.max(1, processes) * connectionsOf(poolSizes);
   const who = processes > 1 ? `${processes} processes` : 'a process';
-  const words = `${who} may open ${most} connections, and the server has ${room} for them`;
+  const words = `${who} may open ${most} connections; the server has room for ${room}`;
   return most <= room
     ? ok(words)
-    : warn(`${words}: raise max_connections there by ${most - room} at least, or lower DATABASE_POOLS`);
+    : warn(
+        `${words}: raise max_connections on the server by at least ${most - room}, or lower DATABASE_POOLS`,
+      );
 };
 
 const LITTLE_BYTES = 1e9;
@@ -178,8 +179,8 @@ const checkDisk = async (config: Config): Promise<Finding | null> => {
   if (config.databaseUrl || !existsSync(config.dataDir)) return null;
   const { bavail, bsize } = await statfs(config.dataDir);
   const free = bavail * bsize;
-  const words = `${(free / 1e9).toFixed(1)} GB are free in ${config.dataDir}`;
-  if (free < FULL_BYTES) return wrong(`${words}: it is full, and writes fail; free some space`);
+  const words = `${(free / 1e9).toFixed(1)} GB free in ${config.dataDir}`;
+  if (free < FULL_BYTES) return wrong(`${words}: the disk is full and writes fail; free some space`);
   if (free < TOO_LITTLE_BYTES) return wrong(`${words}: free some space, or writes will soon fail`);
   return free < LITTLE_BYTES ? warn(`${words}: free some space soon`) : ok(words);
 };
@@ -189,24 +190,24 @@ const checkMail = async ({ mail }: Config): Promise<Finding | null> => {
   const { hostname } = new URL(mail.smtpUrl);
   const problem = await checkMailServer(mail);
   return problem
-    ? wrong(`${hostname}: ${problem}; handback mail test ADDRESS tries it`)
-    : ok(`${hostname} answers and takes the login; handback mail test ADDRESS sends one`);
+    ? wrong(`${hostname}: ${problem}; handback mail test ADDRESS tries again`)
+    : ok(`${hostname} accepts the login; handback mail test ADDRESS sends a mail`);
 };
 
 const checkProvider = async ({ provider, passwordSignIn }: Config): Promise<Finding | null> => {
   if (!provider) return null;
   try {
     await new IdentityProvider(provider).discover();
-    return ok(`${provider.issuer} answers`);
+    return ok(`${provider.issuer} responds`);
   } catch (error) {
     const isAway = error instanceof ProviderRefusal && error.refusal === 'AWAY';
     const code = isAway && 'cause' in error.details ? error.details.cause : null;
     const what = isAway
       ? `cannot be reached${code ? ` (${code})` : ''}`
-      : 'does not describe itself as an identity provider of this name';
+      : 'does not identify itself with this issuer';
     const words = `${provider.issuer} ${what}: check OIDC_ISSUER against the issuer in its /.well-known/openid-configuration`;
     return passwordSignIn
-      ? warn(`${words}; passwords work`)
-      : wrong(`${words}; handback user link signs in once`);
+      ? warn(`${words}; signing in with a password works`)
+      : wrong(`${words}; handback user link EMAIL prints a link that signs in once`);
   }
 };

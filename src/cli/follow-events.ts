@@ -56,7 +56,7 @@ export const followEvents = async (options: EventsOptions): Promise<void> => {
       cursor = page.cursor;
     }
   } finally {
-    if (cursor !== start) say(`To go on from here, pass --after ${cursor}`);
+    if (cursor !== start) say(`To continue from here, pass --after ${cursor}`);
     end();
   }
 };
@@ -193,7 +193,7 @@ const pageIn = ({ url, key }: Feed, response: Response, text: string, service: B
     // Numbers keep their digits, so that a forwarded event has the bytes of its webhook.
     const page = EventsPage.safeParse(jsonOr(text, null, withExactNumbers));
     if (page.success) return page.data;
-    throw new CliFailure(`${url} does not answer as an event feed: is --url the address of the service?`);
+    throw new CliFailure(`${url} is not an event feed: check that --url is the address of the service`);
   }
   const message = messageIn(text).replaceAll(key, '(the key)');
   if (status !== 429 && status !== 408 && status < 500)

@@ -30,7 +30,7 @@ export const listen = async (options: { port: number; secret?: string; answer: n
   const server = createServer(async (request, response) => {
     const { headers } = request;
     const body = await buffer(request).catch(() => null);
-    if (!body) return say(`\n${new Date().toISOString()}  a request that its sender broke off`);
+    if (!body) return say(`\n${new Date().toISOString()}  a request that the sender aborted`);
     const signature = String(headers['x-webhook-signature'] ?? '');
     say(
       `\n${new Date().toISOString()}  ${headers['x-webhook-event'] ?? '(no event)'}  attempt ${headers['x-webhook-attempt'] ?? '?'}` +
@@ -45,7 +45,7 @@ export const listen = async (options: { port: number; secret?: string; answer: n
   say(
     'To be called, run the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true and give a client this webhook URL.',
   );
-  if (!secret) say('Without --secret signatures are shown, not checked.');
+  if (!secret) say('Without --secret, signatures are shown but not verified.');
 };
 
 /** Seen by the developer alone: the sender gets the same answer, so how long it takes to compare tells nothing. */
@@ -98,9 +98,9 @@ export const trigger = async (
     },
     json,
   );
-  if (statusCode === null) throw new CliFailure(`the receiver did not answer: ${outcome?.error}`);
+  if (statusCode === null) throw new CliFailure(`the receiver did not respond: ${outcome?.error}`);
   if (!isAcknowledged(statusCode))
-    throw new CliFailure(`the receiver answered ${statusCode}: only a 2xx acknowledges an event`);
+    throw new CliFailure(`the receiver responded with ${statusCode}: only a 2xx acknowledges an event`);
 };
 
 const MOVES = [

@@ -171,7 +171,7 @@ interface Deadline {
 /** Every response comes within 5 s, counted from the end of the request's body (docs/guide/limits.md): 4.5 s and some time to write it. */
 export const DEADLINE_MS = 4_500;
 
-const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };
+const TOO_LATE = { message: 'The response took too long: try again in a moment.' };
 const SILENT = pino({ level: 'silent' });
 
 const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {

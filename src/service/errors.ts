@@ -27,14 +27,14 @@ const EXTERNAL = {
     DELIVERY_NOT_FOUND: 'There is no such delivery.',
     ROUTE_NOT_FOUND: `There is nothing at this address. The External API is below ${BASE_PATH}; its documentation lists all addresses.`,
   },
-  405: { METHOD_NOT_ALLOWED: 'This address does not take that method.' },
+  405: { METHOD_NOT_ALLOWED: 'This endpoint does not support that method.' },
   408: { REQUEST_TIMEOUT: 'The request took too long to arrive.' },
   409: {
     IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.',
-    EDIT_CONFLICT: 'This return was changed since you saw it; nothing was done.',
-    MOVE_NOT_ALLOWED: 'The return cannot make this move now.',
-    ERASED: "The customer's data in this return were erased: it cannot be changed any more.",
-    ERASE_REFUSED: 'No return was erased: each is open, or a webhook about it is still to be sent.',
+    EDIT_CONFLICT: 'This return was changed since you read it; nothing was changed now.',
+    MOVE_NOT_ALLOWED: "This move is not allowed in the return's current status.",
+    ERASED: "The customer's data in this return was erased: it can no longer be changed.",
+    ERASE_REFUSED: 'No return was erased: they are still open, or have webhooks waiting to be sent.',
   },
   410: {
     CURSOR_EXPIRED:
@@ -42,7 +42,7 @@ const EXTERNAL = {
   },
   413: { BODY_TOO_LARGE: 'The body is larger than 256 KiB.' },
   415: { UNSUPPORTED_MEDIA_TYPE: 'Send the body as JSON, with Content-Type: application/json.' },
-  417: { EXPECTATION_FAILED: 'Only the expectation 100-continue can be met.' },
+  417: { EXPECTATION_FAILED: 'Only the expectation 100-continue is supported.' },
   422: { IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before with another body.' },
   429: { RATE_LIMITED: 'Too many requests: wait as long as Retry-After says.' },
   431: { HEADERS_TOO_LARGE: 'The request headers are too large.' },
@@ -55,12 +55,12 @@ const ADMIN = {
   401: {
     SIGNED_OUT: 'You are not signed in, or the session has ended.',
     SIGN_IN_FAILED: 'The e-mail or the password is wrong.',
-    SECOND_FACTOR_REQUIRED: 'A code of your second factor is needed as well.',
+    SECOND_FACTOR_REQUIRED: 'A code from your second factor is required as well.',
     SECOND_FACTOR_WRONG: 'The code is wrong, or it was used before.',
   },
   403: {
     PASSWORD_SIGN_IN_OFF: 'People sign in through the identity provider here, not with a password.',
-    CROSS_SITE: 'Changes are taken from our own pages only.',
+    CROSS_SITE: "Changes are accepted only from Handback's own pages.",
     ADMIN_REQUIRED: 'Only an Admin of the shop can do this.',
     SET_UP_SECOND_FACTOR: 'The shop requires a second factor: set yours up first.',
     PROOF_REQUIRED:
@@ -78,8 +78,8 @@ const ADMIN = {
     FORMER_EMPLOYEE_NOT_FOUND: 'There is no such former employee.',
   },
   409: {
-    NO_WEBHOOK: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
-    CLIENT_REVOKED: 'The client is revoked: it cannot be changed any more.',
+    NO_WEBHOOK: 'The client is revoked or has no webhook URL, so nothing can be sent.',
+    CLIENT_REVOKED: 'The client is revoked: it can no longer be changed.',
     CLIENT_REPLACED: 'The client was replaced already: replace the client that took its place.',
     TOO_MANY_CLIENTS: 'The shop has 100 active API clients already: revoke one first.',
     TOO_MANY_VIEWS: 'There are 50 views already: delete one first.',
@@ -94,9 +94,9 @@ const ADMIN = {
     OWN_ACCOUNT:
       'This is your own account: change your e-mail, password and second factor on your account page.',
   },
-  410: { LINK_EXPIRED: 'This link was used, has expired, or a newer one took its place.' },
+  410: { LINK_EXPIRED: 'This link was used, has expired, or was replaced by a newer one.' },
   429: { LOCKED_OUT: 'Too many wrong passwords: wait as long as Retry-After says.' },
-  503: { PROVIDER_AWAY: 'The identity provider does not answer as it should: try again in a moment.' },
+  503: { PROVIDER_AWAY: 'The identity provider did not respond as expected: try again in a moment.' },
 };
 
 type Code<Table> = { [Status in keyof Table]: keyof Table[Status] }[keyof Table] & string;

@@ -32,11 +32,11 @@ describe('doctor', () => {
     const provider = await scriptedProvider();
     const look = async (more: Record<string, string> = {}) =>
       (await doctor({ ...env, ...provider.env, ...more }))['provider'];
-    expect(await look()).toMatchObject({ state: 'ok', message: `${provider.issuer} answers` });
+    expect(await look()).toMatchObject({ state: 'ok', message: `${provider.issuer} responds` });
     const elsewhere = provider.issuer.replace('127.0.0.1', 'localhost');
     expect(await look({ OIDC_ISSUER: elsewhere })).toMatchObject({
       state: 'warn',
-      message: expect.stringContaining('does not describe itself'),
+      message: expect.stringContaining('does not identify itself'),
     });
     await provider.stop();
     expect(await look()).toMatchObject({
@@ -53,7 +53,7 @@ describe('doctor', () => {
       (await doctor({ ...env, ...mails.env, SMTP_URL: SMTP_URL.replace('//', `//me:${password}@`) }))['mail'];
     expect(await look('right')).toMatchObject({
       state: 'ok',
-      message: expect.stringContaining('127.0.0.1 answers and takes the login'),
+      message: expect.stringContaining('127.0.0.1 accepts the login'),
     });
     const refused = await look('wrong-one');
     expect(refused).toMatchObject({
@@ -74,9 +74,9 @@ describe('doctor', () => {
       'totals',
       'update rma_totals set count = count + 1',
       'totals',
-      /not what counting finds: \S+ offline_repairs API/,
+      /do not match the rows: \S+ offline_repairs API/,
     ],
-    ['a total that is missing', 'delete from rma_totals', 'totals', /not what counting finds/],
+    ['a total that is missing', 'delete from rma_totals', 'totals', /do not match the rows/],
     ['the month', 'update shop_counters set month_used = 2', 'totals', /month_used is below/],
     ['numbers', 'update shop_counters set last_number = 2', 'counters', /last_number of shop/],
     ['positions', 'update shop_counters set last_position = 2', 'counters', /last_position of shop/],
@@ -107,7 +107,7 @@ describe('doctor', () => {
     const other = { ...env, SECRET_KEY: 'another key that is long enough too' };
     expect((await doctor(other, run))['secret key']).toMatchObject({
       state: 'wrong',
-      message: expect.stringMatching(/SECRET_KEY does not hold the key/),
+      message: expect.stringMatching(/SECRET_KEY is not the key/),
     });
     await lookInto(env)
       .updateTable('api_clients')
@@ -128,7 +128,7 @@ describe('doctor', () => {
     const found = await doctor(env);
     expect(found['queue']).toMatchObject({
       state: 'warn',
-      message: expect.stringMatching(/^1 webhook waits, .* 6\d\d s/),
+      message: expect.stringMatching(/^1 webhook waiting, .* 6\d\d s/),
     });
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
   });
@@ -137,7 +137,7 @@ describe('doctor', () => {
     const env = await filled();
     const db = lookInto(env);
     const client = await db.selectFrom('api_clients').select('id').executeTakeFirstOrThrow();
-    expect((await doctor(env))['queue']).toMatchObject({ state: 'ok', message: 'no webhook waits' });
+    expect((await doctor(env))['queue']).toMatchObject({ state: 'ok', message: 'empty' });
     const ended = { status: 'DROPPED', finished_at: Date.now() } as const;
     const dropped = { ...waitingDelivery(client.id, Date.now()), ...ended } as never;
     await addDeliveries({ ctx: { db } }, [dropped]);
@@ -154,7 +154,7 @@ describe('doctor', () => {
       .execute();
     const { stdout } = await run(['doctor'], env);
     expect(stdout).toMatch(
-      /^warn {3}queue +receivers fail: .+ of .+ \(status 500 \[2J\); 1 webhooks were dropped within a day; 0 webhooks wait\./m,
+      /^warn {3}queue +failing receivers: .+ of .+ \(status 500 \[2J\); 1 webhooks were dropped within a day; 0 webhooks waiting\./m,
     );
   });
 

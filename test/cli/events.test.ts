@@ -74,7 +74,7 @@ const endedCleanly = async ({ child, out, ended }: Follower): Promise<string | u
   child.kill('SIGINT');
   expect(await ended).toEqual({ status: 0, signal: null });
   expect(out.stdout + out.stderr).not.toMatch(new RegExp(`handback_ext_|${SECRET}`));
-  return /^To go on from here, pass --after (\S+)$/m.exec(out.stderr)?.[1];
+  return /^To continue from here, pass --after (\S+)$/m.exec(out.stderr)?.[1];
 };
 
 describe('events', () => {
@@ -216,7 +216,7 @@ describe('events while something is in the way', () => {
     ['a wrong cursor', answers(400, { message: ['after is odd'] }), /400: after is odd/],
     ['another address', answers(404), /no event feed at http.*--url/],
     ['a redirect', answers(302, {}, { location: 'http://127.0.0.1:9/' }), /moved/],
-    ['a page that is no feed', answers(200, '<html>'), /not answer as an event feed.*--url/],
+    ['a page that is no feed', answers(200, '<html>'), /is not an event feed.*--url/],
   ])('gives up with one line and status 1 on %s', async (_what, fault, says) => {
     const { url, env, asked, faults } = await setUp();
     faults.push(fault);

@@ -186,7 +186,7 @@ describe('a restore', () => {
     const server = await startServer(target, { key });
     expect(await server.get('/usage')).toHaveStatus(200);
     if (ENGINE === 'sqlite')
-      expect(await failing(['restore', file], target)).toMatch(/another Handback serves from/);
+      expect(await failing(['restore', file], target)).toMatch(/another Handback process is already using/);
   });
 
   it("migrates an older release's backup", async () => {

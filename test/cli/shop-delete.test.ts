@@ -174,7 +174,7 @@ describe('shop delete', () => {
     const file = join(temporaryFolder(), 'shop.json');
     writeFileSync(file, '{}');
     const { stderr, json } = await runHere([...deleting(t, t.shop.name, '--export', file), '--json'], t.env);
-    expect(stderr).toMatch(/the deletion began before: no export is written now/);
+    expect(stderr).toMatch(/the deletion was started before: no export is written now/);
     expect(json.deleted).toBe(true);
     expect(await holding(t.ctx.db, [t.shop.id, ...clientIds, repair, trade])).toEqual([]);
   });

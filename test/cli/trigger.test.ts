@@ -78,7 +78,7 @@ describe('trigger', () => {
     const { status, json, stderr } = await runHere(args, {});
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: `handback: the receiver answered ${answer}: only a 2xx acknowledges an event\n`,
+      stderr: `handback: the receiver responded with ${answer}: only a 2xx acknowledges an event\n`,
     });
     expect(json).toMatchObject({ statusCode: answer, error: null });
     expect(receiver.received).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('trigger', () => {
     );
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: 'handback: the receiver did not answer: connection refused (ECONNREFUSED)\n',
+      stderr: 'handback: the receiver did not respond: connection refused (ECONNREFUSED)\n',
     });
     expect(stdout).toMatch(/^statusCode +-$/m);
     expect(readdirSync(folder)).toEqual([]);

@@ -79,7 +79,7 @@ describe('doctor on PostgreSQL', () => {
       new RegExp(
         `^session ${pid} \\(an operator, idle in transaction, transaction since \\S+Z\\) keeps 1 waiting, 0 of them of Handback, ` +
           `session ${waitingPid} \\(a migration, active, transaction since \\S+Z\\) waits itself, and keeps 1 waiting, 1 of them of Handback: ` +
-          `end the first.*pg_terminate_backend\\(${pid}\\)$`,
+          `end the first session.*pg_terminate_backend\\(${pid}\\)$`,
       ),
     );
     expect(JSON.stringify(found)).not.toContain('secret text');
@@ -89,7 +89,7 @@ describe('doctor on PostgreSQL', () => {
     expect((await doctor(env, run))['locks']).toEqual({
       check: 'locks',
       state: 'ok',
-      message: 'no session of the database waits for a lock',
+      message: 'no session is waiting for a lock',
     });
   });
 
@@ -102,12 +102,12 @@ describe('doctor on PostgreSQL', () => {
     };
     expect(await look(100)).toMatchObject({
       state: 'ok',
-      message: expect.stringMatching(/^a process may open 25 connections, and the server has 9\d for them$/),
+      message: expect.stringMatching(/^a process may open 25 connections; the server has room for 9\d$/),
     });
     expect(await look(20)).toMatchObject({
       state: 'warn',
       message: expect.stringMatching(
-        /has 1\d for them: raise max_connections there by \d+ at least, or lower DATABASE_POOLS/,
+        /has room for 1\d: raise max_connections on the server by at least \d+, or lower DATABASE_POOLS/,
       ),
     });
     await look(-1);
@@ -122,7 +122,7 @@ describe('doctor on PostgreSQL', () => {
       const pooled = await throughPgbouncer(env['DATABASE_URL'] as string, { mode });
       const found = await doctor({ ...env, DATABASE_URL: pooled });
       expect(found['pooler']?.state).toBe(state);
-      expect(found['pooler']?.message).toContain(mode === 'session' ? 'keeps a session' : 'shares sessions');
+      expect(found['pooler']?.message).toContain(mode === 'session' ? 'session mode' : 'transaction mode');
       expect(found['totals']?.state).toBe('ok');
     }
   });

@@ -101,7 +101,7 @@ describe('idempotency keys', () => {
   });
 });
 
-it('kept totals are what counting finds, after creations, moves, replays and refusals side by side', async () => {
+it('stored totals match the rows, after creations, moves, replays and refusals side by side', async () => {
   const t = await harness();
   const { client: other } = await t.addShop({ allowance: 3 });
   const moves = ['begin-diagnostics', 'begin-repair', 'close', 'close', 'tracking'];

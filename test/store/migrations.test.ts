@@ -80,7 +80,7 @@ describe('a migration of a later release', () => {
     addMigration('0002-colour', addColour);
     expect((await doctor(env))['migrations']).toMatchObject({
       state: 'warn',
-      message: expect.stringContaining('1 wait, from 0002-colour on'),
+      message: expect.stringContaining('1 pending, beginning with 0002-colour'),
     });
     // A second run would add the column again, and fail.
     await database.migrate();

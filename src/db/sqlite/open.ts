@@ -162,7 +162,7 @@ export const lockFolder = (folder: string): (() => void) => {
     lock.close();
     if (!isBusy(error)) throw error;
     throw new ConfigError(
-      `another Handback serves from ${folder} already: SQLite is for one process (DATA_DIR, or DATABASE_URL for many)`,
+      `another Handback process is already using ${folder}. SQLite allows one process: set another DATA_DIR, or DATABASE_URL to use PostgreSQL`,
     );
   }
   held.add(lock);

@@ -94,7 +94,7 @@ if (ENGINE === 'sqlite')
     it('serves one process only: a second one is refused in one line, and a command works beside the first', async () => {
       const env = await emptyDatabase();
       const first = await startServer(env);
-      expect(refusal(await serve(env))).toMatch(/another Handback serves from .+DATA_DIR/);
+      expect(refusal(await serve(env))).toMatch(/another Handback process is already using .+DATA_DIR/);
       expect(await cli(['shop', 'list'], env)).toEqual([]);
       expect(await first.isReady()).toBe(true);
       expect((await first.stop()).status).toBe(0);
