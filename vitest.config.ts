@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { ClosingReporter } from './test/support/reporter.ts';
@@ -39,6 +40,10 @@ const BOTH_ENGINES = tests(
 
 export default defineConfig(({ mode }) => {
   process.env['TEST_SLOWNESS'] ??= measureSlowness().toFixed(1);
+  if (process.env['TEST_SEED'] === 'random') {
+    process.env['TEST_SEED'] = String(randomInt(1_000_000));
+    process.stdout.write(`seed of this run: TEST_SEED=${process.env['TEST_SEED']}\n`);
+  }
   const otherTier = { test: LATER, rest: FIRST, ci: [...FIRST, ...LASTING] }[mode] ?? [];
   return {
     test: {
@@ -48,7 +53,7 @@ export default defineConfig(({ mode }) => {
       // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
       maxWorkers: 4,
       sequence: { sequencer: LongestFirst },
-      setupFiles: ['test/support/matchers.ts'],
+      setupFiles: ['test/support/setup.ts'],
       // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
       isolate: false,
       reporters: [['default', { summary: false }], new ClosingReporter()],

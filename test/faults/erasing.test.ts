@@ -190,7 +190,7 @@ const killWhileErasing = async (db: Db, env: Env, shop: Shop, [one, other]: [str
   return erased;
 };
 
-it(`customers are erased whole or not at all, under load and kills (seed ${SEED})`, {
+it('customers are erased completely or not at all, under load and kills', {
   timeout: scaled(180_000),
 }, async () => {
   const env = await migratedDatabase();

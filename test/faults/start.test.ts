@@ -51,7 +51,7 @@ describe('a first start', () => {
     expect(again.stderr).not.toMatch(/npx handback/);
   });
 
-  it(`of ${MANY} commands at once on one empty database works`, async () => {
+  it('works for many commands at once on one empty database', async () => {
     const env = await emptyDatabase();
     const runs = await atOnce(MANY, () => run(['migrate', '--json'], env));
     for (const { status, stderr, json } of runs)

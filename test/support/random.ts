@@ -1,5 +1,5 @@
-/** Of this run's random choices; it is in the names of the tests that make them. `FAULT_SEED=…` makes the same choices again. */
-export const SEED = Number(process.env['FAULT_SEED'] ?? Date.now() % 1_000_000);
+/** Of all random choices of a run. `TEST_SEED=<number>` sets another one, and `TEST_SEED=random` draws one: see vitest.config.ts. */
+export const SEED = Number(process.env['TEST_SEED'] ?? 1);
 
 /** Choices that look random and are the same for the same seed: a xorshift generator of 32 bits. */
 export const randomOf = (seed: number) => {

@@ -1,5 +1,5 @@
-import { fc, test } from '@fast-check/vitest';
-import { expect } from 'vitest';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
 import type { RateWindow, RateWindows } from '../../src/db/database.ts';
 import { judge } from '../../src/db/rate-windows.ts';
@@ -23,34 +23,41 @@ const steps = fc.array(
   { maxLength: 120 },
 );
 
-test.prop([steps, fc.constantFrom<RateWindows>(SMALL, RATE_LIMITS.create, RATE_LIMITS.other)])(
-  'calls that pass are never more than a limit in any window of its length; only one more is refused',
-  (gaps, windows) => {
-    const times: number[] = [];
-    const taken: number[] = [];
-    let nowMs = 0;
-    for (const gap of gaps) {
-      nowMs += gap;
-      const { refused } = judge(windows, times, nowMs);
-      const wouldBeTooMany = windows.some(
-        ({ points, seconds }) => taken.filter((at) => at > nowMs - seconds * 1000).length >= points,
-      );
-      expect(refused).toBe(wouldBeTooMany);
-      if (!refused) taken.push(nowMs);
-    }
-    for (const window of windows) expect(mostWithin(taken, window)).toBeLessThanOrEqual(window.points);
-  },
-);
+const anyWindows = fc.constantFrom<RateWindows>(SMALL, RATE_LIMITS.create, RATE_LIMITS.other);
 
-test.prop([steps])('a call that is refused passes exactly when the answer says', (gaps) => {
-  const times: number[] = [];
-  let nowMs = 0;
-  for (const gap of gaps) {
-    nowMs += Math.round(gap);
-    const state = judge(SMALL, times, nowMs);
-    if (!state.refused) continue;
-    expect(state.remaining).toBe(0);
-    expect(judge(SMALL, [...times], nowMs + state.msBeforeNext - 1).refused).toBe(true);
-    expect(judge(SMALL, [...times], nowMs + state.msBeforeNext).refused).toBe(false);
-  }
+it('calls that pass are never more than a limit in any window of its length; only one more is refused', () => {
+  fc.assert(
+    fc.property(steps, anyWindows, (gaps, windows) => {
+      const times: number[] = [];
+      const taken: number[] = [];
+      let nowMs = 0;
+      for (const gap of gaps) {
+        nowMs += gap;
+        const { refused } = judge(windows, times, nowMs);
+        const wouldBeTooMany = windows.some(
+          ({ points, seconds }) => taken.filter((at) => at > nowMs - seconds * 1000).length >= points,
+        );
+        expect(refused).toBe(wouldBeTooMany);
+        if (!refused) taken.push(nowMs);
+      }
+      for (const window of windows) expect(mostWithin(taken, window)).toBeLessThanOrEqual(window.points);
+    }),
+  );
+});
+
+it('a call that is refused passes exactly when the answer says', () => {
+  fc.assert(
+    fc.property(steps, (gaps) => {
+      const times: number[] = [];
+      let nowMs = 0;
+      for (const gap of gaps) {
+        nowMs += Math.round(gap);
+        const state = judge(SMALL, times, nowMs);
+        if (!state.refused) continue;
+        expect(state.remaining).toBe(0);
+        expect(judge(SMALL, [...times], nowMs + state.msBeforeNext - 1).refused).toBe(true);
+        expect(judge(SMALL, [...times], nowMs + state.msBeforeNext).refused).toBe(false);
+      }
+    }),
+  );
 });

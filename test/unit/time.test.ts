@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { toIso, withTimeout } from '../../src/lib/time.ts';
+import { randomOf, SEED } from '../support/random.ts';
 
 const late = () => new Error('late');
 const LONG_MS = 60_000;
@@ -27,6 +28,7 @@ it('takes a result that arrived while the process was busy', async () => {
 
 it('writes any time as Date does', () => {
   const edges = [0, 999, 86_399_999, 86_400_000, -1, 1_709_164_800_000, 1_798_761_599_999, 4_102_444_800_000];
-  const times = Array.from({ length: 5_000 }, () => Math.floor(Math.random() * 4_102_444_800_000));
+  const random = randomOf(SEED);
+  const times = Array.from({ length: 5_000 }, () => random.below(4_102_444_800_000));
   for (const ms of [...edges, ...times]) expect(toIso(ms)).toBe(new Date(ms).toISOString());
 });

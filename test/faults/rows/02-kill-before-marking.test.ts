@@ -50,7 +50,7 @@ const acknowledgedBy = async (server: ServerProcess): Promise<number> => {
   return Number(/handback_webhook_attempts_total\{result="acknowledged"\} (\d+)/.exec(body)?.[1] ?? 0);
 };
 
-it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are sent again in time`, {
+it('deliveries are sent again in time if the process dies before it stores their 2xx', {
   timeout: scaled(ROUNDS * 60_000 + 60_000),
 }, async () => {
   const history = new HistoryNotes();

@@ -91,7 +91,7 @@ describe('one address', () => {
     }
   });
 
-  it(`cannot call itself ${FORGED} others where no proxy is trusted`, async () => {
+  it('cannot pretend to be other addresses if no proxy is trusted', async () => {
     const env = await migratedDatabase({ TRUST_PROXY: 'off' });
     const { key } = await makeShop(env);
     const all = await startAll(env, key);
@@ -113,7 +113,7 @@ describe('one address', () => {
   });
 });
 
-describe(`${ADDRESSES} addresses`, () => {
+describe('a great many addresses', () => {
   const addressOf = (n: number): string =>
     addressKey(`2001:${(n >> 16).toString(16)}:${(n & 65_535).toString(16)}::1`);
 

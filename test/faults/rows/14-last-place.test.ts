@@ -30,7 +30,7 @@ const createdOf = (answers: Answer[]): Answer['body'][] => {
   return answers.filter(({ status }) => status === 201).map(({ body }) => body);
 };
 
-it(`the last place of an allowance, wanted by ${AT_ONCE} at once, goes to one of them (${ROUNDS} times)`, {
+it('the last creation of an allowance goes to one of many simultaneous requests', {
   timeout: scaled(300_000),
 }, async () => {
   const env = await migratedDatabase();

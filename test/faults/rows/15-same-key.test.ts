@@ -65,7 +65,7 @@ const sendThroughKill = async (
   await callers;
 };
 
-it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through kills (seed ${SEED})`, {
+it('an idempotency key creates one RMA and one event, also for simultaneous requests and across kills', {
   timeout: scaled(180_000),
 }, async () => {
   const random = randomOf(SEED);

@@ -6,7 +6,7 @@ import { scaled } from '../../support/until.ts';
 
 const PAIRS = effort(40, 1_000);
 
-it(`${PAIRS} pairs of moves at once on one repair make events that differ`, {
+it('pairs of simultaneous moves of one repair create distinct events', {
   timeout: scaled(180_000),
 }, async () => {
   const env = await migratedDatabase();

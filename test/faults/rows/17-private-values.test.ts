@@ -222,7 +222,7 @@ const secretKeyOf = (env: Env): string => {
   return (existsSync(file) ? readFileSync(file, 'utf8') : (env['SECRET_KEY'] ?? '')).trim();
 };
 
-it(`${KEYS} keys with their customers, and ${PEOPLE} people: nothing of them is found where it does not belong`, {
+it('private values of keys, customers and users are only found where they belong', {
   timeout: scaled(300_000),
 }, async () => {
   const mails = await mailServer();
