@@ -171,13 +171,21 @@ export class PostgresServer {
 const copyWhileItRuns = async ({ home, port }: Place, to: string): Promise<void> => {
   const client = new pg.Client({ connectionString: urlOf(port) });
   await client.connect();
-  await client.query("select pg_backup_start('standby', true)");
+  const { rows: versions } = await client.query(
+    "select current_setting('server_version_num')::int4 as number",
+  );
+  // PostgreSQL 15 renamed them.
+  const [start, stop] =
+    versions[0].number < 15_00_00
+      ? ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)']
+      : ["pg_backup_start('standby', true)", 'pg_backup_stop(false)'];
+  await client.query(`select ${start}`);
   const from = join(home, 'data');
   cpSync(from, to, {
     recursive: true,
     filter: (path) => !/^(postmaster\.(pid|opts)|pg_wal\/[0-9A-F]+)$/.test(relative(from, path)),
   });
-  const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+  const { rows } = await client.query<{ labelfile: string }>(`select labelfile from ${stop}`);
   writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
   await client.end();
 };
