@@ -3,7 +3,7 @@
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `handback: needs Node 22.19 or newer, this is ${process.version}; inside the checkout, npm start and npx handback bring their own\n`,
+    `handback: needs Node 22.19 or newer, this is ${process.version}; inside the checkout, npm start and npx --no handback bring their own\n`,
   );
   process.exit(1);
 }

@@ -84,7 +84,7 @@ const ADMIN = {
     TOO_MANY_CLIENTS: 'The shop has 100 active API clients already: revoke one first.',
     TOO_MANY_VIEWS: 'There are 50 views already: delete one first.',
     ALREADY_SET_UP:
-      'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx handback user create.',
+      'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx --no handback user create.',
     EMAIL_TAKEN: 'There is a user with this e-mail already.',
     PROVIDER_ONLY:
       'This person signs in through the identity provider and has no password: an Admin gives them one with besideProvider.',

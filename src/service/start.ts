@@ -48,7 +48,7 @@ const greet = (config: Config, url: string, setUpToken: string | null): void => 
   const missing = PAGES.filter(({ name }) => !isBuilt(name)).map(({ title }) => `the ${title}`);
   if (missing.length > 0)
     say(
-      `Not built here: ${missing.join(' and ')}. To have what is missing, ${HOW_TO_BUILD}. npx handback --help lists what works without.`,
+      `Not built here: ${missing.join(' and ')}. To have what is missing, ${HOW_TO_BUILD}. npx --no handback --help lists what works without.`,
     );
   if (setUpToken) say(firstSteps(`${url}/admin/set-up#${setUpToken}`, settingsFor(config)));
 };
@@ -67,7 +67,7 @@ a new one):
 
 or, in another terminal, ${settings}:
 
-  npx handback demo                          a demo shop with sample data, and a key to call it
-  npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,
-  npx handback client create --shop ID --name "Till"
+  npx --no handback demo                          a demo shop with sample data, and a key to call it
+  npx --no handback shop create --name "My shop"  a shop of your own; then, with the id it prints,
+  npx --no handback client create --shop ID --name "Till"
 `;

@@ -97,7 +97,7 @@ describe('an installed package', () => {
     install(image, folder);
   });
 
-  /** `npx handback serve`, ended as a supervisor would. */
+  /** `npx --no handback serve`, ended as a supervisor would. */
   const serve = async () => {
     const port = await freePort();
     const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0' };

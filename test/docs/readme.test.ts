@@ -18,7 +18,7 @@ it(
   async () => {
     const env = { DATA_DIR: temporaryFolder() };
     const server = await startServer(env);
-    expect(block('sh', 'npx')).toContain('npx handback demo\n');
+    expect(block('sh', 'npx')).toContain('npx --no handback demo\n');
     const { apiKey } = await cli(['demo'], env);
     const create = block('sh', 'curl').replace(
       'http://127.0.0.1:3000',

@@ -42,13 +42,13 @@ describe('a first start', () => {
     expect(await server.isReady()).toBe(true);
     expect(server.stderr).toContain(`${server.url}/docs`);
     for (const command of ['demo', 'shop create --name', 'client create --shop'])
-      expect(server.stderr).toContain(`npx handback ${command}`);
+      expect(server.stderr).toContain(`npx --no handback ${command}`);
     expect(server.logs()).toContainEqual(expect.objectContaining({ msg: 'ready', port: server.port }));
     expect((await server.stop()).status).toBe(0);
 
     await makeShop(env);
     const again = await startServer(env);
-    expect(again.stderr).not.toMatch(/npx handback/);
+    expect(again.stderr).not.toMatch(/npx --no handback/);
   });
 
   it('works for many commands at once on one empty database', async () => {

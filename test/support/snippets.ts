@@ -73,7 +73,7 @@ export interface Reader {
 const PREAMBLE = [
   'set -euo pipefail',
   'curl() { command curl --fail-with-body --show-error --retry 30 --retry-connrefused --retry-delay 1 "$@"; }',
-  'npx() { shift; node "$HANDBACK" "$@"; }',
+  'npx() { shift 2; node "$HANDBACK" "$@"; }',
   "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
 ];
 

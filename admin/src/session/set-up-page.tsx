@@ -44,8 +44,8 @@ export const SetUpPage = (): ReactNode => {
   return <SetUpForm token={token} />;
 };
 
-const COMMANDS = `npx handback shop list
-npx handback user create --shop ID --email you@example.com --role ADMIN`;
+const COMMANDS = `npx --no handback shop list
+npx --no handback user create --shop ID --email you@example.com --role ADMIN`;
 
 const AlreadySetUp = () => (
   <SignedOutFrame tab={t.setUpTab} title={t.shopExists} intro={t.shopExistsIntro}>
