@@ -1,42 +1,30 @@
 import { randomInt } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { ClosingReporter } from './test/support/reporter.ts';
 import { measureSlowness, scaled } from './test/support/until.ts';
 
-// `npm test`: what a change must not break. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
-// deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser; mode `ci`
-// is `rest` without the rows of docs/reliability.md and what else lasts a minute a test, for what must end within 20 minutes.
+// Which tests run: `npm test` those of FIRST; mode `rest` (`npm run test:rest`) the others and all of the browser; mode `ci` is `rest`
+// without LASTING, for what must end within 20 minutes; mode `all` (`npm run test:all`) everything.
+// On which engines: SQLite, unless the first line of the file names others, as in `// engines: sqlite, postgres`. A file runs on both
+// where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up.
 
-const tests = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
+const FIRST = /^test\/(unit|api|admin|webhooks|store|cli|browser\/journeys)\//;
+/** The faults of docs/reliability.md, in short form, and other outages and loads that last a minute a test. */
+const LASTING = /^test\/faults\/(rows|lasting)\//;
 
-const FIRST = tests('{api,admin,webhooks,store,cli}/**/*');
-const LATER = tests('{faults,recipes,docs,deploy}/**/*');
-/** The rows of docs/reliability.md, in short form, and other outages and loads that last. */
-const LASTING = tests('faults/rows/*', 'faults/{backups,database-away,erasing,feed,locks,webhooks}');
-const JOURNEYS = tests('browser/journeys/*');
+const isInMode = (file: string, mode: string): boolean => {
+  if (mode === 'test') return FIRST.test(file);
+  const isRest = !FIRST.test(file) || file.startsWith('test/browser/');
+  return mode === 'all' || (isRest && !(mode === 'ci' && LASTING.test(file)));
+};
 
-/** What only PostgreSQL has: a network in between, poolers, standbys, several processes. */
-const ONLY_POSTGRES = tests(
-  'store/{pools,schemas}',
-  'deploy/{empty-machine,processes,proxy}',
-  'faults/{clocks,database-away,database-tls,doctor,failover,locks,poolers}',
-  'faults/rows/03-*',
-);
-
-/**
- * Where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up. All else runs on SQLite, and
- * so do tests of these files that ask for the same statements with other values, or for none: `if (ENGINE === 'sqlite')`.
- */
-const BOTH_ENGINES = tests(
-  'store/*',
-  'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,receipts,rights,timeline,trade-moves}',
-  'admin/{client-settings,corrections,former-employees,links,lock-out,personal-data,proof,provider,replace-client,returns,search,second-factor,session,today,users,waiting,workbench}',
-  'webhooks/{chosen-events,clocks,dropping,failing-receivers,own-deliveries,queue,recipients,replaced-clients}',
-  'cli/{backup,backup-schedule,beside-the-server,restore,secrets,shop-delete,status}',
-  'faults/{backups,dry-run-bodies,erasing,feed,operations,start,webhooks}',
-  'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',
-);
+const projectsOf = (file: string): string[] => {
+  const [, folder = ''] = file.split('/');
+  if (['browser', 'unit'].includes(folder)) return [folder];
+  return /^\/\/ engines: (.+)/.exec(readFileSync(file, 'utf8'))?.[1]?.split(', ') ?? ['sqlite'];
+};
 
 export default defineConfig(({ mode }) => {
   process.env['TEST_SLOWNESS'] ??= measureSlowness().toFixed(1);
@@ -44,7 +32,9 @@ export default defineConfig(({ mode }) => {
     process.env['TEST_SEED'] = String(randomInt(1_000_000));
     process.stdout.write(`seed of this run: TEST_SEED=${process.env['TEST_SEED']}\n`);
   }
-  const otherTier = { test: LATER, rest: FIRST, ci: [...FIRST, ...LASTING] }[mode] ?? [];
+  const files = globSync('test/**/*.test.ts').map((file) => file.replaceAll('\\', '/'));
+  const ofProject = (project: string): string[] =>
+    files.filter((file) => isInMode(file, mode) && projectsOf(file).includes(project));
   return {
     test: {
       testTimeout: scaled(120_000),
@@ -64,8 +54,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: 'sqlite',
-            include: [...FIRST, ...LATER],
-            exclude: [...ONLY_POSTGRES, ...otherTier],
+            include: ofProject('sqlite'),
             env: { ENGINE: 'sqlite' },
             globalSetup: ['test/support/build-setup.ts', 'test/support/sqlite-setup.ts'],
           },
@@ -74,8 +63,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: 'postgres',
-            include: [...BOTH_ENGINES, ...ONLY_POSTGRES],
-            exclude: otherTier,
+            include: ofProject('postgres'),
             env: { ENGINE: 'postgres' },
             globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],
           },
@@ -84,7 +72,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: 'browser',
-            include: mode === 'test' ? JOURNEYS : tests('browser/**/*'),
+            include: ofProject('browser'),
             env: { ENGINE: 'sqlite', SAME_ADDRESS: 'yes' },
             globalSetup: [
               'test/support/build-setup.ts',
@@ -98,8 +86,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: 'unit',
-            include: tests('unit/**/*'),
-            exclude: mode === 'rest' || mode === 'ci' ? tests('unit/**/*') : [],
+            include: ofProject('unit'),
             globalSetup: 'test/support/build-setup.ts',
           },
         },

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
 import { auditLog } from '../support/answers.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { eraseEmployeeStep } from '../../src/personal-data/erasures.ts';

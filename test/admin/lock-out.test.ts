@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { sha256 } from '../../src/service/secrets.ts';
 import { LANES } from '../../src/staff/passwords.ts';
@@ -5,8 +7,9 @@ import { rememberAddress } from '../../src/staff/sessions.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { atOnce, auditLog, repeatedly } from '../support/answers.ts';
 import { stopClock } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
+import { type Answer, type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
 import { factorOf } from '../support/second-factor.ts';
 import { tokenIn } from '../support/smtp.ts';
@@ -64,60 +67,59 @@ describe('ten failures for one e-mail from one address', () => {
     expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
   });
 
-  if (ENGINE === 'sqlite')
-    it('touch neither other people at that address nor those who are signed in', async ({ t, person }) => {
+  it(
+    'touch neither other people at that address nor those who are signed in',
+    ONLY_SQLITE,
+    async ({ t, person }) => {
       const other = await newUser(t);
       await failures(t, 10, () => person.email);
       expectLocked(await attempt(t, person.email, PASSWORD, IP));
       expect(await person.get('/session')).toHaveStatus(200);
       expect(await attempt(t, other.email, PASSWORD, IP)).toHaveStatus(200);
-    });
+    },
+  );
 
-  if (ENGINE === 'sqlite')
-    it('do not lock out the browser that signed in before, at the same address', async ({ t }) => {
-      const { email } = await newUser(t);
-      const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
-      await failures(t, 10, () => email);
-      expectLocked(await attempt(t, email, PASSWORD, IP));
-      expect(await attempt(t, email, PASSWORD, IP, device)).toHaveStatus(200);
-      // It has ten guesses of its own, and no more.
-      for (let i = 0; i < 10; i += 1)
-        expect(await attempt(t, email, 'wrong password', IP, device)).toFailWith(401);
-      expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
-    });
+  it('do not lock out the browser that signed in before, at the same address', ONLY_SQLITE, async ({ t }) => {
+    const { email } = await newUser(t);
+    const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
+    await failures(t, 10, () => email);
+    expectLocked(await attempt(t, email, PASSWORD, IP));
+    expect(await attempt(t, email, PASSWORD, IP, device)).toHaveStatus(200);
+    // It has ten guesses of its own, and no more.
+    for (let i = 0; i < 10; i += 1)
+      expect(await attempt(t, email, 'wrong password', IP, device)).toFailWith(401);
+    expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
+  });
 
-  if (ENGINE === 'sqlite')
-    it('at a till lock that till, and not the other browsers of the person', async ({ t }) => {
-      const { email } = await newUser(t);
-      const own = deviceFrom(await attempt(t, email, PASSWORD, IP));
-      const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
-      expect(own.split('.')[0]).not.toBe(till.split('.')[0]);
-      for (let i = 0; i < 10; i += 1)
-        expect(await attempt(t, email, 'wrong password', OTHER_IP, till)).toFailWith(401);
-      expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, till));
-      expect(await attempt(t, email, PASSWORD, undefined, own)).toHaveStatus(200);
-    });
+  it('at a till lock that till, and not the other browsers of the person', ONLY_SQLITE, async ({ t }) => {
+    const { email } = await newUser(t);
+    const own = deviceFrom(await attempt(t, email, PASSWORD, IP));
+    const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
+    expect(own.split('.')[0]).not.toBe(till.split('.')[0]);
+    for (let i = 0; i < 10; i += 1)
+      expect(await attempt(t, email, 'wrong password', OTHER_IP, till)).toFailWith(401);
+    expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, till));
+    expect(await attempt(t, email, PASSWORD, undefined, own)).toHaveStatus(200);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('are counted anew after a success', async ({ t }) => {
-      const { email } = await newUser(t);
-      for (let round = 0; round < 3; round += 1) {
-        await failures(t, 9, () => email);
-        expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
-      }
-      await failures(t, 10, () => email);
-      expectLocked(await attempt(t, email, PASSWORD, IP));
-    });
-
-  if (ENGINE === 'sqlite')
-    it('are forgotten after 15 minutes where they were fewer', async ({ t }) => {
-      const clock = stopClock();
-      const { email } = await newUser(t);
-      await failures(t, 9, () => email);
-      clock.advance(LOCK_MS);
+  it('are counted anew after a success', ONLY_SQLITE, async ({ t }) => {
+    const { email } = await newUser(t);
+    for (let round = 0; round < 3; round += 1) {
       await failures(t, 9, () => email);
       expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
-    });
+    }
+    await failures(t, 10, () => email);
+    expectLocked(await attempt(t, email, PASSWORD, IP));
+  });
+
+  it('are forgotten after 15 minutes where they were fewer', ONLY_SQLITE, async ({ t }) => {
+    const clock = stopClock();
+    const { email } = await newUser(t);
+    await failures(t, 9, () => email);
+    clock.advance(LOCK_MS);
+    await failures(t, 9, () => email);
+    expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
+  });
 
   it('are no more when guesses come side by side', async ({ t }) => {
     const { email } = await newUser(t);
@@ -126,13 +128,16 @@ describe('ten failures for one e-mail from one address', () => {
     expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
-  if (ENGINE === 'sqlite')
-    it('lock an unknown e-mail in the same way, and count an IPv6 host by its /64', async ({ t }) => {
+  it(
+    'lock an unknown e-mail in the same way, and count an IPv6 host by its /64',
+    ONLY_SQLITE,
+    async ({ t }) => {
       for (let i = 0; i < 10; i += 1)
         await failures(t, 1, () => 'nobody@example.com', `2001:db8:1:2::${i + 1}`);
       expectLocked(await attempt(t, 'Nobody@example.com', PASSWORD, '2001:db8:1:2:ffff::1'));
       expect(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:3::1')).toFailWith(401);
-    });
+    },
+  );
 
   it('do not lock for an hour when the clock is set back by one', async ({ t }) => {
     const { email } = await newUser(t);
@@ -188,27 +193,28 @@ describe('a hundred failures', () => {
     expect(await attempt(t, stranger.email, PASSWORD)).toHaveStatus(200);
   });
 
-  if (ENGINE === 'sqlite')
-    it('from one address lock it for all who never signed in from there', async ({ t }) => {
-      const known = await newUser(t);
-      const stranger = await newUser(t);
-      const clock = stopClock();
-      expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
-      // Of people, whose passwords cost little to check here, and of unknown addresses.
-      const people = await atOnce(90, () => newUser(t));
-      // An address without a session calls sixty times a minute.
-      for (const half of [0, 50]) {
-        await manyFailures(t, clock, 50, (i) => [people[half + i]?.email ?? `nobody-${i}@example.com`, IP]);
-        clock.advance(60_000);
-      }
-      expectLocked(await attempt(t, stranger.email, PASSWORD, IP));
-      expect(await attempt(t, stranger.email, PASSWORD, OTHER_IP)).toHaveStatus(200);
-      expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
-    });
+  it('from one address lock it for all who never signed in from there', ONLY_SQLITE, async ({ t }) => {
+    const known = await newUser(t);
+    const stranger = await newUser(t);
+    const clock = stopClock();
+    expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
+    // Of people, whose passwords cost little to check here, and of unknown addresses.
+    const people = await atOnce(90, () => newUser(t));
+    // An address without a session calls sixty times a minute.
+    for (const half of [0, 50]) {
+      await manyFailures(t, clock, 50, (i) => [people[half + i]?.email ?? `nobody-${i}@example.com`, IP]);
+      clock.advance(60_000);
+    }
+    expectLocked(await attempt(t, stranger.email, PASSWORD, IP));
+    expect(await attempt(t, stranger.email, PASSWORD, OTHER_IP)).toHaveStatus(200);
+    expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
+  });
 });
 
-if (ENGINE === 'sqlite')
-  it('the trust in a browser ends with a new password and a change of the second factor', async ({ t }) => {
+it(
+  'the trust in a browser ends with a new password and a change of the second factor',
+  ONLY_SQLITE,
+  async ({ t }) => {
     const clock = stopClock();
     const [admin, user] = [await newPerson(t), await newUser(t)];
     const { email } = user;
@@ -252,7 +258,8 @@ if (ENGINE === 'sqlite')
       password = 'set by an Admin';
       return admin.patch(`/users/${user.id}`, { password });
     });
-  });
+  },
+);
 
 it('sign-ins have an entry each, refused ones one per person, address and 15 minutes', async ({ t }) => {
   const clock = stopClock();
@@ -374,10 +381,10 @@ describe('a flood of sign-ins', () => {
     expect(await tried(5, (i) => ofMany(0x1000 + i))).toBe(5);
   });
 
-  if (ENGINE === 'sqlite')
-    it('of a person with the right password is over after sixty a minute, from whichever browsers', async ({
-      t,
-    }) => {
+  it(
+    'of a person with the right password is over after sixty a minute, from whichever browsers',
+    ONLY_SQLITE,
+    async ({ t }) => {
       const clock = stopClock();
       const { email } = await newUser(t);
       const devices: string[] = [];
@@ -390,5 +397,6 @@ describe('a flood of sign-ins', () => {
       expect(answers).toHaveStatuses([...Array(60).fill(200), ...Array(10).fill(429)]);
       clock.advance(60_000);
       expect(await attempt(t, email, PASSWORD, IP, devices[0])).toHaveStatus(200);
-    });
+    },
+  );
 });

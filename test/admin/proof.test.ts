@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import {
   adminCaller,
@@ -10,14 +12,9 @@ import {
 } from '../support/admin.ts';
 import { atOnce, auditLog, pluck } from '../support/answers.ts';
 import { rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import {
-  type Answer,
-  ENGINE,
-  type Harness,
-  harness as ownHarness,
-  sharedHarness,
-} from '../support/harness.ts';
+import { type Answer, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
@@ -315,104 +312,101 @@ describe('own sessions', () => {
   });
 });
 
-if (ENGINE === 'sqlite')
-  describe('where mails are sent', () => {
-    it('the person concerned gets a mail about each change of their account', async () => {
-      const mails = await mailServer();
-      const t = await ownHarness({ env: mails.env });
-      const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
-      const path = `/users/${person.id}`;
-      let seen = 0;
-      const mailed = async (change: Promise<unknown>, ...expected: [to: string, sentence: string][]) => {
-        await change;
-        seen += expected.length;
-        await until('the mails come', () => mails.received.length >= seen);
-        const fresh = mails.received.slice(seen - expected.length);
-        for (const [to, sentence] of expected) {
-          const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
-          expect(mail, `${to}: ${sentence}`).toBeDefined();
-          expect(mail?.text).toContain('If you did not expect this');
-        }
-      };
-      const [old, email, next] = [person.email, anEmail(), anEmail()];
-      const [left, joined] = ['no longer the address of your account', 'now the address of your account'];
-      const currentPassword = PASSWORD;
-      const own = { currentPassword, newPassword: NEW_PASSWORD };
-      /** With a recovery code, since a code of the app is good once. */
-      const on = async () => {
-        const { recoveryCodes } = await turnOn(t, person);
-        return recoveryCodes.map((code) => ({ code }));
-      };
-      let codes: { code: string }[] = [];
-      const turnOff = () => person.post('/session/second-factor/turn-off', codes.pop());
-      await mailed(admin.patch(path, { role: 'ADMIN' }), [old, 'Your role was changed to Admin.']);
-      await mailed(admin.patch(path, { role: 'STAFF' }), [old, 'Your role was changed to Staff']);
-      await mailed(admin.patch(path, { email }), [old, left], [email, joined]);
-      await mailed(
-        person.put('/session/email', { email: next, currentPassword }),
-        [email, left],
-        [next, joined],
-      );
-      const turningOn = on();
-      await mailed(turningOn, [next, 'A second factor was turned on']);
-      codes = await turningOn;
-      const newCodes = person.post('/session/second-factor/recovery-codes', codes.pop());
-      await mailed(newCodes, [next, 'New recovery codes were created.']);
-      codes = (await newCodes).body.recoveryCodes.map((code: string) => ({ code }));
-      await mailed(turnOff(), [next, 'Your second factor was turned off']);
-      await mailed(on(), [next, 'A second factor was turned on']);
-      await mailed(admin.delete(`${path}/second-factor`), [next, 'Your second factor was turned off']);
-      await mailed(admin.patch(path, { password: NEW_PASSWORD }), [next, 'Your password was changed.']);
-      await mailed(admin.put('/session/password', own), [admin.email, 'Your password was changed.']);
-
-      // What changes nothing of the kind, and who never signed in.
-      const invited = await newUser(t, { role: 'STAFF' });
-      const again = await signInAs(t, { ...admin, password: NEW_PASSWORD });
-      await again.patch(path, { name: 'Grace', role: 'STAFF' });
-      await again.patch(`/users/${invited.id}`, { role: 'ADMIN' });
-      expect(await t.ctx.mail?.finish()).toBe(true);
-      expect(mails.received).toHaveLength(seen);
-      expect(t.logs.join('')).not.toContain(next);
-    });
-
-    it('no other person of the shop can use up the mails that warn a victim', async () => {
-      const mails = await mailServer();
-      const t = await ownHarness({ env: mails.env });
-      const [staff, victim] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
-      const { recoveryCodes } = await turnOn(t, staff);
-      let codes = recoveryCodes;
-      const answers: Answer[] = [];
-      while (answers.length < 105 && codes.length > 0) {
-        const code = codes.pop() ?? '000000';
-        const answer = await staff.post('/session/second-factor/recovery-codes', { code });
-        answers.push(answer);
-        codes = answer.body.recoveryCodes ?? codes;
+describe('where mails are sent', ONLY_SQLITE, () => {
+  it('the person concerned gets a mail about each change of their account', async () => {
+    const mails = await mailServer();
+    const t = await ownHarness({ env: mails.env });
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
+    const path = `/users/${person.id}`;
+    let seen = 0;
+    const mailed = async (change: Promise<unknown>, ...expected: [to: string, sentence: string][]) => {
+      await change;
+      seen += expected.length;
+      await until('the mails come', () => mails.received.length >= seen);
+      const fresh = mails.received.slice(seen - expected.length);
+      for (const [to, sentence] of expected) {
+        const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
+        expect(mail, `${to}: ${sentence}`).toBeDefined();
+        expect(mail?.text).toContain('If you did not expect this');
       }
-      // Beyond five an hour the code is used up, and nothing happens.
-      expect(answers.length).toBeGreaterThan(5);
-      expect(answers).toHaveStatuses(answers.map((_, i) => (i < 5 ? 200 : 429)));
-      const change = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
-      expect(await victim.put('/session/password', change)).toHaveStatus(200);
-      await until('the victim is warned', () =>
-        mails.received.some(
-          ({ to, text }) => to[0] === victim.email && text.includes('password was changed'),
-        ),
-      );
-    });
+    };
+    const [old, email, next] = [person.email, anEmail(), anEmail()];
+    const [left, joined] = ['no longer the address of your account', 'now the address of your account'];
+    const currentPassword = PASSWORD;
+    const own = { currentPassword, newPassword: NEW_PASSWORD };
+    /** With a recovery code, since a code of the app is good once. */
+    const on = async () => {
+      const { recoveryCodes } = await turnOn(t, person);
+      return recoveryCodes.map((code) => ({ code }));
+    };
+    let codes: { code: string }[] = [];
+    const turnOff = () => person.post('/session/second-factor/turn-off', codes.pop());
+    await mailed(admin.patch(path, { role: 'ADMIN' }), [old, 'Your role was changed to Admin.']);
+    await mailed(admin.patch(path, { role: 'STAFF' }), [old, 'Your role was changed to Staff']);
+    await mailed(admin.patch(path, { email }), [old, left], [email, joined]);
+    await mailed(
+      person.put('/session/email', { email: next, currentPassword }),
+      [email, left],
+      [next, joined],
+    );
+    const turningOn = on();
+    await mailed(turningOn, [next, 'A second factor was turned on']);
+    codes = await turningOn;
+    const newCodes = person.post('/session/second-factor/recovery-codes', codes.pop());
+    await mailed(newCodes, [next, 'New recovery codes were created.']);
+    codes = (await newCodes).body.recoveryCodes.map((code: string) => ({ code }));
+    await mailed(turnOff(), [next, 'Your second factor was turned off']);
+    await mailed(on(), [next, 'A second factor was turned on']);
+    await mailed(admin.delete(`${path}/second-factor`), [next, 'Your second factor was turned off']);
+    await mailed(admin.patch(path, { password: NEW_PASSWORD }), [next, 'Your password was changed.']);
+    await mailed(admin.put('/session/password', own), [admin.email, 'Your password was changed.']);
 
-    it('who changes accounts twenty times within an hour waits, and each of these changes was mailed', async () => {
-      const mails = await mailServer();
-      const t = await ownHarness({ env: mails.env });
-      const [admin, other, person] = [await newPerson(t), await newPerson(t), await newPerson(t)];
-      const change = (by: Person, i: number) =>
-        by.patch(`/users/${person.id}`, { role: i % 2 ? 'ADMIN' : 'STAFF' });
-      for (let i = 0; i < 20; i += 1) expect(await change(admin, i)).toHaveStatus(200);
-      const refused = await change(admin, 20);
-      expect(refused).toFailWith(429, 'RATE_LIMITED');
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
-      // What mails nobody goes on, and so does everyone else.
-      expect(await admin.patch(`/users/${person.id}`, { name: 'Grace' })).toHaveStatus(200);
-      expect(await change(other, 20)).toHaveStatus(200);
-      await until('all came', () => mails.received.length === 21);
-    });
+    // What changes nothing of the kind, and who never signed in.
+    const invited = await newUser(t, { role: 'STAFF' });
+    const again = await signInAs(t, { ...admin, password: NEW_PASSWORD });
+    await again.patch(path, { name: 'Grace', role: 'STAFF' });
+    await again.patch(`/users/${invited.id}`, { role: 'ADMIN' });
+    expect(await t.ctx.mail?.finish()).toBe(true);
+    expect(mails.received).toHaveLength(seen);
+    expect(t.logs.join('')).not.toContain(next);
   });
+
+  it('no other person of the shop can use up the mails that warn a victim', async () => {
+    const mails = await mailServer();
+    const t = await ownHarness({ env: mails.env });
+    const [staff, victim] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
+    const { recoveryCodes } = await turnOn(t, staff);
+    let codes = recoveryCodes;
+    const answers: Answer[] = [];
+    while (answers.length < 105 && codes.length > 0) {
+      const code = codes.pop() ?? '000000';
+      const answer = await staff.post('/session/second-factor/recovery-codes', { code });
+      answers.push(answer);
+      codes = answer.body.recoveryCodes ?? codes;
+    }
+    // Beyond five an hour the code is used up, and nothing happens.
+    expect(answers.length).toBeGreaterThan(5);
+    expect(answers).toHaveStatuses(answers.map((_, i) => (i < 5 ? 200 : 429)));
+    const change = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
+    expect(await victim.put('/session/password', change)).toHaveStatus(200);
+    await until('the victim is warned', () =>
+      mails.received.some(({ to, text }) => to[0] === victim.email && text.includes('password was changed')),
+    );
+  });
+
+  it('who changes accounts twenty times within an hour waits, and each of these changes was mailed', async () => {
+    const mails = await mailServer();
+    const t = await ownHarness({ env: mails.env });
+    const [admin, other, person] = [await newPerson(t), await newPerson(t), await newPerson(t)];
+    const change = (by: Person, i: number) =>
+      by.patch(`/users/${person.id}`, { role: i % 2 ? 'ADMIN' : 'STAFF' });
+    for (let i = 0; i < 20; i += 1) expect(await change(admin, i)).toHaveStatus(200);
+    const refused = await change(admin, 20);
+    expect(refused).toFailWith(429, 'RATE_LIMITED');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
+    // What mails nobody goes on, and so does everyone else.
+    expect(await admin.patch(`/users/${person.id}`, { name: 'Grace' })).toHaveStatus(200);
+    expect(await change(other, 20)).toHaveStatus(200);
+    await until('all came', () => mails.received.length === 21);
+  });
+});

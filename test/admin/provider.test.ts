@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +8,8 @@ import { isVerified } from '../../src/staff/oidc.ts';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
-import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
+import { type Harness, harness } from '../support/harness.ts';
 import {
   comeBack,
   leave,
@@ -79,223 +82,218 @@ describe('with a real provider', () => {
   });
 });
 
-if (ENGINE === 'sqlite')
-  describe('what goes over the wire', () => {
-    it('is a code with PKCE, state and nonce, and a sealed cookie that other sites cannot plant', async () => {
-      const { t, provider } = await withProvider({ PUBLIC_URL: 'https://returns.example.com' });
-      const answer = await adminCaller(t).post('/session/oidc', {});
-      const address = new URL(answer.body.url);
-      expect(Object.fromEntries(address.searchParams)).toMatchObject({
-        response_type: 'code',
-        client_id: 'handback',
-        redirect_uri: 'https://returns.example.com/admin/api/session/oidc/callback',
-        scope: 'openid email profile',
-        code_challenge_method: 'S256',
-        state: expect.stringMatching(/^.{43}$/),
-        nonce: expect.stringMatching(/^.{43}$/),
-      });
-      const [set = ''] = answer.headers.getSetCookie();
-      expect(set).toMatch(
-        /^__Secure-handback_provider=v1[^;]*; Max-Age=600; Path=\/admin; HttpOnly; Secure; SameSite=Lax$/,
-      );
-      expect(set).not.toContain(address.searchParams.get('state'));
-
-      const cookie = set.split(';')[0] ?? '';
-      const { session, answer: back } = await throughProvider(
-        t,
-        provider,
-        { sub: 'g1', ...GRACE },
-        { address, cookie },
-      );
-      expect(session).toMatch(/^__Secure-handback_session=/);
-      // The cookie is over; that of the browser's other people stays as it is.
-      expect(back.headers.getSetCookie().map((each) => each.split('=')[0])).toEqual([
-        '__Secure-handback_provider',
-        '__Secure-handback_session',
-      ]);
-      expect(back.headers.getSetCookie()[0]).toContain('Max-Age=0');
-      const [{ authorization, body } = { authorization: '', body: new URLSearchParams() }] =
-        provider.tokenRequests;
-      expect(authorization).toMatch(/^Basic /);
-      expect(body.get('code_verifier')).toMatch(/^.{43,}$/);
-      const log = t.logs.join('\n');
-      for (const secret of [
-        body.get('code') ?? '',
-        body.get('code_verifier') ?? '',
-        'the secret of the client',
-      ])
-        expect(log).not.toContain(secret);
+describe('what goes over the wire', ONLY_SQLITE, () => {
+  it('is a code with PKCE, state and nonce, and a sealed cookie that other sites cannot plant', async () => {
+    const { t, provider } = await withProvider({ PUBLIC_URL: 'https://returns.example.com' });
+    const answer = await adminCaller(t).post('/session/oidc', {});
+    const address = new URL(answer.body.url);
+    expect(Object.fromEntries(address.searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: 'handback',
+      redirect_uri: 'https://returns.example.com/admin/api/session/oidc/callback',
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+      state: expect.stringMatching(/^.{43}$/),
+      nonce: expect.stringMatching(/^.{43}$/),
     });
+    const [set = ''] = answer.headers.getSetCookie();
+    expect(set).toMatch(
+      /^__Secure-handback_provider=v1[^;]*; Max-Age=600; Path=\/admin; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    expect(set).not.toContain(address.searchParams.get('state'));
 
-    it('is a cookie that browsers keep, however long the address of the page is', async () => {
-      const { t, provider } = await withProvider();
-      for (const [search, isKept] of [
-        ['ß'.repeat(990), true],
-        ['x'.repeat(4_980), false],
-      ] as const) {
-        const to = `/repairs?q=${search}`;
-        const departure = await leave(adminCaller(t), { to });
-        expect(departure.cookie.length).toBeLessThan(4_096);
-        const { said } = await throughProvider(t, provider, { sub: 'g1', ...GRACE }, departure);
-        expect(said).toEqual({ provider: 'signed-in', ...(isKept ? { to } : {}) });
-      }
-    });
+    const cookie = set.split(';')[0] ?? '';
+    const { session, answer: back } = await throughProvider(
+      t,
+      provider,
+      { sub: 'g1', ...GRACE },
+      { address, cookie },
+    );
+    expect(session).toMatch(/^__Secure-handback_session=/);
+    // The cookie is over; that of the browser's other people stays as it is.
+    expect(back.headers.getSetCookie().map((each) => each.split('=')[0])).toEqual([
+      '__Secure-handback_provider',
+      '__Secure-handback_session',
+    ]);
+    expect(back.headers.getSetCookie()[0]).toContain('Max-Age=0');
+    const [{ authorization, body } = { authorization: '', body: new URLSearchParams() }] =
+      provider.tokenRequests;
+    expect(authorization).toMatch(/^Basic /);
+    expect(body.get('code_verifier')).toMatch(/^.{43,}$/);
+    const log = t.logs.join('\n');
+    for (const secret of [
+      body.get('code') ?? '',
+      body.get('code_verifier') ?? '',
+      'the secret of the client',
+    ])
+      expect(log).not.toContain(secret);
+  });
 
-    it('is limited as every call without a session', async () => {
-      const { t } = await withProvider();
-      const arrive = () => comeBack(t, { state: 'x' }, null, '203.0.113.7');
-      for (let i = 0; i < 60; i++) expect((await arrive()).answer).toHaveStatus(303);
-      expect((await arrive()).answer).toHaveStatus(429);
-    });
+  it('is a cookie that browsers keep, however long the address of the page is', async () => {
+    const { t, provider } = await withProvider();
+    for (const [search, isKept] of [
+      ['ß'.repeat(990), true],
+      ['x'.repeat(4_980), false],
+    ] as const) {
+      const to = `/repairs?q=${search}`;
+      const departure = await leave(adminCaller(t), { to });
+      expect(departure.cookie.length).toBeLessThan(4_096);
+      const { said } = await throughProvider(t, provider, { sub: 'g1', ...GRACE }, departure);
+      expect(said).toEqual({ provider: 'signed-in', ...(isKept ? { to } : {}) });
+    }
+  });
 
-    it('needs a provider', async () => {
-      const t = await harness();
-      const person = await newPerson(t);
-      expect(await person.post('/session/oidc', {})).toFailWith(404, 'NO_PROVIDER');
-      expect(await person.post('/session/oidc/proof', {})).toFailWith(404, 'NO_PROVIDER');
-      expect(await person.get('/session/oidc/callback?code=1')).toFailWith(404, 'NO_PROVIDER');
-      expect((await person.get('/sign-in-options')).body).toEqual({
-        passwordLinks: false,
-        passwords: true,
-        provider: null,
-      });
+  it('is limited as every call without a session', async () => {
+    const { t } = await withProvider();
+    const arrive = () => comeBack(t, { state: 'x' }, null, '203.0.113.7');
+    for (let i = 0; i < 60; i++) expect((await arrive()).answer).toHaveStatus(303);
+    expect((await arrive()).answer).toHaveStatus(429);
+  });
+
+  it('needs a provider', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    expect(await person.post('/session/oidc', {})).toFailWith(404, 'NO_PROVIDER');
+    expect(await person.post('/session/oidc/proof', {})).toFailWith(404, 'NO_PROVIDER');
+    expect(await person.get('/session/oidc/callback?code=1')).toFailWith(404, 'NO_PROVIDER');
+    expect((await person.get('/sign-in-options')).body).toEqual({
+      passwordLinks: false,
+      passwords: true,
+      provider: null,
     });
   });
+});
 
 // What the provider says is the same on both engines.
-if (ENGINE === 'sqlite')
-  describe('a provider that is away or answers nonsense', () => {
-    const cases: Record<string, (provider: ScriptedProvider) => void | Promise<void>> = {
-      'is stopped': (provider) => provider.stop(),
-      'never answers': (provider) => {
-        provider.instead['/.well-known/openid-configuration'] = null;
-      },
-      'answers 500': (provider) => {
-        provider.instead['/.well-known/openid-configuration'] = { status: 500, body: 'no' };
-      },
-      'answers HTML': (provider) => {
-        provider.instead['/.well-known/openid-configuration'] = { status: 200, body: '<html>' };
-      },
-      'is another issuer': (provider) => {
-        const body = JSON.stringify({ issuer: 'https://elsewhere.example', authorization_endpoint: 'x' });
-        provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
-      },
-      'never stops talking': (provider) => {
-        const body = JSON.stringify({ issuer: provider.issuer, more: 'x'.repeat(2_000_000) });
-        provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
-      },
-    };
-    it.each(Object.keys(cases))('%s: a sentence, and passwords go on', async (name) => {
-      const { t, provider } = await withProvider();
-      await cases[name]?.(provider);
-      const answer = await adminCaller(t).post('/session/oidc', {});
-      expect(answer).toFailWith(503, 'PROVIDER_AWAY');
-      expect(answer.body.message).toContain('Example SSO');
-      expect(t.logs.join('\n')).toContain('the identity provider cannot be used');
-      const { email } = GRACE;
-      expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toHaveStatus(200);
-    });
-
-    it('is asked again at the next try, and not any more once it answered', async () => {
-      const { t, provider } = await withProvider();
-      const path = '/.well-known/openid-configuration';
-      provider.instead[path] = { status: 503, body: '' };
-      expect(await adminCaller(t).post('/session/oidc', {})).toFailWith(503, 'PROVIDER_AWAY');
-      delete provider.instead[path];
-      await enter(t, provider);
-      provider.instead[path] = { status: 503, body: '' };
-      await enter(t, provider);
-      expect(provider.requests.filter((each) => each === path)).toHaveLength(2);
-    });
-
-    it('on the way back is a sentence on the sign-in page', async () => {
-      const { t, provider } = await withProvider();
-      const back = async () => (await throughProvider(t, provider, { sub: 'g1', ...GRACE })).said;
-      provider.instead['/token'] = { status: 502, body: 'bad gateway' };
-      expect(await back()).toEqual({ provider: 'AWAY' });
-      provider.instead['/token'] = { status: 200, body: 'nonsense' };
-      expect(await back()).toEqual({ provider: 'INVALID' });
-      provider.instead['/token'] = { status: 401, body: '{"error":"invalid_client"}' };
-      expect(await back()).toEqual({ provider: 'INVALID' });
-      expect(t.logs.join('\n')).toContain('"said":"invalid_client"');
-      delete provider.instead['/token'];
-      provider.instead['/jwks'] = { status: 200, body: '{"keys":[]}' };
-      expect(await back()).toEqual({ provider: 'INVALID' });
-    });
+describe('a provider that is away or answers nonsense', ONLY_SQLITE, () => {
+  const cases: Record<string, (provider: ScriptedProvider) => void | Promise<void>> = {
+    'is stopped': (provider) => provider.stop(),
+    'never answers': (provider) => {
+      provider.instead['/.well-known/openid-configuration'] = null;
+    },
+    'answers 500': (provider) => {
+      provider.instead['/.well-known/openid-configuration'] = { status: 500, body: 'no' };
+    },
+    'answers HTML': (provider) => {
+      provider.instead['/.well-known/openid-configuration'] = { status: 200, body: '<html>' };
+    },
+    'is another issuer': (provider) => {
+      const body = JSON.stringify({ issuer: 'https://elsewhere.example', authorization_endpoint: 'x' });
+      provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
+    },
+    'never stops talking': (provider) => {
+      const body = JSON.stringify({ issuer: provider.issuer, more: 'x'.repeat(2_000_000) });
+      provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
+    },
+  };
+  it.each(Object.keys(cases))('%s: a sentence, and passwords go on', async (name) => {
+    const { t, provider } = await withProvider();
+    await cases[name]?.(provider);
+    const answer = await adminCaller(t).post('/session/oidc', {});
+    expect(answer).toFailWith(503, 'PROVIDER_AWAY');
+    expect(answer.body.message).toContain('Example SSO');
+    expect(t.logs.join('\n')).toContain('the identity provider cannot be used');
+    const { email } = GRACE;
+    expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toHaveStatus(200);
   });
 
-if (ENGINE === 'sqlite')
-  describe('an answer that does not hold', () => {
-    const tokens: Record<string, (provider: ScriptedProvider) => object> = {
-      'for another audience': () => ({ aud: 'another-client' }),
-      'of another issuer': () => ({ iss: 'https://elsewhere.example' }),
-      'of another sign-in': () => ({ nonce: 'another' }),
-      'that is over': () => ({ iat: seconds(-10 * MINUTE_MS), exp: seconds(-5 * MINUTE_MS) }),
-      'signed by another': (provider) => {
-        provider.signingKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
-        return {};
-      },
-    };
-    it.each(Object.keys(tokens))('a token %s opens nothing', async (name) => {
+  it('is asked again at the next try, and not any more once it answered', async () => {
+    const { t, provider } = await withProvider();
+    const path = '/.well-known/openid-configuration';
+    provider.instead[path] = { status: 503, body: '' };
+    expect(await adminCaller(t).post('/session/oidc', {})).toFailWith(503, 'PROVIDER_AWAY');
+    delete provider.instead[path];
+    await enter(t, provider);
+    provider.instead[path] = { status: 503, body: '' };
+    await enter(t, provider);
+    expect(provider.requests.filter((each) => each === path)).toHaveLength(2);
+  });
+
+  it('on the way back is a sentence on the sign-in page', async () => {
+    const { t, provider } = await withProvider();
+    const back = async () => (await throughProvider(t, provider, { sub: 'g1', ...GRACE })).said;
+    provider.instead['/token'] = { status: 502, body: 'bad gateway' };
+    expect(await back()).toEqual({ provider: 'AWAY' });
+    provider.instead['/token'] = { status: 200, body: 'nonsense' };
+    expect(await back()).toEqual({ provider: 'INVALID' });
+    provider.instead['/token'] = { status: 401, body: '{"error":"invalid_client"}' };
+    expect(await back()).toEqual({ provider: 'INVALID' });
+    expect(t.logs.join('\n')).toContain('"said":"invalid_client"');
+    delete provider.instead['/token'];
+    provider.instead['/jwks'] = { status: 200, body: '{"keys":[]}' };
+    expect(await back()).toEqual({ provider: 'INVALID' });
+  });
+});
+
+describe('an answer that does not hold', ONLY_SQLITE, () => {
+  const tokens: Record<string, (provider: ScriptedProvider) => object> = {
+    'for another audience': () => ({ aud: 'another-client' }),
+    'of another issuer': () => ({ iss: 'https://elsewhere.example' }),
+    'of another sign-in': () => ({ nonce: 'another' }),
+    'that is over': () => ({ iat: seconds(-10 * MINUTE_MS), exp: seconds(-5 * MINUTE_MS) }),
+    'signed by another': (provider) => {
+      provider.signingKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      return {};
+    },
+  };
+  it.each(Object.keys(tokens))('a token %s opens nothing', async (name) => {
+    const { t, provider } = await withProvider();
+    const claims = { sub: 'g1', ...GRACE, ...tokens[name]?.(provider) };
+    const { said, session } = await throughProvider(t, provider, claims);
+    expect(said).toEqual({ provider: 'INVALID' });
+    expect(session).toBeNull();
+    expect(t.logs.join('\n')).not.toContain(GRACE.email);
+  });
+
+  it('a clock that is 50 seconds off is no reason to refuse', async () => {
+    const { t, provider } = await withProvider();
+    await enter(t, provider, { iat: seconds(50_000), nbf: seconds(50_000), exp: seconds(90_000) });
+    await enter(t, provider, { iat: seconds(-90_000), exp: seconds(-50_000) });
+  });
+
+  it.each(['iat', 'auth_time'])(
+    'a token whose %s is minutes ahead opens nothing, and the log names it',
+    async (name) => {
       const { t, provider } = await withProvider();
-      const claims = { sub: 'g1', ...GRACE, ...tokens[name]?.(provider) };
+      const claims = { sub: 'g1', ...GRACE, exp: seconds(20 * MINUTE_MS), [name]: seconds(10 * MINUTE_MS) };
       const { said, session } = await throughProvider(t, provider, claims);
-      expect(said).toEqual({ provider: 'INVALID' });
-      expect(session).toBeNull();
-      expect(t.logs.join('\n')).not.toContain(GRACE.email);
-    });
+      expect([said, session]).toEqual([{ provider: 'INVALID' }, null]);
+      expect(t.logs.join('\n')).toContain(`"wrong":"${name}"`);
+      await enter(t, provider, { auth_time: seconds(50_000) });
+    },
+  );
 
-    it('a clock that is 50 seconds off is no reason to refuse', async () => {
-      const { t, provider } = await withProvider();
-      await enter(t, provider, { iat: seconds(50_000), nbf: seconds(50_000), exp: seconds(90_000) });
-      await enter(t, provider, { iat: seconds(-90_000), exp: seconds(-50_000) });
-    });
-
-    it.each(['iat', 'auth_time'])(
-      'a token whose %s is minutes ahead opens nothing, and the log names it',
-      async (name) => {
-        const { t, provider } = await withProvider();
-        const claims = { sub: 'g1', ...GRACE, exp: seconds(20 * MINUTE_MS), [name]: seconds(10 * MINUTE_MS) };
-        const { said, session } = await throughProvider(t, provider, claims);
-        expect([said, session]).toEqual([{ provider: 'INVALID' }, null]);
-        expect(t.logs.join('\n')).toContain(`"wrong":"${name}"`);
-        await enter(t, provider, { auth_time: seconds(50_000) });
-      },
-    );
-
-    it('a state that is foreign, used, too old or without its cookie opens nothing', async () => {
-      const { t, provider } = await withProvider();
-      const claims = { sub: 'g1', ...GRACE };
-      const expired = { said: { provider: 'EXPIRED' }, session: null };
-      const first = await leave(adminCaller(t));
-      const second = await leave(adminCaller(t));
-      const state = first.address.searchParams.get('state') ?? '';
-      const code = () => provider.codeFor(first.address, claims);
-      // Of another browser: an attacker's own code must not sign anyone in as the attacker.
-      expect(await comeBack(t, { code: code(), state }, null)).toMatchObject(expired);
-      expect(await comeBack(t, { code: code(), state }, 'handback_provider=v1.forged')).toMatchObject(
-        expired,
-      );
-      expect(await comeBack(t, { code: code(), state }, second.cookie)).toMatchObject(expired);
-      expect(await comeBack(t, { code: code() }, first.cookie)).toMatchObject(expired);
-      const used = { code: code(), state };
-      expect((await comeBack(t, used, first.cookie)).session).not.toBeNull();
-      expect(await comeBack(t, used, first.cookie)).toMatchObject(expired);
-      // Nor where the provider takes a code again, or gives out another.
-      expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
-      t.clock.advance(10 * MINUTE_MS);
-      expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
-      expect(provider.tokenRequests).toHaveLength(1);
-    });
-
-    it('a person who cancels comes back to the sign-in page', async () => {
-      const { t } = await withProvider();
-      const { address, cookie } = await leave(adminCaller(t), { newWindow: true });
-      const state = address.searchParams.get('state') ?? '';
-      const { said } = await comeBack(t, { error: 'access_denied', state }, cookie);
-      expect(said).toEqual({ provider: 'CANCELLED', window: 'new' });
-    });
+  it('a state that is foreign, used, too old or without its cookie opens nothing', async () => {
+    const { t, provider } = await withProvider();
+    const claims = { sub: 'g1', ...GRACE };
+    const expired = { said: { provider: 'EXPIRED' }, session: null };
+    const first = await leave(adminCaller(t));
+    const second = await leave(adminCaller(t));
+    const state = first.address.searchParams.get('state') ?? '';
+    const code = () => provider.codeFor(first.address, claims);
+    // Of another browser: an attacker's own code must not sign anyone in as the attacker.
+    expect(await comeBack(t, { code: code(), state }, null)).toMatchObject(expired);
+    expect(await comeBack(t, { code: code(), state }, 'handback_provider=v1.forged')).toMatchObject(expired);
+    expect(await comeBack(t, { code: code(), state }, second.cookie)).toMatchObject(expired);
+    expect(await comeBack(t, { code: code() }, first.cookie)).toMatchObject(expired);
+    const used = { code: code(), state };
+    expect((await comeBack(t, used, first.cookie)).session).not.toBeNull();
+    expect(await comeBack(t, used, first.cookie)).toMatchObject(expired);
+    // Nor where the provider takes a code again, or gives out another.
+    expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
+    t.clock.advance(10 * MINUTE_MS);
+    expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
+    expect(provider.tokenRequests).toHaveLength(1);
   });
+
+  it('a person who cancels comes back to the sign-in page', async () => {
+    const { t } = await withProvider();
+    const { address, cookie } = await leave(adminCaller(t), { newWindow: true });
+    const state = address.searchParams.get('state') ?? '';
+    const { said } = await comeBack(t, { error: 'access_denied', state }, cookie);
+    expect(said).toEqual({ provider: 'CANCELLED', window: 'new' });
+  });
+});
 
 describe('whose account it is', () => {
   it('a verified e-mail finds it once; from then on the address does not matter', async () => {
@@ -321,30 +319,30 @@ describe('whose account it is', () => {
     expect(await adminCaller(t, null).get('/session')).toHaveStatus(401);
   });
 
-  if (ENGINE === 'sqlite')
-    it('takes the e-mail of the userinfo endpoint where the token has none', async () => {
-      const { t, provider, grace } = await withProvider();
-      provider.userinfo = { sub: 'g1', ...GRACE };
-      const { session } = await throughProvider(t, provider, { sub: 'g1' });
-      expect((await signedIn(t, session)).user.id).toBe(grace.id);
-    });
+  it('takes the e-mail of the userinfo endpoint where the token has none', ONLY_SQLITE, async () => {
+    const { t, provider, grace } = await withProvider();
+    provider.userinfo = { sub: 'g1', ...GRACE };
+    const { session } = await throughProvider(t, provider, { sub: 'g1' });
+    expect((await signedIn(t, session)).user.id).toBe(grace.id);
+  });
 
-  if (ENGINE === 'sqlite')
-    it.each([
-      { email: GRACE.email },
-      { email: GRACE.email, email_verified: false },
-      { email: GRACE.email, email_verified: 'false' },
-      { email_verified: true },
-      { email: 'not an address', email_verified: true },
-    ])('an e-mail that is not verified finds none: %o', async (claims) => {
-      const { t, provider } = await withProvider();
-      const { said, session } = await throughProvider(t, provider, { sub: 'g1', ...claims });
-      expect(said).toEqual({ provider: 'UNVERIFIED' });
-      expect(session).toBeNull();
-    });
+  it.each([
+    { email: GRACE.email },
+    { email: GRACE.email, email_verified: false },
+    { email: GRACE.email, email_verified: 'false' },
+    { email_verified: true },
+    { email: 'not an address', email_verified: true },
+  ])('an e-mail that is not verified finds none: %o', ONLY_SQLITE, async (claims) => {
+    const { t, provider } = await withProvider();
+    const { said, session } = await throughProvider(t, provider, { sub: 'g1', ...claims });
+    expect(said).toEqual({ provider: 'UNVERIFIED' });
+    expect(session).toBeNull();
+  });
 
-  if (ENGINE === 'sqlite')
-    it("takes Microsoft's own claim for a verified e-mail from Microsoft alone, and no claim against an explicit false", async () => {
+  it(
+    "takes Microsoft's own claim for a verified e-mail from Microsoft alone, and no claim against an explicit false",
+    ONLY_SQLITE,
+    async () => {
       const { t, provider } = await withProvider();
       const { email } = GRACE;
       for (const claims of [{ xms_edov: true }, { email_verified: false, xms_edov: true }])
@@ -366,7 +364,8 @@ describe('whose account it is', () => {
       expect(isSaid({ xms_edov: true }, 'https://login.microsoftonline.com.evil.example/')).toBe(false);
       expect(isSaid({ xms_edov: true, email_verified: false })).toBe(false);
       expect(isSaid({ xms_edov: false, email_verified: true })).toBe(true);
-    });
+    },
+  );
 
   it('an address that only its lower case makes an ASCII one finds nobody, and makes no new person', async () => {
     const { t, provider } = await withProvider();
@@ -385,12 +384,11 @@ describe('whose account it is', () => {
     expect((await throughProvider(other, open, plain)).said).toEqual({ provider: 'signed-in' });
   });
 
-  if (ENGINE === 'sqlite')
-    it('an unknown e-mail is refused', async () => {
-      const { t, provider } = await withProvider();
-      const claims = { sub: 'x', email: 'ada@example.com', email_verified: true };
-      expect((await throughProvider(t, provider, claims)).said).toEqual({ provider: 'UNKNOWN' });
-    });
+  it('an unknown e-mail is refused', ONLY_SQLITE, async () => {
+    const { t, provider } = await withProvider();
+    const claims = { sub: 'x', email: 'ada@example.com', email_verified: true };
+    expect((await throughProvider(t, provider, claims)).said).toEqual({ provider: 'UNKNOWN' });
+  });
 
   it('a removed person is unknown, also when they are removed while they are there', async () => {
     const { t, provider, grace } = await withProvider();
@@ -517,8 +515,10 @@ describe('an account that someone else may have prepared', () => {
     expect((await signedIn(t, session)).user.id).toBe(person.id);
   });
 
-  if (ENGINE === 'postgres')
-    it('is not joined by a link for the address from before that was asked for while the address changed', async () => {
+  it(
+    'is not joined by a link for the address from before that was asked for while the address changed',
+    ONLY_POSTGRES,
+    async () => {
       const mails = await mailServer();
       const { t } = await withProvider(mails.env);
       const [person, other] = [await newPerson(t, { email: 'before@example.com' }), await newUser(t)];
@@ -540,7 +540,8 @@ describe('an account that someone else may have prepared', () => {
       expect(mails.received.map(({ to }) => to[0])).toEqual([other.email, other.email]);
       const links = db.selectFrom('access_links').select('user_id').where('user_id', '=', person.id);
       expect(await links.execute()).toEqual([]);
-    });
+    },
+  );
 
   it('is joined once a link of the operator was used, also by an only Admin where there are no passwords', async () => {
     const { t, provider } = await withProvider({ PASSWORD_SIGN_IN: 'false' });
@@ -635,31 +636,30 @@ describe('people of the provider', () => {
   });
 });
 
-if (ENGINE === 'sqlite')
-  describe('the second factor', () => {
-    it('is not asked of those who come through the provider, and still of those with a password', async () => {
-      const { t, provider, grace } = await withProvider();
-      const admin = await newPerson(t);
-      expect(await admin.put('/sign-in-rules', { secondFactorRequired: true })).toHaveStatus(200);
-      const { caller, user } = await enter(t, provider);
-      expect(user).toMatchObject({ secondFactor: false, throughProvider: true });
-      expect(await caller.get('/offline-repairs')).toHaveStatus(200);
-      const given = { password: PASSWORD, besideProvider: true };
-      expect(await admin.patch(`/users/${grace.id}`, given)).toHaveStatus(403);
-      await turnOn(t, admin);
-      expect(await admin.patch(`/users/${grace.id}`, given)).toHaveStatus(200);
-      const byPassword = await adminCaller(t).post('/session', { email: grace.email, password: PASSWORD });
-      expect(byPassword.body.user.throughProvider).toBe(false);
-      const cookie = byPassword.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-      expect(await adminCaller(t, cookie).get('/offline-repairs')).toFailWith(403, 'SET_UP_SECOND_FACTOR');
-    });
-
-    it('that a person sets up later is not asked for there either', async () => {
-      const { t, provider } = await withProvider();
-      await turnOn(t, (await enter(t, provider, { auth_time: seconds() })).caller);
-      expect((await enter(t, provider)).user).toMatchObject({ secondFactor: true, throughProvider: true });
-    });
+describe('the second factor', ONLY_SQLITE, () => {
+  it('is not asked of those who come through the provider, and still of those with a password', async () => {
+    const { t, provider, grace } = await withProvider();
+    const admin = await newPerson(t);
+    expect(await admin.put('/sign-in-rules', { secondFactorRequired: true })).toHaveStatus(200);
+    const { caller, user } = await enter(t, provider);
+    expect(user).toMatchObject({ secondFactor: false, throughProvider: true });
+    expect(await caller.get('/offline-repairs')).toHaveStatus(200);
+    const given = { password: PASSWORD, besideProvider: true };
+    expect(await admin.patch(`/users/${grace.id}`, given)).toHaveStatus(403);
+    await turnOn(t, admin);
+    expect(await admin.patch(`/users/${grace.id}`, given)).toHaveStatus(200);
+    const byPassword = await adminCaller(t).post('/session', { email: grace.email, password: PASSWORD });
+    expect(byPassword.body.user.throughProvider).toBe(false);
+    const cookie = byPassword.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    expect(await adminCaller(t, cookie).get('/offline-repairs')).toFailWith(403, 'SET_UP_SECOND_FACTOR');
   });
+
+  it('that a person sets up later is not asked for there either', async () => {
+    const { t, provider } = await withProvider();
+    await turnOn(t, (await enter(t, provider, { auth_time: seconds() })).caller);
+    expect((await enter(t, provider)).user).toMatchObject({ secondFactor: true, throughProvider: true });
+  });
+});
 
 describe('a proof through the provider', () => {
   it('asks for a password there after it was sent there, and belongs to one session', async () => {
@@ -709,11 +709,10 @@ describe('a proof through the provider', () => {
     });
   });
 
-  if (ENGINE === 'sqlite')
-    it('needs a session', async () => {
-      const { t } = await withProvider();
-      expect(await adminCaller(t).post('/session/oidc/proof', {})).toFailWith(401, 'SIGNED_OUT');
-    });
+  it('needs a session', ONLY_SQLITE, async () => {
+    const { t } = await withProvider();
+    expect(await adminCaller(t).post('/session/oidc/proof', {})).toFailWith(401, 'SIGNED_OUT');
+  });
 });
 
 describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
@@ -805,11 +804,10 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     expect(password_exposed_at).toBeNull();
   });
 
-  if (ENGINE === 'sqlite')
-    it('a link takes a password where there are passwords', async () => {
-      const { t, grace } = await withProvider();
-      const { userLink } = await import('../../src/cli/commands.ts');
-      const token = (await userLink(t.ctx, grace.email)).link.split('#')[1];
-      expect(await adminCaller(t).post('/links/use', { token })).toFailWith(400, 'VALIDATION_FAILED');
-    });
+  it('a link takes a password where there are passwords', ONLY_SQLITE, async () => {
+    const { t, grace } = await withProvider();
+    const { userLink } = await import('../../src/cli/commands.ts');
+    const token = (await userLink(t.ctx, grace.email)).link.split('#')[1];
+    expect(await adminCaller(t).post('/links/use', { token })).toFailWith(400, 'VALIDATION_FAILED');
+  });
 });

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';

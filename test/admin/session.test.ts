@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { sweep } from '../../src/service/janitor.ts';
@@ -15,8 +17,9 @@ import {
 } from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';
 import { rulesOf } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -99,62 +102,59 @@ describe('signing in', () => {
     expect(await adminCaller(t).post('/session', padded, { unchecked: true })).toHaveStatus(200);
   });
 
-  if (ENGINE === 'sqlite')
-    it('answers a wrong e-mail and a wrong password alike', async () => {
-      const t = await harness({ own: true });
-      const { email } = await newUser(t);
-      const answers = [
-        await signIn(t, email, 'wrong password'),
-        await signIn(t, 'nobody@example.com', PASSWORD),
-        await signIn(t, 'nobody@example.com', 'x'),
-        await signIn(t, email, `${PASSWORD} `),
-        await signIn(t, email, PASSWORD.toUpperCase()),
-      ];
-      for (const answer of answers) expect(answer).toFailWith(401);
-      const seen = answers.map(({ body, headers }) => ({
-        body: { ...body, requestId: null },
-        cookies: headers.getSetCookie(),
-        names: [...headers.keys()].sort(),
-      }));
-      for (const each of seen) expect(each).toEqual(seen[0]);
-      expect(await sessionRows(t)).toEqual([]);
-    });
+  it('answers a wrong e-mail and a wrong password alike', ONLY_SQLITE, async () => {
+    const t = await harness({ own: true });
+    const { email } = await newUser(t);
+    const answers = [
+      await signIn(t, email, 'wrong password'),
+      await signIn(t, 'nobody@example.com', PASSWORD),
+      await signIn(t, 'nobody@example.com', 'x'),
+      await signIn(t, email, `${PASSWORD} `),
+      await signIn(t, email, PASSWORD.toUpperCase()),
+    ];
+    for (const answer of answers) expect(answer).toFailWith(401);
+    const seen = answers.map(({ body, headers }) => ({
+      body: { ...body, requestId: null },
+      cookies: headers.getSetCookie(),
+      names: [...headers.keys()].sort(),
+    }));
+    for (const each of seen) expect(each).toEqual(seen[0]);
+    expect(await sessionRows(t)).toEqual([]);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('takes as long for an unknown e-mail as for a wrong password', async ({ t }) => {
-      const { email } = await newUser(t, { hashed: hashPassword });
-      const works: { known: number; unknown: number }[] = [];
-      for (let i = 0; i < 9; i += 1)
-        works.push({
-          known: await workOf(() => signIn(t, email, 'wrong password')),
-          unknown: await workOf(() => signIn(t, `nobody-${i}@example.com`, 'wrong password')),
-        });
-      // The median: what falls on one request alone, such as collecting garbage, does not count.
-      const ratios = works.map(({ known, unknown }) => unknown / known).toSorted((one, other) => one - other);
-      const ratio = ratios[4];
-      // Without a hash to compare with it would be a tenth.
-      expect(ratio).toBeGreaterThan(0.5);
-      expect(ratio).toBeLessThan(2);
-    });
+  it('takes as long for an unknown e-mail as for a wrong password', ONLY_SQLITE, async ({ t }) => {
+    const { email } = await newUser(t, { hashed: hashPassword });
+    const works: { known: number; unknown: number }[] = [];
+    for (let i = 0; i < 9; i += 1)
+      works.push({
+        known: await workOf(() => signIn(t, email, 'wrong password')),
+        unknown: await workOf(() => signIn(t, `nobody-${i}@example.com`, 'wrong password')),
+      });
+    // The median: what falls on one request alone, such as collecting garbage, does not count.
+    const ratios = works.map(({ known, unknown }) => unknown / known).toSorted((one, other) => one - other);
+    const ratio = ratios[4];
+    // Without a hash to compare with it would be a tenth.
+    expect(ratio).toBeGreaterThan(0.5);
+    expect(ratio).toBeLessThan(2);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('refuses what is no e-mail or password; a long password is never hashed', async ({ t }) => {
-      const { email } = await newUser(t, { hashed: hashPassword });
-      const rules = async (...sent: [unknown, unknown, object?]) => rulesOf(await signIn(t, ...sent));
-      expect(await rules(undefined, undefined)).toEqual({ email: 'required', password: 'required' });
-      expect(await rules('grace', '')).toEqual({ email: 'format', password: 'minLength' });
-      expect(await rules(1, ['x'])).toEqual({ email: 'type', password: 'type' });
-      expect(await rules(email, PASSWORD, { remember: true })).toEqual({ remember: 'unknown' });
-      const refusing = await workOf(async () => {
-        for (const length of [201, 1_000, 8_000])
-          expect(await rules(email, 'x'.repeat(length))).toEqual({ password: 'maxLength' });
-      });
-      const hashing = await workOf(async () => {
-        for (let i = 0; i < 3; i += 1) await signIn(t, email, 'wrong password');
-      });
-      expect(refusing).toBeLessThan(hashing);
-      expect(await signIn(t, email, '🙂'.repeat(200))).toHaveStatus(401);
+  it('refuses what is no e-mail or password; a long password is never hashed', ONLY_SQLITE, async ({ t }) => {
+    const { email } = await newUser(t, { hashed: hashPassword });
+    const rules = async (...sent: [unknown, unknown, object?]) => rulesOf(await signIn(t, ...sent));
+    expect(await rules(undefined, undefined)).toEqual({ email: 'required', password: 'required' });
+    expect(await rules('grace', '')).toEqual({ email: 'format', password: 'minLength' });
+    expect(await rules(1, ['x'])).toEqual({ email: 'type', password: 'type' });
+    expect(await rules(email, PASSWORD, { remember: true })).toEqual({ remember: 'unknown' });
+    const refusing = await workOf(async () => {
+      for (const length of [201, 1_000, 8_000])
+        expect(await rules(email, 'x'.repeat(length))).toEqual({ password: 'maxLength' });
     });
+    const hashing = await workOf(async () => {
+      for (let i = 0; i < 3; i += 1) await signIn(t, email, 'wrong password');
+    });
+    expect(refusing).toBeLessThan(hashing);
+    expect(await signIn(t, email, '🙂'.repeat(200))).toHaveStatus(401);
+  });
 });
 
 describe('a session', () => {

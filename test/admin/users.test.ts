@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { atOnce, pluck } from '../support/answers.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { type Person, signInAs } from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';

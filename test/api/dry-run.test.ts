@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { atOnce } from '../support/answers.ts';

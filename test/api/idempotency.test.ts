@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -10,8 +12,9 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { atOnce } from '../support/answers.ts';
 import { newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { ONLY_POSTGRES } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, ENGINE, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
+import { type Answer, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
 import { until } from '../support/until.ts';
 
@@ -222,23 +225,22 @@ describe('an Idempotency-Key', () => {
   });
 
   // SQLite runs one creation after the other, so there the second always finds the first one's result.
-  if (ENGINE === 'postgres')
-    it('is a 409 while the first request with it is still running', async ({ t }) => {
-      const first = await t.ctx.db.transaction().execute(async (trx) => {
-        await sql`select 1 from shop_counters where shop_id = ${t.shop.id} for update`.execute(trx);
-        const waiting = create(t, 'receipt-1');
-        await until('the first waits for the lock', async () => {
-          const { rows } = await sql`select from pg_stat_activity
+  it('is a 409 while the first request with it is still running', ONLY_POSTGRES, async ({ t }) => {
+    const first = await t.ctx.db.transaction().execute(async (trx) => {
+      await sql`select 1 from shop_counters where shop_id = ${t.shop.id} for update`.execute(trx);
+      const waiting = create(t, 'receipt-1');
+      await until('the first waits for the lock', async () => {
+        const { rows } = await sql`select from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock'`.execute(t.ctx.webhooks);
-          return rows.length > 0;
-        });
-        for (const body of [repairBody(), repairBody({ notes: 'x' })])
-          expect(await create(t, 'receipt-1', body)).toFailWith(409, 'IDEMPOTENCY_KEY_IN_USE');
-        return { waiting };
+        return rows.length > 0;
       });
-      const answer = await first.waiting;
-      expect(answer).toHaveStatus(201);
-      expect((await create(t, 'receipt-1')).body).toEqual(answer.body);
-      expect((await rowCounts(t)).repairs).toBe(1);
+      for (const body of [repairBody(), repairBody({ notes: 'x' })])
+        expect(await create(t, 'receipt-1', body)).toFailWith(409, 'IDEMPOTENCY_KEY_IN_USE');
+      return { waiting };
     });
+    const answer = await first.waiting;
+    expect(answer).toHaveStatus(201);
+    expect((await create(t, 'receipt-1')).body).toEqual(answer.body);
+    expect((await rowCounts(t)).repairs).toBe(1);
+  });
 });

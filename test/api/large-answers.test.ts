@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
@@ -8,8 +10,9 @@ import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { pluck } from '../support/answers.ts';
 import { leftOut, newRepair, newTradeReturn } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { type Harness, harness } from '../support/harness.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { until } from '../support/until.ts';
 
@@ -74,10 +77,10 @@ describe('a page of many large returns', () => {
     expect(await t.get('/trade-returns')).toHaveStatus(200);
   });
 
-  if (ENGINE === 'sqlite')
-    it('is refused politely where the shop has too many open requests, and of no other shop', async ({
-      t,
-    }) => {
+  it(
+    'is refused politely where the shop has too many open requests, and of no other shop',
+    ONLY_SQLITE,
+    async ({ t }) => {
       await manyReturns(t, 60, 215);
       const other = await t.addShop();
       await newTradeReturn(t, {}, { key: other.client.apiKey });
@@ -92,97 +95,95 @@ describe('a page of many large returns', () => {
       last.destroy();
       await roomAgain(t);
       for (const end of held) end();
-    });
+    },
+  );
 
-  if (ENGINE === 'sqlite')
-    it('is cut off where its reader takes nothing, and makes room for the next', async ({ t }) => {
-      await manyReturns(t, 60, 215);
-      const sockets: Socket[] = [];
-      t.app.server.on('connection', (socket) => sockets.push(socket));
-      const held = hold99(t);
-      const unread = await openPage(t);
-      // Not after 30 s, as it is otherwise; and no other connection, which a busy machine may leave idle for as long.
-      sockets.at(-1)?.setTimeout(50);
-      await roomAgain(t);
-      expect(await readToEnd(unread)).toBeInstanceOf(Error);
-      for (const end of held) end();
-    });
+  it('is cut off where its reader takes nothing, and makes room for the next', ONLY_SQLITE, async ({ t }) => {
+    await manyReturns(t, 60, 215);
+    const sockets: Socket[] = [];
+    t.app.server.on('connection', (socket) => sockets.push(socket));
+    const held = hold99(t);
+    const unread = await openPage(t);
+    // Not after 30 s, as it is otherwise; and no other connection, which a busy machine may leave idle for as long.
+    sockets.at(-1)?.setTimeout(50);
+    await roomAgain(t);
+    expect(await readToEnd(unread)).toBeInstanceOf(Error);
+    for (const end of held) end();
+  });
 
-  if (ENGINE === 'sqlite')
-    it('is not read for a request that was answered at its deadline', async () => {
-      const found = Promise.withResolvers<{ body: Readable }>();
-      const t = await harness({
-        prepare: (app) =>
-          void app.get('/late', { config: { deadlineMs: 20 } }, (_request, reply) =>
-            sendPage(reply, found.promise),
-          ),
-      });
-      expect(await fetch(`${t.url}/late`)).toHaveStatus(503);
-      const body = Readable.from(['never read']);
-      found.resolve({ body });
-      await until('it is closed', () => body.closed);
+  it('is not read for a request that was answered at its deadline', ONLY_SQLITE, async () => {
+    const found = Promise.withResolvers<{ body: Readable }>();
+    const t = await harness({
+      prepare: (app) =>
+        void app.get('/late', { config: { deadlineMs: 20 } }, (_request, reply) =>
+          sendPage(reply, found.promise),
+        ),
     });
+    expect(await fetch(`${t.url}/late`)).toHaveStatus(503);
+    const body = Readable.from(['never read']);
+    found.resolve({ body });
+    await until('it is closed', () => body.closed);
+  });
 });
 
-if (ENGINE === 'sqlite')
-  describe('a row that cannot be read', () => {
-    it('is missing in lists, named in the log without its content, and a 500 by itself', async ({ t }) => {
-      const ids = [];
-      for (let i = 0; i < 3; i += 1) ids.push((await newRepair(t)).id);
-      const [one = '', bad = '', three = ''] = ids;
-      await spoil(t, 'offline_repairs', 'faulty_item', bad);
-      expect(idsIn((await t.get('/offline-repairs')).body)).toEqual([three, one]);
-      expect(leftOut(t)).toMatchObject([{ list: 'offline_repairs', key: bad }]);
-      expect(await t.get(`/offline-repairs/${bad}`, { unchecked: true })).toFailWith(500);
-      expect(t.logs.join('')).not.toContain('Ada');
-    });
-
-    it('is missing in a page of many large returns too', async ({ t }) => {
-      const ids = await manyReturns(t, 8, 100);
-      const bad = [0, 4, 7].map((i) => ids[i] as string);
-      for (const id of bad) await spoil(t, 'trade_returns', 'items', id);
-      const { body } = await t.get('/trade-returns');
-      expect(idsIn(body)).toEqual(ids.toReversed().filter((id) => !bad.includes(id)));
-      expect(pluck(leftOut(t), 'key').sort()).toEqual(bad.toSorted());
-      expect(t.logs.join('')).not.toContain('Ada');
-    });
-
-    const withBadRow = async (table: 'timeline' | 'audit_log' | 'webhook_deliveries') => {
-      const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } });
-      const admin = await newPerson(t);
-      const { body: client } = await admin.post('/clients', {
-        name: 'ERP',
-        webhookUrl: 'http://127.0.0.1:9/',
-      });
-      const { id } = await newRepair(t, {}, { key: client.apiKey });
-      await t.post(`/offline-repairs/${id}/close`);
-      const path = {
-        timeline: `/offline-repairs/${id}/timeline`,
-        audit_log: '/audit-log',
-        webhook_deliveries: `/clients/${client.id}/deliveries`,
-      }[table];
-      const before = (await admin.get(path)).body;
-      const column = table === 'webhook_deliveries' ? 'body' : 'data';
-      await sql`update ${sql.table(table)} set ${sql.ref(column)} = '{"Ada' where id = ${before.items[0].id}`.execute(
-        t.ctx.db,
-      );
-      return { t, before, after: (await admin.get(path)).body };
-    };
-
-    it.each(['timeline', 'audit_log'] as const)('is missing in the %s', async (table) => {
-      const { t, before, after } = await withBadRow(table);
-      expect(idsIn(after)).toEqual(idsIn(before).slice(1));
-      expect(leftOut(t)).toHaveLength(1);
-      expect(t.logs.join('')).not.toContain('Ada');
-    });
-
-    it('among the deliveries shows its text as it stands: an Admin who looks for it sees what became of it', async () => {
-      const { t, before, after } = await withBadRow('webhook_deliveries');
-      expect(idsIn(after)).toEqual(idsIn(before));
-      expect(after.items[0].payload).toBe('{"Ada');
-      expect(t.logs.join('')).not.toContain('Ada');
-    });
+describe('a row that cannot be read', ONLY_SQLITE, () => {
+  it('is missing in lists, named in the log without its content, and a 500 by itself', async ({ t }) => {
+    const ids = [];
+    for (let i = 0; i < 3; i += 1) ids.push((await newRepair(t)).id);
+    const [one = '', bad = '', three = ''] = ids;
+    await spoil(t, 'offline_repairs', 'faulty_item', bad);
+    expect(idsIn((await t.get('/offline-repairs')).body)).toEqual([three, one]);
+    expect(leftOut(t)).toMatchObject([{ list: 'offline_repairs', key: bad }]);
+    expect(await t.get(`/offline-repairs/${bad}`, { unchecked: true })).toFailWith(500);
+    expect(t.logs.join('')).not.toContain('Ada');
   });
+
+  it('is missing in a page of many large returns too', async ({ t }) => {
+    const ids = await manyReturns(t, 8, 100);
+    const bad = [0, 4, 7].map((i) => ids[i] as string);
+    for (const id of bad) await spoil(t, 'trade_returns', 'items', id);
+    const { body } = await t.get('/trade-returns');
+    expect(idsIn(body)).toEqual(ids.toReversed().filter((id) => !bad.includes(id)));
+    expect(pluck(leftOut(t), 'key').sort()).toEqual(bad.toSorted());
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+
+  const withBadRow = async (table: 'timeline' | 'audit_log' | 'webhook_deliveries') => {
+    const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } });
+    const admin = await newPerson(t);
+    const { body: client } = await admin.post('/clients', {
+      name: 'ERP',
+      webhookUrl: 'http://127.0.0.1:9/',
+    });
+    const { id } = await newRepair(t, {}, { key: client.apiKey });
+    await t.post(`/offline-repairs/${id}/close`);
+    const path = {
+      timeline: `/offline-repairs/${id}/timeline`,
+      audit_log: '/audit-log',
+      webhook_deliveries: `/clients/${client.id}/deliveries`,
+    }[table];
+    const before = (await admin.get(path)).body;
+    const column = table === 'webhook_deliveries' ? 'body' : 'data';
+    await sql`update ${sql.table(table)} set ${sql.ref(column)} = '{"Ada' where id = ${before.items[0].id}`.execute(
+      t.ctx.db,
+    );
+    return { t, before, after: (await admin.get(path)).body };
+  };
+
+  it.each(['timeline', 'audit_log'] as const)('is missing in the %s', async (table) => {
+    const { t, before, after } = await withBadRow(table);
+    expect(idsIn(after)).toEqual(idsIn(before).slice(1));
+    expect(leftOut(t)).toHaveLength(1);
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+
+  it('among the deliveries shows its text as it stands: an Admin who looks for it sees what became of it', async () => {
+    const { t, before, after } = await withBadRow('webhook_deliveries');
+    expect(idsIn(after)).toEqual(idsIn(before));
+    expect(after.items[0].payload).toBe('{"Ada');
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+});
 
 it('a long timeline of long notes comes in pieces, every entry once and in order', async ({ t }) => {
   const { id, createdAt } = await newRepair(t);

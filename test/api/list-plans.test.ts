@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import { OfflineRepairQuery } from '../../contract/offline-repair.ts';
@@ -7,6 +9,7 @@ import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import type { Context } from '../../src/service/context.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { KINDS, type Kind, newRma } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { planOf, readsIn, type Watched, watched } from '../support/plans.ts';
 
@@ -168,8 +171,10 @@ describe.each(KINDS)('with statistics, and plans that are kept whatever the valu
     }
   });
 
-  if (ENGINE === 'sqlite')
-    it('what is due or waits is counted and sorted by an index that has all it asks for', async () => {
+  it(
+    'what is due or waits is counted and sorted by an index that has all it asks for',
+    ONLY_SQLITE,
+    async () => {
       const t = await filled();
       const status = kind === 'offline-repairs' ? 'OFFLINE_DIAGNOSTICS' : 'TRADE_SUBMITTED';
       await t.ctx.db.insertInto('target_days').values({ shop_id: t.shop.id, status, days: 1 }).execute();
@@ -189,5 +194,6 @@ describe.each(KINDS)('with statistics, and plans that are kept whatever the valu
         const [plan = []] = await Promise.all(ofReturns.map((each) => planOf(t.ctx.scans, each)));
         expect(readsIn(plan).join(), JSON.stringify(query)).toMatch(/COVERING INDEX \w+_waiting/);
       }
-    });
+    },
+  );
 });

@@ -1,9 +1,12 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { atOnce } from '../support/answers.ts';
 import { newRepair, newRma, newStaffRepair, newStaffRma, rulesOf, stopClock } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, type KindRow, REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
@@ -64,8 +67,10 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await found(t, { limit: '1', page: '45' })).toEqual([1]);
   });
 
-  if (ENGINE === 'sqlite')
-    it('refuses pages and limits outside their bounds, and what is no whole number', async ({ t }) => {
+  it(
+    'refuses pages and limits outside their bounds, and what is no whole number',
+    ONLY_SQLITE,
+    async ({ t }) => {
       const wrong = ['0', '-1', '1.5', '1e1', '0x1', '', ' ', 'one', 'NaN', '99999999999999999999', '１'];
       for (const value of wrong)
         expect(Object.keys(await rules(t, { page: value, limit: value })), value).toEqual(['page', 'limit']);
@@ -79,7 +84,8 @@ describe.each(KINDS)('the list at $path', (row) => {
         expect(rulesOf(answer)).toEqual({ [name]: 'repeated' });
         expect(answer.body.message).toEqual([`${name} is there more than once`]);
       }
-    });
+    },
+  );
 
   it('keeps its order when they change, and when created in the same millisecond', async ({ t }) => {
     const ids = await make(t, Array(6).fill({}));
@@ -123,15 +129,14 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const page of byStatus) expect(page).toMatchObject({ total: 1, totalPages: 1 });
   });
 
-  if (ENGINE === 'sqlite')
-    it('by an unknown status is a 400 that names the known ones', async ({ t }) => {
-      const ofTheOther = KINDS.find((other) => other !== row)?.start ?? '';
-      for (const status of ['DONE', start.toLowerCase(), '', ofTheOther]) {
-        const answer = await t.get(`${path}?status=${status}`);
-        expect(rulesOf(answer)).toEqual({ status: 'oneOf' });
-        for (const known of statuses) expect(answer.body.message[0]).toContain(known);
-      }
-    });
+  it('by an unknown status is a 400 that names the known ones', ONLY_SQLITE, async ({ t }) => {
+    const ofTheOther = KINDS.find((other) => other !== row)?.start ?? '';
+    for (const status of ['DONE', start.toLowerCase(), '', ofTheOther]) {
+      const answer = await t.get(`${path}?status=${status}`);
+      expect(rulesOf(answer)).toEqual({ status: 'oneOf' });
+      for (const known of statuses) expect(answer.body.message[0]).toContain(known);
+    }
+  });
 
   it.for(row.filters)('by %s finds exactly that', async (name, { t }) => {
     const values = ['A-1', 'A-10', 'a-1', 'A_1', 'A%1', "A'1", 'Ä 1', 'A-1'];
@@ -160,22 +165,21 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await since(later(updatedAt, 2 * 60 * 60_000).replace('Z', '+02:00'))).toEqual([1]);
   });
 
-  if (ENGINE === 'sqlite')
-    it('by a number, a text or a time that is none is refused', async ({ t }) => {
-      const wrong = ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'];
-      for (const rmaNumber of [...wrong, '1000000000000000'])
-        expect(await rules(t, { rmaNumber })).toEqual({ rmaNumber: 'format' });
-      const { body } = await t.get(`${path}?rmaNumber=2`);
-      expect(body.message).toEqual(['rmaNumber must be an RMA number: #RMA-000123, RMA-000123 or 000123']);
-      for (const wrong of ['x'.repeat(129), 'a\0b', '']) {
-        const query = Object.fromEntries(row.filters.map((name) => [name, wrong]));
-        expect(Object.keys(await rules(t, query)).sort()).toEqual([...row.filters].sort());
-      }
-      const noSuchDay = ['2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z'];
-      const incomplete = ['2026-11-15', '2026-11-15T09:30:00', '1763199000', ''];
-      for (const updatedSince of ['yesterday', ...noSuchDay, ...incomplete])
-        expect(await rules(t, { updatedSince }), updatedSince).toEqual({ updatedSince: 'format' });
-    });
+  it('by a number, a text or a time that is none is refused', ONLY_SQLITE, async ({ t }) => {
+    const wrong = ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'];
+    for (const rmaNumber of [...wrong, '1000000000000000'])
+      expect(await rules(t, { rmaNumber })).toEqual({ rmaNumber: 'format' });
+    const { body } = await t.get(`${path}?rmaNumber=2`);
+    expect(body.message).toEqual(['rmaNumber must be an RMA number: #RMA-000123, RMA-000123 or 000123']);
+    for (const wrong of ['x'.repeat(129), 'a\0b', '']) {
+      const query = Object.fromEntries(row.filters.map((name) => [name, wrong]));
+      expect(Object.keys(await rules(t, query)).sort()).toEqual([...row.filters].sort());
+    }
+    const noSuchDay = ['2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z'];
+    const incomplete = ['2026-11-15', '2026-11-15T09:30:00', '1763199000', ''];
+    for (const updatedSince of ['yesterday', ...noSuchDay, ...incomplete])
+      expect(await rules(t, { updatedSince }), updatedSince).toEqual({ updatedSince: 'format' });
+  });
 
   it('takes all its filters together', async ({ t }) => {
     const { marks } = row;

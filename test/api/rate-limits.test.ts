@@ -1,9 +1,12 @@
+// engines: sqlite, postgres
+
 import { describe, expect, onTestFinished } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
 import { judge } from '../../src/db/rate-windows.ts';
 import { openContext } from '../../src/service/context.ts';
 import { atOnce } from '../support/answers.ts';
 import { bodyOf, endpoints, KINDS, type Kind, makeIds, rowCounts, stopClock } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
 import { randomOf } from '../support/random.ts';
@@ -107,22 +110,20 @@ describe('creations of both kinds together', () => {
     expect(windowOf(next)).toEqual(['60', '54', '59']);
   });
 
-  if (ENGINE === 'sqlite')
-    it('count also when they fail', async ({ t }) => {
-      stopClock();
-      await expectAll(3, 400, () => create(t, { body: {} }));
-      await expectAll(2, 401, () => create(t, { key: null }));
-      expect(await create(t)).toFailWith(429);
-    });
+  it('count also when they fail', ONLY_SQLITE, async ({ t }) => {
+    stopClock();
+    await expectAll(3, 400, () => create(t, { body: {} }));
+    await expectAll(2, 401, () => create(t, { key: null }));
+    expect(await create(t)).toFailWith(429);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('have a count of their own: neither they nor the reads use up the other', async ({ t }) => {
-      stopClock();
-      await useUpReads(t);
-      for (const kind of KINDS) expect(await t.get(`/${kind}`, { ip: IP })).toFailWith(429);
-      await expectAll(5, 201, (i) => createNth(t, i));
-      expect(await create(t)).toFailWith(429);
-    });
+  it('have a count of their own: neither they nor the reads use up the other', ONLY_SQLITE, async ({ t }) => {
+    stopClock();
+    await useUpReads(t);
+    for (const kind of KINDS) expect(await t.get(`/${kind}`, { ip: IP })).toFailWith(429);
+    await expectAll(5, 201, (i) => createNth(t, i));
+    expect(await create(t)).toFailWith(429);
+  });
 });
 
 describe('everything else', () => {
@@ -136,10 +137,10 @@ describe('everything else', () => {
     expect(await read(t)).toHaveStatus(200);
   });
 
-  if (ENGINE === 'sqlite')
-    it('shares one count: actions, reads, the document, unknown addresses and wrong methods', async ({
-      t,
-    }) => {
+  it(
+    'shares one count: actions, reads, the document, unknown addresses and wrong methods',
+    ONLY_SQLITE,
+    async ({ t }) => {
       const ids = await makeIds(t);
       stopClock();
       const others = endpoints(t).filter(({ isCreation, isDryRun }) => !isCreation && !isDryRun);
@@ -157,113 +158,114 @@ describe('everything else', () => {
         expect(windowOf(await ask())).toEqual(['200', String(199 - index), '60']);
       await expectAll(200 - asked.length, 200, () => read(t));
       for (const ask of asked) expect(await ask()).toFailWith(429);
-    });
+    },
+  );
 });
 
-if (ENGINE === 'sqlite')
-  it('the headers are on every answer and count down', async ({ t }) => {
-    const clock = stopClock();
-    expect(windowOf(await create(t))).toEqual(['60', '59', '60']);
-    clock.advance(1500);
-    expect(windowOf(await create(t, { body: {} }))).toEqual(['60', '58', '59']);
-    expect(windowOf(await read(t))).toEqual(['200', '199', '60']);
-    clock.advance(30 * SECOND);
-    expect(windowOf(await read(t, { key: null }))).toEqual(['200', '198', '30']);
-    expect((await read(t)).headers.has('retry-after')).toBe(false);
+it('the headers are on every answer and count down', ONLY_SQLITE, async ({ t }) => {
+  const clock = stopClock();
+  expect(windowOf(await create(t))).toEqual(['60', '59', '60']);
+  clock.advance(1500);
+  expect(windowOf(await create(t, { body: {} }))).toEqual(['60', '58', '59']);
+  expect(windowOf(await read(t))).toEqual(['200', '199', '60']);
+  clock.advance(30 * SECOND);
+  expect(windowOf(await read(t, { key: null }))).toEqual(['200', '198', '30']);
+  expect((await read(t)).headers.has('retry-after')).toBe(false);
+});
+
+describe('the address a request counts for', ONLY_SQLITE, () => {
+  it('turns away before the key is looked at: good and bad keys of all shops alike', async ({ t }) => {
+    const other = await t.addShop();
+    stopClock();
+    await expectAll(200, 401, () => read(t, { key: null }));
+    for (const key of [null, t.client.apiKey, other.client.apiKey])
+      expect(await read(t, { key })).toFailWith(429);
+    expect(await read(t, { ip: '198.51.100.8' })).toHaveStatus(200);
   });
 
-if (ENGINE === 'sqlite')
-  describe('the address a request counts for', () => {
-    it('turns away before the key is looked at: good and bad keys of all shops alike', async ({ t }) => {
-      const other = await t.addShop();
-      stopClock();
-      await expectAll(200, 401, () => read(t, { key: null }));
-      for (const key of [null, t.client.apiKey, other.client.apiKey])
-        expect(await read(t, { key })).toFailWith(429);
-      expect(await read(t, { ip: '198.51.100.8' })).toHaveStatus(200);
-    });
+  interface Case {
+    what: string;
+    proxies?: string;
+    /** What X-Forwarded-For says in the nth request of the same address. */
+    same: (n: number) => string;
+    /** Others that count for the same address, and one that does not. */
+    also?: string[];
+    other?: string;
+  }
+  const CASES: Case[] = [
+    {
+      what: 'the connection when no proxy is trusted, whatever X-Forwarded-For says',
+      proxies: 'off',
+      same: (n) => `203.0.113.${n}`,
+    },
+    {
+      what: 'what the trusted proxy saw, not what its caller wrote before it',
+      same: (n) => `203.0.113.${n}, ${IP}`,
+      also: [IP],
+      other: '203.0.113.1, 198.51.100.8',
+    },
+    {
+      what: 'counted from the right through as many proxies as are trusted',
+      proxies: '2',
+      same: (n) => `203.0.113.${n}, ${IP}, 192.0.2.${n}`,
+      other: '203.0.113.1, 198.51.100.8, 192.0.2.1',
+    },
+    {
+      what: 'taken from a proxy that is trusted by its address',
+      proxies: '127.0.0.0/8',
+      same: () => '198.51.100.1',
+      other: '198.51.100.2',
+    },
+    {
+      what: 'not taken from a proxy whose address is not trusted',
+      proxies: '192.0.2.1',
+      same: () => '198.51.100.1',
+      also: ['198.51.100.2'],
+    },
+    {
+      what: 'the /64 of an IPv6 address',
+      same: (n) => `2001:db8:1:2:${n}::${n}`,
+      also: ['2001:0DB8:0001:0002::9'],
+      other: '2001:db8:1:3::1',
+    },
+    {
+      what: 'the IPv4 address where it is written as IPv6',
+      same: () => `::ffff:${IP}`,
+      also: [IP],
+      other: '::ffff:198.51.100.8',
+    },
+    {
+      what: 'the IPv4 address alone where the proxy wrote a port behind it',
+      proxies: '127.0.0.0/8, 192.0.2.0/24',
+      same: (n) => `${IP}:${1000 + n}, 192.0.2.1:${1000 + n}`,
+      also: [IP],
+    },
+    {
+      what: 'the IPv6 address alone where the proxy wrote a port behind it',
+      proxies: '127.0.0.0/8, 192.0.2.0/24',
+      same: (n) => `[2001:db8:7:7::${1000 + n}]:${1000 + n}, 192.0.2.1:${1000 + n}`,
+      also: ['2001:db8:7:7::1'],
+    },
+    {
+      what: 'the connection where the proxy sent something that is no address',
+      same: (n) => `nonsense-${n}`,
+    },
+  ];
 
-    interface Case {
-      what: string;
-      proxies?: string;
-      /** What X-Forwarded-For says in the nth request of the same address. */
-      same: (n: number) => string;
-      /** Others that count for the same address, and one that does not. */
-      also?: string[];
-      other?: string;
-    }
-    const CASES: Case[] = [
-      {
-        what: 'the connection when no proxy is trusted, whatever X-Forwarded-For says',
-        proxies: 'off',
-        same: (n) => `203.0.113.${n}`,
-      },
-      {
-        what: 'what the trusted proxy saw, not what its caller wrote before it',
-        same: (n) => `203.0.113.${n}, ${IP}`,
-        also: [IP],
-        other: '203.0.113.1, 198.51.100.8',
-      },
-      {
-        what: 'counted from the right through as many proxies as are trusted',
-        proxies: '2',
-        same: (n) => `203.0.113.${n}, ${IP}, 192.0.2.${n}`,
-        other: '203.0.113.1, 198.51.100.8, 192.0.2.1',
-      },
-      {
-        what: 'taken from a proxy that is trusted by its address',
-        proxies: '127.0.0.0/8',
-        same: () => '198.51.100.1',
-        other: '198.51.100.2',
-      },
-      {
-        what: 'not taken from a proxy whose address is not trusted',
-        proxies: '192.0.2.1',
-        same: () => '198.51.100.1',
-        also: ['198.51.100.2'],
-      },
-      {
-        what: 'the /64 of an IPv6 address',
-        same: (n) => `2001:db8:1:2:${n}::${n}`,
-        also: ['2001:0DB8:0001:0002::9'],
-        other: '2001:db8:1:3::1',
-      },
-      {
-        what: 'the IPv4 address where it is written as IPv6',
-        same: () => `::ffff:${IP}`,
-        also: [IP],
-        other: '::ffff:198.51.100.8',
-      },
-      {
-        what: 'the IPv4 address alone where the proxy wrote a port behind it',
-        proxies: '127.0.0.0/8, 192.0.2.0/24',
-        same: (n) => `${IP}:${1000 + n}, 192.0.2.1:${1000 + n}`,
-        also: [IP],
-      },
-      {
-        what: 'the IPv6 address alone where the proxy wrote a port behind it',
-        proxies: '127.0.0.0/8, 192.0.2.0/24',
-        same: (n) => `[2001:db8:7:7::${1000 + n}]:${1000 + n}, 192.0.2.1:${1000 + n}`,
-        also: ['2001:db8:7:7::1'],
-      },
-      {
-        what: 'the connection where the proxy sent something that is no address',
-        same: (n) => `nonsense-${n}`,
-      },
-    ];
-
-    it.each(CASES)('is $what', async ({ proxies = '1', same, also = [], other }) => {
-      const t = await harness({ env: { TRUST_PROXY: proxies } });
-      stopClock();
-      await expectAll(5, 201, (n) => create(t, { ip: same(n) }));
-      for (const ip of [same(9), ...also]) expect(await create(t, { ip })).toFailWith(429);
-      if (other) expect(await create(t, { ip: other })).toHaveStatus(201);
-    });
+  it.each(CASES)('is $what', async ({ proxies = '1', same, also = [], other }) => {
+    const t = await harness({ env: { TRUST_PROXY: proxies } });
+    stopClock();
+    await expectAll(5, 201, (n) => create(t, { ip: same(n) }));
+    for (const ip of [same(9), ...also]) expect(await create(t, { ip })).toFailWith(429);
+    if (other) expect(await create(t, { ip: other })).toHaveStatus(201);
   });
+});
 
 // Each process counts these in its own memory.
-if (ENGINE === 'sqlite')
-  it('what needs no key is taken 3,000 times a minute from one address, beside the API', async ({ t }) => {
+it(
+  'what needs no key is taken 3,000 times a minute from one address, beside the API',
+  ONLY_SQLITE,
+  async ({ t }) => {
     const clock = stopClock();
     const ask = (path: string) => () => t.get(path, { key: null, ip: IP, unchecked: true });
     const files = ['/docs/', '/admin/', '/admin/favicon.svg'];
@@ -284,4 +286,5 @@ if (ENGINE === 'sqlite')
     expect(await t.get('/docs/', { key: null, unchecked: true })).toHaveStatus(200);
     clock.advance(MINUTE);
     expect(await ask('/docs/')()).toHaveStatus(200);
-  });
+  },
+);

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
@@ -8,8 +10,9 @@ import type { Caller } from '../../src/shops/plans.ts';
 import type { AdminCaller } from '../support/admin.ts';
 import { newRepair, newTradeReturn, rulesOf, staffOf, stopClock } from '../support/api.ts';
 import { EMPTY_ITEM, tradeBody } from '../support/bodies.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { expectSound, type Figures } from '../support/receipts.ts';
 
 const it = itWith(sharedHarness());
@@ -144,47 +147,46 @@ describe('receive with lines', () => {
     ]);
   });
 
-  if (ENGINE === 'sqlite')
-    it.for<[what: string, body: object, errors: Record<string, string>]>([
-      [
-        'more than was declared',
-        {
-          lines: [
-            { line: 1, received: 1 },
-            { line: 2, received: 2.5001 },
-          ],
-        },
-        { 'lines.1.received': 'max' },
-      ],
-      [
-        'more accepted than came',
-        { lines: [{ line: 1, received: 2, accepted: 3 }] },
-        { 'lines.0.accepted': 'max' },
-      ],
-      ['a line that is not there', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'max' }],
-      ['a line below 1', { lines: [{ line: 0, received: 0 }] }, { 'lines.0.line': 'min' }],
-      [
-        'a line twice',
-        {
-          lines: [
-            { line: 1, received: 1 },
-            { line: 1, received: 2 },
-          ],
-        },
-        { 'lines.1.line': 'unique' },
-      ],
-      ['less than nothing', { lines: [{ line: 1, received: -1 }] }, { 'lines.0.received': 'min' }],
-      ['five decimals', { lines: [{ line: 2, received: 0.00001 }] }, { 'lines.0.received': 'decimals' }],
-      ['no figure', { lines: [{ line: 1 }] }, { 'lines.0.received': 'required' }],
-      ['no lines', { lines: [] }, { lines: 'minItems' }],
-      ['complete without lines', { complete: true }, { lines: 'required' }],
-      ['not complete without lines', { complete: false, lines: null }, { lines: 'required' }],
-    ])('refuses %s, and changes nothing', async ([, body, errors], { t, staff }) => {
-      const path = await approved(t, staff);
-      const before = await traceOf(t, path);
-      expect(rulesOf(await staff.post(`${path}/receive`, body))).toEqual(errors);
-      expect(await traceOf(t, path)).toEqual(before);
-    });
+  it.for<[what: string, body: object, errors: Record<string, string>]>([
+    [
+      'more than was declared',
+      {
+        lines: [
+          { line: 1, received: 1 },
+          { line: 2, received: 2.5001 },
+        ],
+      },
+      { 'lines.1.received': 'max' },
+    ],
+    [
+      'more accepted than came',
+      { lines: [{ line: 1, received: 2, accepted: 3 }] },
+      { 'lines.0.accepted': 'max' },
+    ],
+    ['a line that is not there', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'max' }],
+    ['a line below 1', { lines: [{ line: 0, received: 0 }] }, { 'lines.0.line': 'min' }],
+    [
+      'a line twice',
+      {
+        lines: [
+          { line: 1, received: 1 },
+          { line: 1, received: 2 },
+        ],
+      },
+      { 'lines.1.line': 'unique' },
+    ],
+    ['less than nothing', { lines: [{ line: 1, received: -1 }] }, { 'lines.0.received': 'min' }],
+    ['five decimals', { lines: [{ line: 2, received: 0.00001 }] }, { 'lines.0.received': 'decimals' }],
+    ['no figure', { lines: [{ line: 1 }] }, { 'lines.0.received': 'required' }],
+    ['no lines', { lines: [] }, { lines: 'minItems' }],
+    ['complete without lines', { complete: true }, { lines: 'required' }],
+    ['not complete without lines', { complete: false, lines: null }, { lines: 'required' }],
+  ])('refuses %s, and changes nothing', ONLY_SQLITE, async ([, body, errors], { t, staff }) => {
+    const path = await approved(t, staff);
+    const before = await traceOf(t, path);
+    expect(rulesOf(await staff.post(`${path}/receive`, body))).toEqual(errors);
+    expect(await traceOf(t, path)).toEqual(before);
+  });
 
   it('names the line and its quantity where too many came', async ({ t, staff }) => {
     const path = await approved(t, staff);

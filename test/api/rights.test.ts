@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { RIGHTS, type Right } from '../../contract/common.ts';
 import { changeClient, createClient, type NewApiClient } from '../../src/api-clients/actions.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
 import { newRma, rulesOf, staffOf, UUID7 } from '../support/api.ts';

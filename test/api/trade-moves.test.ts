@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import {
   chmodSync,
   chownSync,
@@ -22,6 +24,7 @@ import type { BackupSchedule } from '../../src/service/config.ts';
 import { backupFile, emptyOn, everyRow, failing, linesOf } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { doctor } from '../support/doctor.ts';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import {
   type Env,
@@ -84,147 +87,145 @@ const saveState = (env: Env, change: Partial<ScheduleState>) =>
       .execute(),
   );
 
-if (ENGINE === 'sqlite')
-  describe('an encrypted backup', () => {
-    it('is restored with its identity, and with no other', async () => {
-      const { env } = await scheduled();
-      const [own, other] = [await keyPair(), await keyPair()];
-      const file = backupFile();
-      const made = await cliHere(['backup', file, '--recipient', own.recipient], env);
-      expect(made).toMatchObject({ encrypted: true, signed: true });
-      const bytes = readFileSync(file);
-      expect(bytes.subarray(0, 21).toString()).toBe('age-encryption.org/v1');
-      // As a gzip file begins; fewer of these bytes are in some ciphertexts.
-      expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]))).toBe(false);
+describe('an encrypted backup', ONLY_SQLITE, () => {
+  it('is restored with its identity, and with no other', async () => {
+    const { env } = await scheduled();
+    const [own, other] = [await keyPair(), await keyPair()];
+    const file = backupFile();
+    const made = await cliHere(['backup', file, '--recipient', own.recipient], env);
+    expect(made).toMatchObject({ encrypted: true, signed: true });
+    const bytes = readFileSync(file);
+    expect(bytes.subarray(0, 21).toString()).toBe('age-encryption.org/v1');
+    // As a gzip file begins; fewer of these bytes are in some ciphertexts.
+    expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]))).toBe(false);
 
-      const target = await emptyOn(ENGINE);
-      expect(await failing(['restore', file], target)).toMatch(/is encrypted: pass --identity/);
-      expect(await failing(['restore', file, '--identity', other.file], target)).toMatch(/another recipient/);
-      expect(await failing(['restore', file, '--identity', file], target)).toMatch(
-        /not a file of age identities/,
+    const target = await emptyOn(ENGINE);
+    expect(await failing(['restore', file], target)).toMatch(/is encrypted: pass --identity/);
+    expect(await failing(['restore', file, '--identity', other.file], target)).toMatch(/another recipient/);
+    expect(await failing(['restore', file, '--identity', file], target)).toMatch(
+      /not a file of age identities/,
+    );
+    expect(await failing(['restore', file, '--identity', '/missing'], target)).toMatch(/no such file/);
+    for (const damage of ['cut', 'changed'] as const) {
+      const spoilt = Buffer.from(damage === 'cut' ? bytes.subarray(0, -100) : bytes);
+      spoilt.writeUInt8(spoilt.readUInt8(spoilt.length - 50) ^ 1, spoilt.length - 50);
+      writeFileSync(`${file}.${damage}`, spoilt);
+      expect(await failing(['restore', `${file}.${damage}`, '--identity', own.file], target)).toMatch(
+        /damaged/,
       );
-      expect(await failing(['restore', file, '--identity', '/missing'], target)).toMatch(/no such file/);
-      for (const damage of ['cut', 'changed'] as const) {
-        const spoilt = Buffer.from(damage === 'cut' ? bytes.subarray(0, -100) : bytes);
-        spoilt.writeUInt8(spoilt.readUInt8(spoilt.length - 50) ^ 1, spoilt.length - 50);
-        writeFileSync(`${file}.${damage}`, spoilt);
-        expect(await failing(['restore', `${file}.${damage}`, '--identity', own.file], target)).toMatch(
-          /damaged/,
-        );
-      }
-      expect(await cliHere(['restore', file, '--identity', own.file], target)).toMatchObject({
-        verified: true,
-        tables: made.tables,
-      });
-      expect((await everyRow(target))['shops']).toEqual((await everyRow(env))['shops']);
+    }
+    expect(await cliHere(['restore', file, '--identity', own.file], target)).toMatchObject({
+      verified: true,
+      tables: made.tables,
     });
-
-    it('is what BACKUP_RECIPIENT asks for; a wrong one is refused before anything is written', async () => {
-      const { env, folder } = await scheduled();
-      const { recipient, identity } = await keyPair();
-      const file = backupFile();
-      const wrong = `${recipient.slice(0, -1)}${recipient.endsWith('q') ? 'p' : 'q'}`;
-      expect(await failing(['backup', file], { ...env, BACKUP_RECIPIENT: wrong })).toMatch(/a typing error/);
-      expect(existsSync(file)).toBe(false);
-      const { status, stderr } = await run(['serve'], { ...env, PORT: '0', BACKUP_RECIPIENT: wrong });
-      expect(status).toBe(1);
-      expect(stderr).toMatch(/a typing error \(BACKUP_RECIPIENT/);
-      expect(readdirSync(folder)).toEqual([]);
-      expect(await cliHere(['backup', file], { ...env, BACKUP_RECIPIENT: recipient })).toMatchObject({
-        encrypted: true,
-      });
-      for (const name of ['BACKUP_RECIPIENT', '--recipient']) {
-        const args = ['backup', file, '--overwrite', ...(name === '--recipient' ? [name, identity] : [])];
-        const line = await failing(args, name === '--recipient' ? env : { ...env, [name]: identity });
-        expect(line).toMatch(/must be an age recipient/);
-        expect(line).not.toContain(identity);
-      }
-    });
+    expect((await everyRow(target))['shops']).toEqual((await everyRow(env))['shops']);
   });
 
-if (ENGINE === 'sqlite')
-  describe('restore --check', () => {
-    it('restores into a temporary database, and leaves that of the service and the folder as they were', async () => {
-      const { env } = await scheduled();
-      const file = backupFile();
-      const { tables } = await cliHere(['backup', file], env);
-      const before = await everyRow(env);
-      const TMPDIR = temporaryFolder();
-      const result = await run(['restore', file, '--check', '--json'], { ...env, TMPDIR });
-      expect(result).toMatchObject({ status: 0, stderr: '' });
-      expect(result.json).toMatchObject({ verified: true, restored: false, tables });
-      expect((await run(['restore', file, '--check'], { ...env, TMPDIR })).stdout).toMatch(/deleted again/);
-      // What was left by one that was killed, and what a living one or another machine's uses.
-      const [host, pid] = OWN_MARK.split('-');
-      const marks = [`${host}-999999999-0badca`, `${host}-${pid}-0badca`, `0badca-1-0badca`];
-      const folders = marks.map((mark) => join(TMPDIR, `handback-check-${mark}-AbCdEf`));
-      for (const folder of folders) mkdirSync(folder, { mode: 0o700 });
-      // Folders that others may write into, and links, are nothing that a command left.
-      const precious = temporaryFolder();
-      writeFileSync(join(precious, 'precious'), '');
-      const foreign = join(TMPDIR, `handback-check-${marks[0]}-Foreig`);
-      mkdirSync(foreign);
-      chmodSync(foreign, 0o777);
-      symlinkSync(precious, join(TMPDIR, `handback-check-${marks[0]}-Linked`));
-      const others = ['Foreig', 'Linked'].map((end) => join(TMPDIR, `handback-check-${marks[0]}-${end}`));
-      writeFileSync(file, readFileSync(file).subarray(0, -10));
-      expect(await failing(['restore', file, '--check'], { ...env, TMPDIR }, run)).toMatch(/no signature/);
-      expect(
-        readdirSync(TMPDIR)
-          .sort()
-          .map((name) => join(TMPDIR, name)),
-      ).toEqual([...folders.slice(1), ...others].sort());
-      utimesSync(folders[2] as string, 1, 1);
-      await failing(['restore', file, '--check'], { ...env, TMPDIR }, run);
-      expect(
-        readdirSync(TMPDIR)
-          .map((name) => join(TMPDIR, name))
-          .sort(),
-      ).toEqual([folders[1], ...others].sort());
-      expect(readdirSync(precious)).toEqual(['precious']);
-      expect(await everyRow(env)).toEqual(before);
+  it('is what BACKUP_RECIPIENT asks for; a wrong one is refused before anything is written', async () => {
+    const { env, folder } = await scheduled();
+    const { recipient, identity } = await keyPair();
+    const file = backupFile();
+    const wrong = `${recipient.slice(0, -1)}${recipient.endsWith('q') ? 'p' : 'q'}`;
+    expect(await failing(['backup', file], { ...env, BACKUP_RECIPIENT: wrong })).toMatch(/a typing error/);
+    expect(existsSync(file)).toBe(false);
+    const { status, stderr } = await run(['serve'], { ...env, PORT: '0', BACKUP_RECIPIENT: wrong });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/a typing error \(BACKUP_RECIPIENT/);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await cliHere(['backup', file], { ...env, BACKUP_RECIPIENT: recipient })).toMatchObject({
+      encrypted: true,
     });
-
-    it('prints no control character of a file that it does not trust', async () => {
-      const { env } = await scheduled();
-      const title = '\u001b]0;owned\u0007\u001b[2J';
-      const header = {
-        handback: 'backup',
-        format: 1,
-        engine: 'sqlite',
-        madeAt: new Date().toISOString(),
-        keyChecks: [],
-      };
-      const file = join(temporaryFolder(), `evil${title}.backup`);
-      for (const more of [
-        { service: `0.1.0${title}`, migrations: ['9999-future'] },
-        { service: '0.1.0', migrations: [`9999${title}`] },
-      ]) {
-        writeFileSync(file, gzipSync(`${JSON.stringify({ ...header, ...more })}\n`));
-        const line = await failing(['restore', file, '--check', '--unsigned'], env);
-        expect(line).toMatch(/its header cannot be read|a newer release \(0\.1\.0\)/);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys
-        expect(line.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
-      }
-    });
-
-    it('names TMPDIR where it cannot write', async () => {
-      const { env } = await scheduled();
-      const file = backupFile();
-      await cliHere(['backup', file], env);
-      const TMPDIR = temporaryFolder();
-      const full = await run(['restore', file, '--check'], { ...env, TMPDIR }, { shell: fullAfter(100) });
-      expect([full.status, full.stderr]).toEqual([
-        1,
-        expect.stringMatching(/the disk full.*\(TMPDIR\)|disk is full \(TMPDIR\)/),
-      ]);
-      expect(full.stderr).not.toContain('DATA_DIR');
-      const gone = { ...env, TMPDIR: join(TMPDIR, 'gone') };
-      expect(await failing(['restore', file, '--check'], gone, run)).toMatch(
-        /cannot write .*gone \(TMPDIR\): there is no such folder/,
-      );
-    });
+    for (const name of ['BACKUP_RECIPIENT', '--recipient']) {
+      const args = ['backup', file, '--overwrite', ...(name === '--recipient' ? [name, identity] : [])];
+      const line = await failing(args, name === '--recipient' ? env : { ...env, [name]: identity });
+      expect(line).toMatch(/must be an age recipient/);
+      expect(line).not.toContain(identity);
+    }
   });
+});
+
+describe('restore --check', ONLY_SQLITE, () => {
+  it('restores into a temporary database, and leaves that of the service and the folder as they were', async () => {
+    const { env } = await scheduled();
+    const file = backupFile();
+    const { tables } = await cliHere(['backup', file], env);
+    const before = await everyRow(env);
+    const TMPDIR = temporaryFolder();
+    const result = await run(['restore', file, '--check', '--json'], { ...env, TMPDIR });
+    expect(result).toMatchObject({ status: 0, stderr: '' });
+    expect(result.json).toMatchObject({ verified: true, restored: false, tables });
+    expect((await run(['restore', file, '--check'], { ...env, TMPDIR })).stdout).toMatch(/deleted again/);
+    // What was left by one that was killed, and what a living one or another machine's uses.
+    const [host, pid] = OWN_MARK.split('-');
+    const marks = [`${host}-999999999-0badca`, `${host}-${pid}-0badca`, `0badca-1-0badca`];
+    const folders = marks.map((mark) => join(TMPDIR, `handback-check-${mark}-AbCdEf`));
+    for (const folder of folders) mkdirSync(folder, { mode: 0o700 });
+    // Folders that others may write into, and links, are nothing that a command left.
+    const precious = temporaryFolder();
+    writeFileSync(join(precious, 'precious'), '');
+    const foreign = join(TMPDIR, `handback-check-${marks[0]}-Foreig`);
+    mkdirSync(foreign);
+    chmodSync(foreign, 0o777);
+    symlinkSync(precious, join(TMPDIR, `handback-check-${marks[0]}-Linked`));
+    const others = ['Foreig', 'Linked'].map((end) => join(TMPDIR, `handback-check-${marks[0]}-${end}`));
+    writeFileSync(file, readFileSync(file).subarray(0, -10));
+    expect(await failing(['restore', file, '--check'], { ...env, TMPDIR }, run)).toMatch(/no signature/);
+    expect(
+      readdirSync(TMPDIR)
+        .sort()
+        .map((name) => join(TMPDIR, name)),
+    ).toEqual([...folders.slice(1), ...others].sort());
+    utimesSync(folders[2] as string, 1, 1);
+    await failing(['restore', file, '--check'], { ...env, TMPDIR }, run);
+    expect(
+      readdirSync(TMPDIR)
+        .map((name) => join(TMPDIR, name))
+        .sort(),
+    ).toEqual([folders[1], ...others].sort());
+    expect(readdirSync(precious)).toEqual(['precious']);
+    expect(await everyRow(env)).toEqual(before);
+  });
+
+  it('prints no control character of a file that it does not trust', async () => {
+    const { env } = await scheduled();
+    const title = '\u001b]0;owned\u0007\u001b[2J';
+    const header = {
+      handback: 'backup',
+      format: 1,
+      engine: 'sqlite',
+      madeAt: new Date().toISOString(),
+      keyChecks: [],
+    };
+    const file = join(temporaryFolder(), `evil${title}.backup`);
+    for (const more of [
+      { service: `0.1.0${title}`, migrations: ['9999-future'] },
+      { service: '0.1.0', migrations: [`9999${title}`] },
+    ]) {
+      writeFileSync(file, gzipSync(`${JSON.stringify({ ...header, ...more })}\n`));
+      const line = await failing(['restore', file, '--check', '--unsigned'], env);
+      expect(line).toMatch(/its header cannot be read|a newer release \(0\.1\.0\)/);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys
+      expect(line.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+    }
+  });
+
+  it('names TMPDIR where it cannot write', async () => {
+    const { env } = await scheduled();
+    const file = backupFile();
+    await cliHere(['backup', file], env);
+    const TMPDIR = temporaryFolder();
+    const full = await run(['restore', file, '--check'], { ...env, TMPDIR }, { shell: fullAfter(100) });
+    expect([full.status, full.stderr]).toEqual([
+      1,
+      expect.stringMatching(/the disk full.*\(TMPDIR\)|disk is full \(TMPDIR\)/),
+    ]);
+    expect(full.stderr).not.toContain('DATA_DIR');
+    const gone = { ...env, TMPDIR: join(TMPDIR, 'gone') };
+    expect(await failing(['restore', file, '--check'], gone, run)).toMatch(
+      /cannot write .*gone \(TMPDIR\): there is no such folder/,
+    );
+  });
+});
 
 describe('the schedule', () => {
   it('takes what was missed at the next start, once for all processes, and its file can be restored', async () => {
@@ -256,8 +257,10 @@ describe('the schedule', () => {
     expect(await stateIn(other)).toBeNull();
   });
 
-  if (ENGINE === 'sqlite')
-    it('that a process died in is taken at the next start, since the lock proves it, and what was left is deleted', async () => {
+  it(
+    'that a process died in is taken at the next start, since the lock proves it, and what was left is deleted',
+    ONLY_SQLITE,
+    async () => {
       const { env, folder } = await scheduled();
       const server = await startServer(env);
       await until('it is taken', () => isDone(env));
@@ -285,10 +288,13 @@ describe('the schedule', () => {
       const names = readdirSync(folder);
       expect(names).toHaveLength(2 + others.length);
       expect(names).toEqual(expect.arrayContaining([first, ...others]));
-    });
+    },
+  );
 
-  if (ENGINE === 'postgres')
-    it('that a process is killed in leaves no file, and the others take it when its claim has run out', async () => {
+  it(
+    'that a process is killed in leaves no file, and the others take it when its claim has run out',
+    ONLY_POSTGRES,
+    async () => {
       const { env, folder } = await scheduled();
       // A table that cannot be read: the backup stands still in its middle.
       const lock = await lookInto(env)
@@ -314,7 +320,8 @@ describe('the schedule', () => {
       await until('it is taken', () => isDone(env));
       await next.stop();
       expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.backup$/)]);
-    });
+    },
+  );
 
   it('is looked at, not believed: a newest file that is gone, or shorter, is said and counts as none', async () => {
     const { env, folder } = await scheduled();
@@ -352,30 +359,34 @@ describe('the schedule', () => {
     await server.stop();
   });
 
-  if (ENGINE === 'sqlite')
-    it('writes only into a folder of its own user, where no other may write', needsRoot, async () => {
-      const { env, folder } = await scheduled();
-      const refused = async () => {
-        const { status, stderr } = await run(['serve'], { ...env, PORT: '0' });
-        expect((await doctor(env))['backup']).toMatchObject({ state: 'wrong' });
-        return [status, stderr];
-      };
-      for (const mode of [0o777, 0o770, 0o720]) {
-        chmodSync(folder, mode);
-        expect(await refused()).toEqual([
-          1,
-          expect.stringMatching(/backups are not safe in .*chmod 700; BACKUP_DIR/),
-        ]);
-      }
-      chmodSync(folder, 0o755);
-      chownSync(folder, 65_534, 0);
-      expect(await refused()).toEqual([1, expect.stringMatching(/it must belong to user 0/)]);
-      chownSync(folder, 0, 0);
-      expect((await doctor(env))['backup']?.message).toMatch(/there is no backup yet/);
-    });
+  it('writes only into a folder of its own user, where no other may write', {
+    ...ONLY_SQLITE,
+    ...needsRoot,
+  }, async () => {
+    const { env, folder } = await scheduled();
+    const refused = async () => {
+      const { status, stderr } = await run(['serve'], { ...env, PORT: '0' });
+      expect((await doctor(env))['backup']).toMatchObject({ state: 'wrong' });
+      return [status, stderr];
+    };
+    for (const mode of [0o777, 0o770, 0o720]) {
+      chmodSync(folder, mode);
+      expect(await refused()).toEqual([
+        1,
+        expect.stringMatching(/backups are not safe in .*chmod 700; BACKUP_DIR/),
+      ]);
+    }
+    chmodSync(folder, 0o755);
+    chownSync(folder, 65_534, 0);
+    expect(await refused()).toEqual([1, expect.stringMatching(/it must belong to user 0/)]);
+    chownSync(folder, 0, 0);
+    expect((await doctor(env))['backup']?.message).toMatch(/there is no backup yet/);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('has a day for its first backup after a restore, and doctor says what came back', async () => {
+  it(
+    'has a day for its first backup after a restore, and doctor says what came back',
+    ONLY_SQLITE,
+    async () => {
       const { env } = await scheduled();
       const file = backupFile();
       await cliHere(['backup', file], env);
@@ -403,7 +414,8 @@ describe('the schedule', () => {
         .execute();
       const later = await doctor(target);
       expect([later['backup']?.state, later['restore']]).toEqual(['wrong', undefined]);
-    });
+    },
+  );
 
   it('that fails is logged, counted, and a line of doctor; nothing is left', async () => {
     const { env, folder } = await scheduled();
@@ -427,22 +439,21 @@ describe('the schedule', () => {
   });
 
   // Before any database is opened.
-  if (ENGINE === 'sqlite')
-    it.each([
-      [{ BACKUP_DAILY_AT: '02:30' }, /BACKUP_DIR is required/],
-      [{ BACKUP_DIR: '/tmp' }, /BACKUP_DAILY_AT is required/],
-      [{ BACKUP_DAILY_AT: '24:00', BACKUP_DIR: '/tmp' }, /BACKUP_DAILY_AT must be a time of day in UTC/],
-      [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/missing' }, /no such folder \(BACKUP_DIR\)/],
-      [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/dev/null' }, /not a folder \(BACKUP_DIR\)/],
-      [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/tmp', BACKUP_KEEP: '0' }, /BACKUP_KEEP must be/],
-      [{ BACKUP_RECIPIENT: 'age2x' }, /BACKUP_RECIPIENT must be an age recipient/],
-    ])('with %j does not start', async (settings, line) => {
-      const env = await migratedDatabase();
-      const { status, stderr } = await run(['serve'], { ...env, PORT: '0', ...(settings as Env) });
-      expect(status).toBe(1);
-      expect(stderr).toMatch(/^handback: [^\n]+\n$/);
-      expect(stderr).toMatch(line);
-    });
+  it.each([
+    [{ BACKUP_DAILY_AT: '02:30' }, /BACKUP_DIR is required/],
+    [{ BACKUP_DIR: '/tmp' }, /BACKUP_DAILY_AT is required/],
+    [{ BACKUP_DAILY_AT: '24:00', BACKUP_DIR: '/tmp' }, /BACKUP_DAILY_AT must be a time of day in UTC/],
+    [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/missing' }, /no such folder \(BACKUP_DIR\)/],
+    [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/dev/null' }, /not a folder \(BACKUP_DIR\)/],
+    [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/tmp', BACKUP_KEEP: '0' }, /BACKUP_KEEP must be/],
+    [{ BACKUP_RECIPIENT: 'age2x' }, /BACKUP_RECIPIENT must be an age recipient/],
+  ])('with %j does not start', ONLY_SQLITE, async (settings, line) => {
+    const env = await migratedDatabase();
+    const { status, stderr } = await run(['serve'], { ...env, PORT: '0', ...(settings as Env) });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^handback: [^\n]+\n$/);
+    expect(stderr).toMatch(line);
+  });
 });
 
 describe('from day to day', () => {
@@ -492,8 +503,10 @@ describe('from day to day', () => {
     for (const name of real) expect(linesOf(join(folder, name))[0]).toContain('handback');
   });
 
-  if (ENGINE === 'sqlite')
-    it('two installations share a folder, and each keeps its own; a restored one is another', async () => {
+  it(
+    'two installations share a folder, and each keeps its own; a restored one is another',
+    ONLY_SQLITE,
+    async () => {
       const folder = temporaryFolder();
       const [one, other] = await Promise.all([openSchedule(2, folder), openSchedule(2, folder)]);
       for (let day = 0; day < 4; day++) {
@@ -512,19 +525,21 @@ describe('from day to day', () => {
       });
       const facts = await lookInto(target).selectFrom('installation').select('name').execute();
       expect(facts.map(({ name }) => name)).not.toContain('installation-id');
-    });
+    },
+  );
 
-  if (ENGINE === 'sqlite')
-    it('a clock that was a year ahead does not stop the schedule', async () => {
-      const { app, take } = await openSchedule(3);
-      app.clock.advance(365 * DAY);
-      expect(await take()).toBe(1);
-      app.clock.advance(-365 * DAY);
-      expect([await take(), await take()]).toEqual([1, 0]);
-    });
+  it('a clock that was a year ahead does not stop the schedule', ONLY_SQLITE, async () => {
+    const { app, take } = await openSchedule(3);
+    app.clock.advance(365 * DAY);
+    expect(await take()).toBe(1);
+    app.clock.advance(-365 * DAY);
+    expect([await take(), await take()]).toEqual([1, 0]);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('a process whose clock is a little behind leaves alone what another has claimed or taken', async () => {
+  it(
+    'a process whose clock is a little behind leaves alone what another has claimed or taken',
+    ONLY_SQLITE,
+    async () => {
       const { app, folder, schedule, take } = await openSchedule(3);
       const claims = async (behindMs: number) => {
         app.clock.advance(-behindMs);
@@ -536,56 +551,55 @@ describe('from day to day', () => {
       expect([await claims(1), await claims(1.9 * HOUR)]).toEqual([0, 0]);
       app.clock.advance(2.1 * HOUR);
       expect([await take(), await claims(1), await claims(1.9 * HOUR)]).toEqual([1, 0, 0]);
-    });
+    },
+  );
 
-  if (ENGINE === 'sqlite')
-    it.each(['{"due":1,"claimedAt"', 'null', '{"due":"x"}'])(
-      'a stored state that is damaged (%s) is logged once, and a backup is taken',
-      async (value) => {
-        const { app, take } = await openSchedule(3);
-        const { db } = app.ctx;
-        await db.insertInto('installation').values({ name: 'scheduled-backup', value }).execute();
-        expect(await readSchedule(db)).toBeNull();
-        expect([await take(), await take()]).toEqual([1, 0]);
-        expect(await readSchedule(db)).toMatchObject({ error: null, newest: { bytes: expect.any(Number) } });
-        expect(app.logs.filter((line) => line.includes('could not be read'))).toHaveLength(1);
-      },
-    );
-
-  if (ENGINE === 'sqlite')
-    it('one that fails is tried again after two hours, and again, until it works', async () => {
-      const { app, folder, schedule, take } = await openSchedule(3);
-      const gone = { ...schedule, folder: join(folder, 'gone') };
-      await backUpIfDue(app.ctx, gone, NEVER);
-      const [line = ''] = app.logs.filter((each) => each.includes('backup failed'));
-      expect(JSON.parse(line)).toMatchObject({ level: 50, reason: 'BACKUP_DIR is gone' });
-      expect((await app.ctx.metrics.registry.metrics()).includes('handback_backup_failures_total 1')).toBe(
-        true,
-      );
-      app.clock.advance(1.9 * HOUR);
-      expect(await take()).toBe(0);
-      app.clock.advance(0.2 * HOUR);
-      await backUpIfDue(app.ctx, gone, NEVER);
-      app.clock.advance(2.1 * HOUR);
+  it.each(['{"due":1,"claimedAt"', 'null', '{"due":"x"}'])(
+    'a stored state that is damaged (%s) is logged once, and a backup is taken',
+    ONLY_SQLITE,
+    async (value) => {
+      const { app, take } = await openSchedule(3);
+      const { db } = app.ctx;
+      await db.insertInto('installation').values({ name: 'scheduled-backup', value }).execute();
+      expect(await readSchedule(db)).toBeNull();
       expect([await take(), await take()]).toEqual([1, 0]);
-    });
+      expect(await readSchedule(db)).toMatchObject({ error: null, newest: { bytes: expect.any(Number) } });
+      expect(app.logs.filter((line) => line.includes('could not be read'))).toHaveLength(1);
+    },
+  );
 
-  if (ENGINE === 'sqlite')
-    it('one that takes hours keeps its claim while it writes, and its result counts', async () => {
-      const { app, schedule, take } = await openSchedule(3);
-      const slow = {
-        ...app.ctx.clock,
-        now: () => {
-          app.clock.advance(0.2 * HOUR);
-          return app.ctx.clock.now();
-        },
-      };
-      await backUpIfDue({ ...app.ctx, clock: slow }, schedule, NEVER);
-      const { claimedAt = 0, doneAt, newest } = (await readSchedule(app.ctx.db)) ?? {};
-      expect(claimedAt - (newest?.at ?? 0)).toBeGreaterThan(2 * HOUR);
-      expect((doneAt ?? 0) - claimedAt).toBeLessThan(HOUR);
-      expect(await take()).toBe(0);
-    });
+  it('one that fails is tried again after two hours, and again, until it works', ONLY_SQLITE, async () => {
+    const { app, folder, schedule, take } = await openSchedule(3);
+    const gone = { ...schedule, folder: join(folder, 'gone') };
+    await backUpIfDue(app.ctx, gone, NEVER);
+    const [line = ''] = app.logs.filter((each) => each.includes('backup failed'));
+    expect(JSON.parse(line)).toMatchObject({ level: 50, reason: 'BACKUP_DIR is gone' });
+    expect((await app.ctx.metrics.registry.metrics()).includes('handback_backup_failures_total 1')).toBe(
+      true,
+    );
+    app.clock.advance(1.9 * HOUR);
+    expect(await take()).toBe(0);
+    app.clock.advance(0.2 * HOUR);
+    await backUpIfDue(app.ctx, gone, NEVER);
+    app.clock.advance(2.1 * HOUR);
+    expect([await take(), await take()]).toEqual([1, 0]);
+  });
+
+  it('one that takes hours keeps its claim while it writes, and its result counts', ONLY_SQLITE, async () => {
+    const { app, schedule, take } = await openSchedule(3);
+    const slow = {
+      ...app.ctx.clock,
+      now: () => {
+        app.clock.advance(0.2 * HOUR);
+        return app.ctx.clock.now();
+      },
+    };
+    await backUpIfDue({ ...app.ctx, clock: slow }, schedule, NEVER);
+    const { claimedAt = 0, doneAt, newest } = (await readSchedule(app.ctx.db)) ?? {};
+    expect(claimedAt - (newest?.at ?? 0)).toBeGreaterThan(2 * HOUR);
+    expect((doneAt ?? 0) - claimedAt).toBeLessThan(HOUR);
+    expect(await take()).toBe(0);
+  });
 
   it('two that look at the same moment take one, and a stop leaves it to the next', async () => {
     const { app, folder, schedule, take } = await openSchedule(3);

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';

@@ -1,8 +1,11 @@
+// engines: sqlite, postgres
+
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
 import { cliHere as cli } from '../support/commands-here.ts';
-import { ENGINE, harness } from '../support/harness.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
+import { harness } from '../support/harness.ts';
 import { databaseAsText, foundIn } from '../support/private-values.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -56,65 +59,62 @@ describe('a command beside a running server takes effect with the next request',
     expect(seen).toContain(sent?.headers['x-webhook-id']);
   });
 
-  if (ENGINE === 'sqlite')
-    it('for an allowance and a usage cap, which differ', async () => {
-      const server = await harness();
-      const { env } = server;
-      const { shopId, key } = await makeShop(env, { allowance: 1 });
-      const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
-      const create = async () => {
-        const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
-        return body.code ?? status;
-      };
-      expect(await create()).toBe(201);
-      expect(await create()).toBe('LIMIT_EXCEEDED');
-      await update('--allowance', '2');
-      expect(await create()).toBe(201);
-      expect(await create()).toBe('LIMIT_EXCEEDED');
-      await update('--usage-cap', '2');
-      expect(await create()).toBe('USAGE_CAP_EXCEEDED');
-      await update('--usage-cap', 'none');
-      expect(await create()).toBe(201);
-      await update('--allowance', 'none');
-      expect(await create()).toBe(201);
-      const { body } = await server.get('/offline-repairs', { key });
-      expect(body.items.map((repair: { rmaNumber: string }) => repair.rmaNumber)).toEqual([
-        ...['#RMA-000004', '#RMA-000003', '#RMA-000002', '#RMA-000001'],
-      ]);
-    });
+  it('for an allowance and a usage cap, which differ', ONLY_SQLITE, async () => {
+    const server = await harness();
+    const { env } = server;
+    const { shopId, key } = await makeShop(env, { allowance: 1 });
+    const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
+    const create = async () => {
+      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
+      return body.code ?? status;
+    };
+    expect(await create()).toBe(201);
+    expect(await create()).toBe('LIMIT_EXCEEDED');
+    await update('--allowance', '2');
+    expect(await create()).toBe(201);
+    expect(await create()).toBe('LIMIT_EXCEEDED');
+    await update('--usage-cap', '2');
+    expect(await create()).toBe('USAGE_CAP_EXCEEDED');
+    await update('--usage-cap', 'none');
+    expect(await create()).toBe(201);
+    await update('--allowance', 'none');
+    expect(await create()).toBe(201);
+    const { body } = await server.get('/offline-repairs', { key });
+    expect(body.items.map((repair: { rmaNumber: string }) => repair.rmaNumber)).toEqual([
+      ...['#RMA-000004', '#RMA-000003', '#RMA-000002', '#RMA-000001'],
+    ]);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('for what it tells of a client: the last use', async () => {
-      const { env, get } = await harness();
-      const { shopId, key } = await makeShop(env);
-      expect(await get('/offline-repairs', { key })).toHaveStatus(200);
-      // Written behind the answer.
-      const lastUsedAt = await until('the last use is written', async () => {
-        const [client] = await cli(['client', 'list', '--shop', shopId], env);
-        return client.lastUsedAt;
-      });
-      expect(Math.abs(Date.parse(lastUsedAt) - Date.now())).toBeLessThan(60_000);
+  it('for what it tells of a client: the last use', ONLY_SQLITE, async () => {
+    const { env, get } = await harness();
+    const { shopId, key } = await makeShop(env);
+    expect(await get('/offline-repairs', { key })).toHaveStatus(200);
+    // Written behind the answer.
+    const lastUsedAt = await until('the last use is written', async () => {
+      const [client] = await cli(['client', 'list', '--shop', shopId], env);
+      return client.lastUsedAt;
     });
+    expect(Math.abs(Date.parse(lastUsedAt) - Date.now())).toBeLessThan(60_000);
+  });
 });
 
-if (ENGINE === 'sqlite')
-  it('the database holds no key, no webhook secret and no password in clear', async () => {
-    const { env, post } = await harness();
-    const { shopId, clientId, key, webhookSecret } = await makeShop(env);
-    const password = 'correct horse battery staple';
-    const email = 'ada@example.com';
-    const user = ['user', 'create', '--shop', shopId, '--email', email, '--role', 'ADMIN'];
-    await cli(user, env, `${password}\n`);
-    const demo = await cli(['demo'], env);
-    expect(await post('/offline-repairs', repairBody(), { key })).toHaveStatus(201);
-    await cli(['client', 'revoke', clientId], env);
+it('the database holds no key, no webhook secret and no password in clear', ONLY_SQLITE, async () => {
+  const { env, post } = await harness();
+  const { shopId, clientId, key, webhookSecret } = await makeShop(env);
+  const password = 'correct horse battery staple';
+  const email = 'ada@example.com';
+  const user = ['user', 'create', '--shop', shopId, '--email', email, '--role', 'ADMIN'];
+  await cli(user, env, `${password}\n`);
+  const demo = await cli(['demo'], env);
+  expect(await post('/offline-repairs', repairBody(), { key })).toHaveStatus(201);
+  await cli(['client', 'revoke', clientId], env);
 
-    const stored = await databaseAsText(env);
-    expect(stored).toContain(email);
-    const secrets = [key, webhookSecret, password, demo.apiKey, demo.webhookSecret, demo.password];
-    // Neither as it is, nor only without its prefix, nor in another spelling of the same bytes.
-    const bare = secrets.map((secret) => secret.replace(/^(handback_ext_|whsec_)/, ''));
-    const bytes = bare.filter((secret) => /^[0-9a-f]{48}$/.test(secret));
-    const forms = [...secrets, ...bare, ...bytes.map((hex) => Buffer.from(hex, 'hex').toString('base64'))];
-    expect(foundIn(stored, new Map(forms.map((form) => [form, 'a secret'])))).toEqual([]);
-  });
+  const stored = await databaseAsText(env);
+  expect(stored).toContain(email);
+  const secrets = [key, webhookSecret, password, demo.apiKey, demo.webhookSecret, demo.password];
+  // Neither as it is, nor only without its prefix, nor in another spelling of the same bytes.
+  const bare = secrets.map((secret) => secret.replace(/^(handback_ext_|whsec_)/, ''));
+  const bytes = bare.filter((secret) => /^[0-9a-f]{48}$/.test(secret));
+  const forms = [...secrets, ...bare, ...bytes.map((hex) => Buffer.from(hex, 'hex').toString('base64'))];
+  expect(foundIn(stored, new Map(forms.map((form) => [form, 'a secret'])))).toEqual([]);
+});

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest';
 import { secretBox } from '../../src/service/secrets.ts';
 import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

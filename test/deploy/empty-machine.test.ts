@@ -1,3 +1,5 @@
+// engines: postgres
+
 import {
   chmodSync,
   cpSync,

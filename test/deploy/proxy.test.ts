@@ -1,3 +1,5 @@
+// engines: postgres
+
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

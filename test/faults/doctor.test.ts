@@ -1,3 +1,5 @@
+// engines: postgres
+
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,5 @@
+// engines: postgres
+
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ANSWERED_WITHIN_MS, expectWithin } from '../support/faults.ts';

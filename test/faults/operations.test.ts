@@ -1,7 +1,10 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { holdConnections } from '../support/database.ts';
-import { ENGINE, harness } from '../support/harness.ts';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
+import { harness } from '../support/harness.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
@@ -62,83 +65,80 @@ describe('what an operator asks', () => {
 });
 
 // Who gets them is decided without the database.
-if (ENGINE === 'sqlite')
-  describe('figures', () => {
-    it('are given without METRICS_TOKEN to callers on this machine only, as TRUST_PROXY has it', async () => {
-      const env = await migratedDatabase();
-      // Whatever it listens on: a proxy on the same machine must not publish them.
-      for (const HOST of ['127.0.0.1', '0.0.0.0']) {
-        const server = await startServer({ ...env, HOST });
-        for (const options of [
-          {},
-          bearer(''),
-          { ip: '203.0.113.9' },
-          { ip: 'nonsense' },
-          { ip: '127.0.0.1, 10.0.0.1' },
-        ])
-          expect(await server.get('/metrics', options)).toFailWith(404);
-        for (const ip of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '127.0.0.1:5678', '[::1]:443'])
-          expect(await server.get('/metrics', { ip })).toHaveStatus(404);
-        for (const [name, value] of [
-          ['via', '1.1 proxy'],
-          ['forwarded', 'for=127.0.0.1'],
-          ['x-forwarded-for', ''],
-        ] as const)
-          expect(await server.get('/metrics', { ip: null, headers: { [name]: value } })).toHaveStatus(404);
-        expect(await fetch(`${server.url}/metrics`)).toHaveStatus(200);
-        expect((await server.stop()).status).toBe(0);
-      }
-      const trusting = await startServer({ ...env, TRUST_PROXY: 'off' });
-      // nginx's default: it sends its own address of us as Host.
-      const host = '127.0.0.1:3000';
-      expect(await trusting.get('/metrics', { ip: '203.0.113.9', headers: { host } })).toHaveStatus(404);
-      // A web page may give its own name the address of this machine.
-      for (const [host, status] of [
-        ['rebind.evil.example', 404],
-        ['127.0.0.1.evil.example:3000', 404],
-        ['localhost:3000', 200],
-        ['[::1]:3000', 200],
-        ['10.0.0.5', 200],
-      ] as const)
-        expect(await trusting.get('/metrics', { ...ON_LOOPBACK, headers: { host } }), host).toHaveStatus(
-          status,
-        );
-    });
-
-    it.each(['0.0.0.0', '127.0.0.1'])('on %s need METRICS_TOKEN once it is set', async (HOST) => {
-      const server = await startServer(
-        await migratedDatabase({ HOST, METRICS_TOKEN: 'figures-for-prometheus' }),
-      );
+describe('figures', ONLY_SQLITE, () => {
+  it('are given without METRICS_TOKEN to callers on this machine only, as TRUST_PROXY has it', async () => {
+    const env = await migratedDatabase();
+    // Whatever it listens on: a proxy on the same machine must not publish them.
+    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
+      const server = await startServer({ ...env, HOST });
       for (const options of [
         {},
-        bearer('figures'),
-        bearer('figures-for-prometheus-'),
-        { key: 'figures-for-prometheus' },
+        bearer(''),
+        { ip: '203.0.113.9' },
+        { ip: 'nonsense' },
+        { ip: '127.0.0.1, 10.0.0.1' },
       ])
-        expect(await server.get('/metrics', options)).toFailWith(401);
-      const answer = await server.get('/metrics', bearer('figures-for-prometheus'));
-      expect(answer).toHaveStatus(200);
-      expect(answer.body).toContain('handback_http_request_duration_seconds');
-      expect(server.stdout).not.toContain('figures');
-    });
+        expect(await server.get('/metrics', options)).toFailWith(404);
+      for (const ip of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '127.0.0.1:5678', '[::1]:443'])
+        expect(await server.get('/metrics', { ip })).toHaveStatus(404);
+      for (const [name, value] of [
+        ['via', '1.1 proxy'],
+        ['forwarded', 'for=127.0.0.1'],
+        ['x-forwarded-for', ''],
+      ] as const)
+        expect(await server.get('/metrics', { ip: null, headers: { [name]: value } })).toHaveStatus(404);
+      expect(await fetch(`${server.url}/metrics`)).toHaveStatus(200);
+      expect((await server.stop()).status).toBe(0);
+    }
+    const trusting = await startServer({ ...env, TRUST_PROXY: 'off' });
+    // nginx's default: it sends its own address of us as Host.
+    const host = '127.0.0.1:3000';
+    expect(await trusting.get('/metrics', { ip: '203.0.113.9', headers: { host } })).toHaveStatus(404);
+    // A web page may give its own name the address of this machine.
+    for (const [host, status] of [
+      ['rebind.evil.example', 404],
+      ['127.0.0.1.evil.example:3000', 404],
+      ['localhost:3000', 200],
+      ['[::1]:3000', 200],
+      ['10.0.0.5', 200],
+    ] as const)
+      expect(await trusting.get('/metrics', { ...ON_LOOPBACK, headers: { host } }), host).toHaveStatus(
+        status,
+      );
   });
 
-if (ENGINE === 'postgres') {
-  it('a process whose connections are all busy is ready', async () => {
-    const t = await harness({ env: { DATABASE_POOLS: 'admin=1,lists=1,reads=1,webhooks=1' } });
-    const { db, lists, reads, webhooks, background } = t.ctx;
-    const release = await holdConnections(db, lists, reads, webhooks, background);
-    expect(await t.get('/readyz', { key: null, unchecked: true })).toHaveStatus(200);
-    await release();
+  it.each(['0.0.0.0', '127.0.0.1'])('on %s need METRICS_TOKEN once it is set', async (HOST) => {
+    const server = await startServer(
+      await migratedDatabase({ HOST, METRICS_TOKEN: 'figures-for-prometheus' }),
+    );
+    for (const options of [
+      {},
+      bearer('figures'),
+      bearer('figures-for-prometheus-'),
+      { key: 'figures-for-prometheus' },
+    ])
+      expect(await server.get('/metrics', options)).toFailWith(401);
+    const answer = await server.get('/metrics', bearer('figures-for-prometheus'));
+    expect(answer).toHaveStatus(200);
+    expect(answer.body).toContain('handback_http_request_duration_seconds');
+    expect(server.stdout).not.toContain('figures');
   });
+});
 
-  it('a worker process answers the operator only', async () => {
-    const { server } = await startShop({ env: { ROLE: 'worker' } });
-    for (const path of ['/healthz', '/readyz', '/metrics'])
-      expect(await server.get(path, ON_LOOPBACK)).toHaveStatus(200);
-    for (const path of ['/offline-repairs', `${BASE_PATH}/openapi.json`, '/docs', '/admin'])
-      expect(await server.get(path)).toFailWith(404);
-    expect(await server.create()).toHaveStatus(404);
-    expect((await server.stop()).status).toBe(0);
-  });
-}
+it('a process whose connections are all busy is ready', ONLY_POSTGRES, async () => {
+  const t = await harness({ env: { DATABASE_POOLS: 'admin=1,lists=1,reads=1,webhooks=1' } });
+  const { db, lists, reads, webhooks, background } = t.ctx;
+  const release = await holdConnections(db, lists, reads, webhooks, background);
+  expect(await t.get('/readyz', { key: null, unchecked: true })).toHaveStatus(200);
+  await release();
+});
+
+it('a worker process answers the operator only', ONLY_POSTGRES, async () => {
+  const { server } = await startShop({ env: { ROLE: 'worker' } });
+  for (const path of ['/healthz', '/readyz', '/metrics'])
+    expect(await server.get(path, ON_LOOPBACK)).toHaveStatus(200);
+  for (const path of ['/offline-repairs', `${BASE_PATH}/openapi.json`, '/docs', '/admin'])
+    expect(await server.get(path)).toFailWith(404);
+  expect(await server.create()).toHaveStatus(404);
+  expect((await server.stop()).status).toBe(0);
+});

@@ -1,3 +1,5 @@
+// engines: postgres
+
 import { describe, expect, it } from 'vitest';
 import { expectWithin } from '../support/faults.ts';
 import { onServer } from '../support/postgres-databases.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -5,8 +7,8 @@ import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { atOnce } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { effort, expectWithin, refusal } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
   cli,
@@ -83,113 +85,106 @@ it('the service does not start on a port that is taken', async () => {
   expect(line).toMatch(new RegExp(`${port}.*PORT|PORT.*${port}`));
 });
 
-if (ENGINE === 'sqlite')
-  it('a start that fails when the service listens already ends the process', async () => {
-    const env = await migratedDatabase();
-    await sql`create trigger no_link before insert on installation when new.name = 'set-up'
+it('a start that fails when the service listens already ends the process', ONLY_SQLITE, async () => {
+  const env = await migratedDatabase();
+  await sql`create trigger no_link before insert on installation when new.name = 'set-up'
       begin select raise(abort, 'no link today'); end`.execute(lookInto(env));
-    expect(refusal(await run(['serve'], { ...env, PORT: '0' }))).toContain('no link today');
+  expect(refusal(await run(['serve'], { ...env, PORT: '0' }))).toContain('no link today');
+});
+
+describe('a data folder that cannot be used stops the start', ONLY_SQLITE, () => {
+  const NOBODY = { uid: 65_534 };
+  const isRoot = process.getuid?.() === 0;
+  const startIn = async (folder: string, options = {}): Promise<string> => {
+    const line = refusal(await run(['serve'], { PORT: '0', DATA_DIR: folder }, options));
+    expect(line).toContain('DATA_DIR');
+    return line;
+  };
+
+  it('where it is a file, or lies under one', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    for (const folder of [file, join(file, 'data')]) expect(await startIn(folder)).toContain(folder);
   });
 
-if (ENGINE === 'sqlite')
-  describe('a data folder that cannot be used stops the start', () => {
-    const NOBODY = { uid: 65_534 };
-    const isRoot = process.getuid?.() === 0;
-    const startIn = async (folder: string, options = {}): Promise<string> => {
-      const line = refusal(await run(['serve'], { PORT: '0', DATA_DIR: folder }, options));
-      expect(line).toContain('DATA_DIR');
-      return line;
-    };
-
-    it('where it is a file, or lies under one', async () => {
-      const file = join(temporaryFolder(), 'file');
-      writeFileSync(file, '');
-      for (const folder of [file, join(file, 'data')]) expect(await startIn(folder)).toContain(folder);
-    });
-
-    it('where this user may not write', async () => {
-      // A folder of another user: root's for the user nobody, and the system's own for all others.
-      const folder = isRoot ? join(temporaryFolder(), 'data') : '/handback-test';
-      if (isRoot) {
-        chmodSync(join(folder, '..'), 0o755);
-        mkdirSync(folder, { mode: 0o755 });
-      }
-      expect(await startIn(folder, isRoot ? NOBODY : {})).toMatch(/permission|read-only/);
-    });
-
-    it("where a file in it is another user's, and says whose", async (context) => {
-      if (!isRoot) context.skip('only root can make files of two users');
-      const folder = temporaryFolder();
-      await cli(['migrate'], { DATA_DIR: folder });
-      chownSync(folder, NOBODY.uid, NOBODY.uid);
-      expect(await startIn(folder, NOBODY)).toContain(
-        `${join(folder, 'handback.sqlite')}: permission denied; it belongs to user 0, and this is user 65534 (DATA_DIR)`,
-      );
-    });
-
-    it('where the database file is something else', async () => {
-      const folder = temporaryFolder();
-      writeFileSync(join(folder, 'handback.sqlite'), 'not a database, whatever its name says. '.repeat(50));
-      await startIn(folder);
-    });
-
-    // How far a first start comes before the disk is full decides which write fails.
-    it.each([1, 64, 200])('where the disk is full after %i blocks', async (blocks) => {
-      const env = { DATA_DIR: temporaryFolder() };
-      const result = await run(['migrate', '--json'], env, { shell: fullAfter(blocks) });
-      if (result.status === 0) return;
-      expect(refusal(result)).toMatch(/disk.*DATA_DIR|DATA_DIR.*disk/);
-      // Room again, and it starts as if nothing had been.
-      expect(await cli(['migrate'], env)).toEqual({ migrated: true });
-    });
+  it('where this user may not write', async () => {
+    // A folder of another user: root's for the user nobody, and the system's own for all others.
+    const folder = isRoot ? join(temporaryFolder(), 'data') : '/handback-test';
+    if (isRoot) {
+      chmodSync(join(folder, '..'), 0o755);
+      mkdirSync(folder, { mode: 0o755 });
+    }
+    expect(await startIn(folder, isRoot ? NOBODY : {})).toMatch(/permission|read-only/);
   });
 
-if (ENGINE === 'postgres') {
-  it('a start waits for a database that does not answer yet, and says so', async () => {
-    const env = await migratedDatabase();
-    const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
-    proxy.hold();
-    const through = { ...env, DATABASE_URL: proxy.url, DATABASE_WAIT_SECONDS: '600' };
-    const { out } = launch(['serve'], { ...through, PORT: '0' });
-    await until('it waits', () => /"msg":"waiting for the database"/.test(out.stdout));
-    proxy.release();
-    await until('it is ready', () => /"msg":"ready"/.test(out.stdout));
-    expect(out.stdout.match(/waiting for the database/g)).toHaveLength(1);
+  it("where a file in it is another user's, and says whose", async (context) => {
+    if (!isRoot) context.skip('only root can make files of two users');
+    const folder = temporaryFolder();
+    await cli(['migrate'], { DATA_DIR: folder });
+    chownSync(folder, NOBODY.uid, NOBODY.uid);
+    expect(await startIn(folder, NOBODY)).toContain(
+      `${join(folder, 'handback.sqlite')}: permission denied; it belongs to user 0, and this is user 65534 (DATA_DIR)`,
+    );
   });
 
-  describe('a database that cannot be reached stops the start', () => {
-    const PASSWORD = 'hunter2-hunter2';
-    const start = (DATABASE_URL: string, DATABASE_WAIT_SECONDS = '0') =>
-      run(['serve'], { PORT: '0', DATABASE_URL, SECRET_KEY, DATABASE_WAIT_SECONDS });
-
-    it('after it has waited for DATABASE_WAIT_SECONDS', async () => {
-      const { ms, value } = await timed(() => start('postgres://user@127.0.0.1:1/x', '2'));
-      expect(value).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/^handback: [^\n]+DATABASE_URL[^\n]+\n$/),
-      });
-      expect(value.stdout).toMatch(/waiting for the database/);
-      expect(ms).toBeGreaterThan(2_000);
-    });
-
-    const at = (port: number) => `postgres://user:${PASSWORD}@127.0.0.1:${port}/x`;
-    const silent = () => createServer((socket) => socket.on('error', () => {}).resume());
-    const webServer = () =>
-      createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400\r\n\r\n'));
-    it.each<[what: string, url: () => string | Promise<string>]>([
-      ['nothing listens', async () => at(await freePort())],
-      ['a server never answers', async () => at(await listening(silent()))],
-      ['a server speaks another protocol', async () => at(await listening(webServer()))],
-      ['there is no such database', () => inject('postgresUrl').replace(/\/postgres$/, '/no_such_database')],
-      [
-        'there is no such user',
-        () => inject('postgresUrl').replace('postgres@', `no_such_user:${PASSWORD}@`),
-      ],
-    ])('where %s', async (_what, url) => {
-      const address = await url();
-      const { value, ms } = await timed(() => start(address));
-      expect(refusal(value)).toMatch(/DATABASE_URL(?!.*hunter2)/);
-      expectWithin(ms, 10_000);
-    });
+  it('where the database file is something else', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'handback.sqlite'), 'not a database, whatever its name says. '.repeat(50));
+    await startIn(folder);
   });
-}
+
+  // How far a first start comes before the disk is full decides which write fails.
+  it.each([1, 64, 200])('where the disk is full after %i blocks', async (blocks) => {
+    const env = { DATA_DIR: temporaryFolder() };
+    const result = await run(['migrate', '--json'], env, { shell: fullAfter(blocks) });
+    if (result.status === 0) return;
+    expect(refusal(result)).toMatch(/disk.*DATA_DIR|DATA_DIR.*disk/);
+    // Room again, and it starts as if nothing had been.
+    expect(await cli(['migrate'], env)).toEqual({ migrated: true });
+  });
+});
+
+it('a start waits for a database that does not answer yet, and says so', ONLY_POSTGRES, async () => {
+  const env = await migratedDatabase();
+  const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
+  proxy.hold();
+  const through = { ...env, DATABASE_URL: proxy.url, DATABASE_WAIT_SECONDS: '600' };
+  const { out } = launch(['serve'], { ...through, PORT: '0' });
+  await until('it waits', () => /"msg":"waiting for the database"/.test(out.stdout));
+  proxy.release();
+  await until('it is ready', () => /"msg":"ready"/.test(out.stdout));
+  expect(out.stdout.match(/waiting for the database/g)).toHaveLength(1);
+});
+
+describe('a database that cannot be reached stops the start', ONLY_POSTGRES, () => {
+  const PASSWORD = 'hunter2-hunter2';
+  const start = (DATABASE_URL: string, DATABASE_WAIT_SECONDS = '0') =>
+    run(['serve'], { PORT: '0', DATABASE_URL, SECRET_KEY, DATABASE_WAIT_SECONDS });
+
+  it('after it has waited for DATABASE_WAIT_SECONDS', async () => {
+    const { ms, value } = await timed(() => start('postgres://user@127.0.0.1:1/x', '2'));
+    expect(value).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^handback: [^\n]+DATABASE_URL[^\n]+\n$/),
+    });
+    expect(value.stdout).toMatch(/waiting for the database/);
+    expect(ms).toBeGreaterThan(2_000);
+  });
+
+  const at = (port: number) => `postgres://user:${PASSWORD}@127.0.0.1:${port}/x`;
+  const silent = () => createServer((socket) => socket.on('error', () => {}).resume());
+  const webServer = () =>
+    createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400\r\n\r\n'));
+  it.each<[what: string, url: () => string | Promise<string>]>([
+    ['nothing listens', async () => at(await freePort())],
+    ['a server never answers', async () => at(await listening(silent()))],
+    ['a server speaks another protocol', async () => at(await listening(webServer()))],
+    ['there is no such database', () => inject('postgresUrl').replace(/\/postgres$/, '/no_such_database')],
+    ['there is no such user', () => inject('postgresUrl').replace('postgres@', `no_such_user:${PASSWORD}@`)],
+  ])('where %s', async (_what, url) => {
+    const address = await url();
+    const { value, ms } = await timed(() => start(address));
+    expect(refusal(value)).toMatch(/DATABASE_URL(?!.*hunter2)/);
+    expectWithin(ms, 10_000);
+  });
+});

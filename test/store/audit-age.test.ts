@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import { auditRow, OPERATOR } from '../../src/audit/store.ts';
 import { monthsBefore } from '../../src/lib/time.ts';

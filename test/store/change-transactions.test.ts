@@ -1,8 +1,10 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Database, Insertion } from '../../src/db/database.ts';
 import { openEngine } from '../support/database.ts';
-import { ENGINE } from '../support/harness.ts';
+import { ONLY_POSTGRES } from '../support/engines.ts';
 
 const it = test.extend('database', () => openEngine());
 
@@ -64,30 +66,28 @@ describe('pipelined transactions', () => {
     expect(after).toEqual([{ name: 'Shop', ...set }]);
   });
 
-  if (ENGINE === 'postgres') {
-    it('go on with another connection when theirs breaks', async ({ database }) => {
-      const { pipelined } = database.changeTransactions;
-      const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`.compile(database.db);
-      const pid = () => pipelined([backend], ([rows]) => ({ writes: [], result: rows }));
-      const [first] = (await pid()) as { pid: number }[];
-      const killed = sql`select pg_terminate_backend(${first?.pid})`.compile(database.db);
-      await expect(pipelined([killed], () => ({ writes: [noting('lost')], result: null }))).rejects.toThrow();
-      expect(await pid()).not.toEqual([first]);
-      expect(await noted(database)).toEqual([]);
-    });
+  it('go on with another connection when theirs breaks', ONLY_POSTGRES, async ({ database }) => {
+    const { pipelined } = database.changeTransactions;
+    const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`.compile(database.db);
+    const pid = () => pipelined([backend], ([rows]) => ({ writes: [], result: rows }));
+    const [first] = (await pid()) as { pid: number }[];
+    const killed = sql`select pg_terminate_backend(${first?.pid})`.compile(database.db);
+    await expect(pipelined([killed], () => ({ writes: [noting('lost')], result: null }))).rejects.toThrow();
+    expect(await pid()).not.toEqual([first]);
+    expect(await noted(database)).toEqual([]);
+  });
 
-    it('run their reads in order: a lock is held before the next read', async ({ database }) => {
-      const { db, changeTransactions } = database;
-      await sql`insert into installation (name, value) values ('lock', 'y')`.execute(db);
-      const { reading } = await db.transaction().execute(async (trx) => {
-        await sql`update installation set value = 'z' where name = 'lock'`.execute(trx);
-        const locking = sql`select value from installation where name = 'lock' for update`.compile(db);
-        const reads = [locking, counting(database)];
-        const started = changeTransactions.waiting(reads, (answers) => ({ writes: [], result: answers }));
-        await sql`insert into installation (name, value) values ('late', 'x')`.execute(trx);
-        return { reading: started };
-      });
-      expect(await reading).toEqual([[{ value: 'z' }], [{ n: 1 }]]);
+  it('run their reads in order: a lock is held before the next read', ONLY_POSTGRES, async ({ database }) => {
+    const { db, changeTransactions } = database;
+    await sql`insert into installation (name, value) values ('lock', 'y')`.execute(db);
+    const { reading } = await db.transaction().execute(async (trx) => {
+      await sql`update installation set value = 'z' where name = 'lock'`.execute(trx);
+      const locking = sql`select value from installation where name = 'lock' for update`.compile(db);
+      const reads = [locking, counting(database)];
+      const started = changeTransactions.waiting(reads, (answers) => ({ writes: [], result: answers }));
+      await sql`insert into installation (name, value) values ('late', 'x')`.execute(trx);
+      return { reading: started };
     });
-  }
+    expect(await reading).toEqual([[{ value: 'z' }], [{ n: 1 }]]);
+  });
 });

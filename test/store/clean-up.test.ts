@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, vi } from 'vitest';
@@ -7,6 +9,7 @@ import { startJanitor, sweep } from '../../src/service/janitor.ts';
 import { repeatedly } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
@@ -142,15 +145,14 @@ it('the clean-up gives the planner statistics of a table that grew, once', async
   expect(t.logs.filter((line) => line.includes('failed'))).toEqual([]);
 });
 
-if (ENGINE === 'sqlite')
-  it('every connection plans by the new statistics', async ({ t }) => {
-    await fill(t);
-    const explain = sql<{ detail: string }>`explain query plan
+it('every connection plans by the new statistics', ONLY_SQLITE, async ({ t }) => {
+  await fill(t);
+  const explain = sql<{ detail: string }>`explain query plan
       select id from offline_repairs where shop_id = 'a' and order_number = 'b' and store_id = 'c'`;
-    const planOn = async (db: Context['db']): Promise<string> =>
-      (await explain.execute(db)).rows.map(({ detail }) => detail).join();
-    const plans = () => Promise.all([t.ctx.reads, t.ctx.scans].map(planOn));
-    expect(await plans()).toEqual(Array(2).fill(expect.stringContaining('offline_repairs_store')));
-    await sweep(t.ctx);
-    expect(await plans()).toEqual(Array(2).fill(expect.stringContaining('offline_repairs_order')));
-  });
+  const planOn = async (db: Context['db']): Promise<string> =>
+    (await explain.execute(db)).rows.map(({ detail }) => detail).join();
+  const plans = () => Promise.all([t.ctx.reads, t.ctx.scans].map(planOn));
+  expect(await plans()).toEqual(Array(2).fill(expect.stringContaining('offline_repairs_store')));
+  await sweep(t.ctx);
+  expect(await plans()).toEqual(Array(2).fill(expect.stringContaining('offline_repairs_order')));
+});

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -11,6 +13,7 @@ import {
 import { newId } from '../../src/lib/ids.ts';
 import { addMigration, openOn } from '../support/database.ts';
 import { doctor } from '../support/doctor.ts';
+import { ONLY_POSTGRES } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import {
@@ -23,40 +26,39 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 
-if (ENGINE === 'postgres')
-  describe('the search index', () => {
-    const hasIndex = async (env: Env) => {
-      const indexes = sql`select 1 from pg_indexes where indexname = 'offline_repairs_search'`;
-      return (await indexes.execute(openOn(env).db)).rows.length > 0;
-    };
+describe('the search index', ONLY_POSTGRES, () => {
+  const hasIndex = async (env: Env) => {
+    const indexes = sql`select 1 from pg_indexes where indexname = 'offline_repairs_search'`;
+    return (await indexes.execute(openOn(env).db)).rows.length > 0;
+  };
 
-    it('is skipped, with a notice, where the user may not create the extension', async () => {
-      const env = await emptyDatabase();
-      const role = `limited_${randomBytes(6).toString('hex')}`;
-      const own = env['DATABASE_URL'] as string;
-      const url = new URL(own);
-      const name = url.pathname.slice(1);
-      await onServer(inject('postgresUrl'), `create role ${role} login`);
-      onTestFinished(() => onServer(own, `drop owned by ${role}; drop role ${role}`));
-      const revoke = `revoke create on database ${name} from public`;
-      await onServer(own, `${revoke}; grant create on schema public to ${role}`);
-      url.username = role;
-      const notices: string[] = [];
-      await openOn({ ...env, DATABASE_URL: url.href }).migrate((message) => notices.push(message));
-      expect(notices).toEqual([expect.stringMatching(/pg_trgm.*42501.*searches/)]);
-      expect(await hasIndex(env)).toBe(false);
-    });
-
-    it('fails the migration where anything else is wrong', async () => {
-      const env = await emptyDatabase();
-      const database = openOn(env);
-      await sql`create table trade_returns_search (x int)`.execute(database.db);
-      await expect(database.migrate()).rejects.toMatchObject({ code: '42P07' });
-      await sql`drop table trade_returns_search`.execute(database.db);
-      await database.migrate();
-      expect(await hasIndex(env)).toBe(true);
-    });
+  it('is skipped, with a notice, where the user may not create the extension', async () => {
+    const env = await emptyDatabase();
+    const role = `limited_${randomBytes(6).toString('hex')}`;
+    const own = env['DATABASE_URL'] as string;
+    const url = new URL(own);
+    const name = url.pathname.slice(1);
+    await onServer(inject('postgresUrl'), `create role ${role} login`);
+    onTestFinished(() => onServer(own, `drop owned by ${role}; drop role ${role}`));
+    const revoke = `revoke create on database ${name} from public`;
+    await onServer(own, `${revoke}; grant create on schema public to ${role}`);
+    url.username = role;
+    const notices: string[] = [];
+    await openOn({ ...env, DATABASE_URL: url.href }).migrate((message) => notices.push(message));
+    expect(notices).toEqual([expect.stringMatching(/pg_trgm.*42501.*searches/)]);
+    expect(await hasIndex(env)).toBe(false);
   });
+
+  it('fails the migration where anything else is wrong', async () => {
+    const env = await emptyDatabase();
+    const database = openOn(env);
+    await sql`create table trade_returns_search (x int)`.execute(database.db);
+    await expect(database.migrate()).rejects.toMatchObject({ code: '42P07' });
+    await sql`drop table trade_returns_search`.execute(database.db);
+    await database.migrate();
+    expect(await hasIndex(env)).toBe(true);
+  });
+});
 
 const addColour: SchemaChange = async (db) => {
   await sql`alter table shops add column colour text`.execute(db);

@@ -1,3 +1,5 @@
+// engines: postgres
+
 import { type RawBuilder, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database, Db } from '../../src/db/database.ts';

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 
 // What a run prints after the usual: what was skipped and why, a line for each failed test, and a closing line. The last two also go to
@@ -20,11 +21,10 @@ const skipReasonOf = (test: TestCase): string => {
 const LINES = 3;
 const LONGEST_LINE = 300;
 
-/** The first lines of a message: they name the request and its error, or the seed and the counterexample of a property. */
+/** A message without what follows its first empty line: the request and its error, or the seed and the counterexample of a property. */
 const headOf = (message: string): string =>
-  message
+  stripVTControlCharacters(message.split(/\n\s*\n/)[0] ?? '')
     .split('\n')
-    .filter((line) => line.trim() !== '')
     .slice(0, LINES)
     .map((line) => line.slice(0, LONGEST_LINE))
     .join(' | ');
@@ -55,7 +55,12 @@ export class ClosingReporter implements Reporter {
     const counts = [passed.length, failed.length, [...skipped.values()].flat().length];
     const closing = `${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped`;
     const print = (lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-    print([...skipped].map(([reason, tests]) => `skipped ${tests.length}: ${reason}`));
+    for (const [reason, tests] of skipped)
+      print([
+        reason.endsWith('not installed')
+          ? styleText(['yellow', 'bold'], `NOT TESTED: ${tests.length} tests, ${reason}`)
+          : `skipped ${tests.length}: ${reason}`,
+      ]);
     print(failed.slice(0, SHOWN_FAILURES));
     if (failed.length > SHOWN_FAILURES) print([`and ${failed.length - SHOWN_FAILURES} more failures`]);
     print([closing]);

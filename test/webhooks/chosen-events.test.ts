@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { ALL_TYPES } from '../../contract/event-feed.ts';
@@ -8,8 +10,9 @@ import { bodyOf } from '../../src/events/event.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { deliveryOf } from '../../src/webhooks/outbox.ts';
 import { newRepair, newTradeReturn, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { moveThrough } from '../support/trade-moves.ts';
@@ -68,19 +71,18 @@ describe('events that a client chose', () => {
     expect(await toldTo(t)).toEqual([[instead.id, 'trade_return.resolved']]);
   });
 
-  if (ENGINE === 'sqlite')
-    it('do not keep a test event back', async () => {
-      const { webhookHarness } = await import('../support/webhooks.ts');
-      const { newPerson } = await import('../support/admin.ts');
-      const t = await webhookHarness();
-      const receiver = await startReceiver();
-      const client = await t.addReceiver(receiver.url);
-      await changeClient(t.ctx, OPERATOR, client.id, { events: ['offline_repair.closed'] });
-      const admin = await newPerson(t);
-      expect(await admin.post(`/clients/${client.id}/test-event`)).toHaveStatus(201);
-      const [got] = await receiver.got(1);
-      expect(got?.body.event).toBe('webhook.test');
-    });
+  it('do not keep a test event back', ONLY_SQLITE, async () => {
+    const { webhookHarness } = await import('../support/webhooks.ts');
+    const { newPerson } = await import('../support/admin.ts');
+    const t = await webhookHarness();
+    const receiver = await startReceiver();
+    const client = await t.addReceiver(receiver.url);
+    await changeClient(t.ctx, OPERATOR, client.id, { events: ['offline_repair.closed'] });
+    const admin = await newPerson(t);
+    expect(await admin.post(`/clients/${client.id}/test-event`)).toHaveStatus(201);
+    const [got] = await receiver.got(1);
+    expect(got?.body.event).toBe('webhook.test');
+  });
 
   it('are the nine of the specification by default, also when a release brings more', ({ t }) => {
     const receivesWith = (events: string | null, event: WebhookEventName) =>
@@ -159,18 +161,17 @@ describe('the feed', () => {
       expect((await read(t, query)).cursor).toBe(all.cursor);
   });
 
-  if (ENGINE === 'sqlite')
-    it('refuses types that it does not know', async ({ t }) => {
-      for (const types of [
-        '',
-        'nothing',
-        'offline_repair.closed,',
-        'all,offline_repair.closed',
-        'webhook.test',
-      ])
-        expect(rulesOf(await t.get(`/events?types=${types}`))).toEqual({ types: 'oneOf' });
-      expect(rulesOf(await t.get('/events?types=all&types=all'))).toEqual({ types: 'repeated' });
-    });
+  it('refuses types that it does not know', ONLY_SQLITE, async ({ t }) => {
+    for (const types of [
+      '',
+      'nothing',
+      'offline_repair.closed,',
+      'all,offline_repair.closed',
+      'webhook.test',
+    ])
+      expect(rulesOf(await t.get(`/events?types=${types}`))).toEqual({ types: 'oneOf' });
+    expect(rulesOf(await t.get('/events?types=all&types=all'))).toEqual({ types: 'repeated' });
+  });
 
   it('refuses a cursor far ahead of its newest event', async ({ t }) => {
     await newRepair(t);

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect } from 'vitest';
 import type { Context } from '../../src/service/context.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';

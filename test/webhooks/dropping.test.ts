@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { changeClient, type NewApiClient, revokeClient } from '../../src/api-clients/actions.ts';
@@ -6,6 +8,7 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { GIVE_UP_AFTER_MS } from '../../src/webhooks/policy.ts';
 import { newPerson } from '../support/admin.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE } from '../support/harness.ts';
 import { rawServer } from '../support/raw-server.ts';
@@ -103,34 +106,35 @@ describe('what has waited for a day', () => {
 const droppedLines = (t: WebhookHarness) =>
   t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'webhook dropped');
 
-if (ENGINE === 'sqlite')
-  it.each([
-    ['sealed with another key', Buffer.alloc(64, 7).toString('base64')],
-    ['cut short', 'AAAA'],
-    ['empty', ''],
-  ])('a webhook secret that is %s fails its own deliveries alone', async (_how, sealed) => {
-    const [healthy, other] = [await startReceiver(), await startReceiver()];
-    const t = await webhookHarness({ sending: false });
-    const broken = await t.addReceiver(other.url);
-    const sound = await t.addReceiver(healthy.url);
-    await sql`update api_clients set webhook_secret = ${sealed} where id = ${broken.id}`.execute(t.ctx.db);
-    for (let i = 0; i < 3; i++) await t.create(broken);
-    await t.create(sound);
-    const stop = await t.startSending();
-    await healthy.got(1);
-    await t.drained();
-    const rows = (await t.deliveries()).filter(({ client_id }) => client_id === broken.id);
-    expect(rows).toMatchObject(
-      Array(3).fill({ status: 'DROPPED', attempts: 0, reason: 'the webhook secret cannot be opened' }),
-    );
-    expect(other.received).toEqual([]);
-    expect(droppedLines(t)).toHaveLength(3);
-    expect(t.logs.join('')).not.toContain(broken.webhookSecret);
-    await stop();
-  });
+it.each([
+  ['sealed with another key', Buffer.alloc(64, 7).toString('base64')],
+  ['cut short', 'AAAA'],
+  ['empty', ''],
+])('a webhook secret that is %s fails its own deliveries alone', ONLY_SQLITE, async (_how, sealed) => {
+  const [healthy, other] = [await startReceiver(), await startReceiver()];
+  const t = await webhookHarness({ sending: false });
+  const broken = await t.addReceiver(other.url);
+  const sound = await t.addReceiver(healthy.url);
+  await sql`update api_clients set webhook_secret = ${sealed} where id = ${broken.id}`.execute(t.ctx.db);
+  for (let i = 0; i < 3; i++) await t.create(broken);
+  await t.create(sound);
+  const stop = await t.startSending();
+  await healthy.got(1);
+  await t.drained();
+  const rows = (await t.deliveries()).filter(({ client_id }) => client_id === broken.id);
+  expect(rows).toMatchObject(
+    Array(3).fill({ status: 'DROPPED', attempts: 0, reason: 'the webhook secret cannot be opened' }),
+  );
+  expect(other.received).toEqual([]);
+  expect(droppedLines(t)).toHaveLength(3);
+  expect(t.logs.join('')).not.toContain(broken.webhookSecret);
+  await stop();
+});
 
-if (ENGINE === 'sqlite')
-  it('a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at', async () => {
+it(
+  'a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at',
+  ONLY_SQLITE,
+  async () => {
     const { t, receiver, client } = await sendingTo((n) => (n <= 2 ? 500 : 200));
     t.clock.hold();
     await t.create(client);
@@ -156,19 +160,19 @@ if (ENGINE === 'sqlite')
     const shown = await (await newPerson(t)).get(`/clients/${client.id}/deliveries`);
     expect(shown).toHaveStatus(200);
     expect(shown.body.items.length).toBe(2);
-  });
+  },
+);
 
-if (ENGINE === 'sqlite')
-  it('a webhook URL that is none fails its attempts, not the process', async ({ t }) => {
-    const receiver = await startReceiver();
-    const client = await t.addReceiver('http://127.0.0.1:9/');
-    await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
-    await t.create(client);
-    const tried = await t.attempted(1);
-    expect(JSON.parse(tried.attempt_log)).toMatchObject([{ statusCode: null, error: expect.any(String) }]);
-    await t.create(await t.addReceiver(receiver.url));
-    await receiver.got(1);
-  });
+it('a webhook URL that is none fails its attempts, not the process', ONLY_SQLITE, async ({ t }) => {
+  const receiver = await startReceiver();
+  const client = await t.addReceiver('http://127.0.0.1:9/');
+  await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
+  await t.create(client);
+  const tried = await t.attempted(1);
+  expect(JSON.parse(tried.attempt_log)).toMatchObject([{ statusCode: null, error: expect.any(String) }]);
+  await t.create(await t.addReceiver(receiver.url));
+  await receiver.got(1);
+});
 
 /** From now on the database refuses every change of this delivery. */
 const refuseChangesOf = async ({ ctx: { db } }: WebhookHarness, deliveryId: string): Promise<void> => {

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import type { WebhookDeliveryQuery } from '../../contract/delivery.ts';
@@ -11,8 +13,8 @@ import { pluck } from '../support/answers.ts';
 import { ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
@@ -104,15 +106,14 @@ describe("a program's deliveries", () => {
     expect(await listed(t, apiKey, { page: '9' })).toMatchObject({ items: [], total: 5 });
   });
 
-  if (ENGINE === 'sqlite')
-    it('are refused by filters that are none', async ({ t }) => {
-      const rules = async (query: Record<string, string>) =>
-        rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
-      const wrong = { status: 'oneOf', event: 'oneOf', rmaId: 'format', limit: 'max', q: 'unknown' };
-      expect(await rules({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual(wrong);
-      for (const rmaId of ['', '00000000-0000-0000-0000-000000000000'])
-        expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
-    });
+  it('are refused by filters that are none', ONLY_SQLITE, async ({ t }) => {
+    const rules = async (query: Record<string, string>) =>
+      rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
+    const wrong = { status: 'oneOf', event: 'oneOf', rmaId: 'format', limit: 'max', q: 'unknown' };
+    expect(await rules({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual(wrong);
+    for (const rmaId of ['', '00000000-0000-0000-0000-000000000000'])
+      expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
+  });
 
   it('are in no list of another client, of the shop or of another', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
@@ -123,32 +124,30 @@ describe("a program's deliveries", () => {
         expect(await listed(t, apiKey, query)).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  if (ENGINE === 'sqlite')
-    it('are shown for thirty days', async ({ t }) => {
-      const client = await t.addReceiver(NOWHERE);
-      await t.create(client);
-      const [delivery] = await t.deliveries();
-      t.clock.advance(30 * DAY_MS - 60_000);
-      expect(await listed(t, client.apiKey)).toMatchObject({ total: 1 });
-      t.clock.advance(60_001);
-      expect(await listed(t, client.apiKey)).toMatchObject({ items: [], total: 0 });
-      expect(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey })).toFailWith(404);
-    });
+  it('are shown for thirty days', ONLY_SQLITE, async ({ t }) => {
+    const client = await t.addReceiver(NOWHERE);
+    await t.create(client);
+    const [delivery] = await t.deliveries();
+    t.clock.advance(30 * DAY_MS - 60_000);
+    expect(await listed(t, client.apiKey)).toMatchObject({ total: 1 });
+    t.clock.advance(60_001);
+    expect(await listed(t, client.apiKey)).toMatchObject({ items: [], total: 0 });
+    expect(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey })).toFailWith(404);
+  });
 
-  if (ENGINE === 'sqlite')
-    it('are shown without one that cannot be read', async ({ t }) => {
-      const client = await t.addReceiver(NOWHERE);
-      await t.create(client);
-      await t.create(client);
-      const [bad, good] = await t.deliveries();
-      await t.ctx.db
-        .updateTable('webhook_deliveries')
-        .set({ attempt_log: '[{}]' })
-        .where('id', '=', bad?.id as string)
-        .execute();
-      expect((await listed(t, client.apiKey)).items).toMatchObject([{ id: good?.id }]);
-      expect(t.logs.join('')).toContain('skipped a row that cannot be read');
-    });
+  it('are shown without one that cannot be read', ONLY_SQLITE, async ({ t }) => {
+    const client = await t.addReceiver(NOWHERE);
+    await t.create(client);
+    await t.create(client);
+    const [bad, good] = await t.deliveries();
+    await t.ctx.db
+      .updateTable('webhook_deliveries')
+      .set({ attempt_log: '[{}]' })
+      .where('id', '=', bad?.id as string)
+      .execute();
+    expect((await listed(t, client.apiKey)).items).toMatchObject([{ id: good?.id }]);
+    expect(t.logs.join('')).toContain('skipped a row that cannot be read');
+  });
 });
 
 /** So many that an index is worth while for each of them. */

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
@@ -14,8 +16,8 @@ import { settle } from '../../src/webhooks/worker/settle.ts';
 import { atOnce } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { ONLY_POSTGRES } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
@@ -178,8 +180,10 @@ it('an event of another receiver goes ahead of a backlog of thousands of receive
 
 // Each text of a statement takes one of the names under which statements are prepared, on every connection.
 
-if (ENGINE === 'postgres')
-  it('prepared statements of the dispatcher are few, however many receivers there are', async ({ t }) => {
+it(
+  'prepared statements of the dispatcher are few, however many receivers there are',
+  ONLY_POSTGRES,
+  async ({ t }) => {
     const clients: { clientId: string }[] = [];
     for (let i = 0; i < 32; i++) clients.push({ clientId: (await t.addReceiver(NOWHERE)).id });
     for (let count = 1; count <= clients.length; count++) {
@@ -194,7 +198,8 @@ if (ENGINE === 'postgres')
     const about = (table: string) => rows.filter(({ statement }) => statement.includes(table)).length;
     expect(about('webhook_leases')).toBe(1);
     expect(about('from webhook_deliveries')).toBe(1);
-  });
+  },
+);
 
 it('what is due or moves to another client is found by the indexes of what waits', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
@@ -222,8 +227,10 @@ it('what is due or moves to another client is found by the indexes of what waits
   }
 });
 
-if (ENGINE === 'postgres')
-  it('events and deliveries are found by index, also with a plan from an empty table', async ({ t }) => {
+it(
+  'events and deliveries are found by index, also with a plan from an empty table',
+  ONLY_POSTGRES,
+  async ({ t }) => {
     // As in a new database: the test's own may have been analysed by the server meanwhile.
     await sql`update pg_class set relpages = 0, reltuples = -1, relallvisible = 0
       where oid in ('webhook_deliveries'::regclass, 'events'::regclass)`.execute(t.ctx.db);
@@ -246,4 +253,5 @@ if (ENGINE === 'postgres')
     expect(looking).toContainEqual(expect.stringMatching(/events_id.*Index Cond: \(id = due\.id\)/));
     expect(reading).toContainEqual(expect.stringMatching(/events_pkey.*shop_id = .*"position" > /));
     expect(reading).toContainEqual(expect.stringMatching(/events_id.*Index Cond: \(id = /));
-  });
+  },
+);

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { sql } from 'kysely';

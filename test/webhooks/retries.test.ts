@@ -115,7 +115,7 @@ it('an answer with 5,000 headers is none', async () => {
   expect(attempt_log).toContain('longer than 64 KiB or 1,000 lines');
 });
 
-// That a stop does not wait for receivers that hang is in test/faults/webhooks.test.ts.
+// That a stop does not wait for receivers that hang is in test/faults/lasting/webhooks.test.ts.
 
 it('a stop finishes exchanges that end soon, and writes down what came of them', async () => {
   const receiver = await startReceiver((_n, response) => {

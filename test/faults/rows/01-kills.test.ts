@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest';
 import type { NewApiClient } from '../../../src/api-clients/actions.ts';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';

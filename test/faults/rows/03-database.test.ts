@@ -1,3 +1,5 @@
+// engines: postgres
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { repeatedly } from '../../support/answers.ts';

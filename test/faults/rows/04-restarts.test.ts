@@ -1,8 +1,10 @@
+// engines: sqlite, postgres
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../../support/engines.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
 import { HistoryNotes, nothingWaits, startTill } from '../../support/history/history.ts';
 import { NoAnswer, sendTo } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
@@ -94,34 +96,34 @@ const expectNothingLost = async (
   );
 };
 
-if (ENGINE === 'sqlite')
-  it('the only process, told to stop under load, answers every request that it accepted', {
-    timeout: scaled(240_000),
-  }, async () => {
-    const history = new HistoryNotes();
-    const { env, clients } = await prepared(history, 2);
-    const port = await freePort();
-    const start = () => startServer({ ...env, PORT: String(port) });
-    let server = await start();
-    const callers = startCallers(history, server.url, clients);
-    const stops: number[] = [];
-    for (let stop = 0; stop < effort(1, 10); stop++) {
-      const enough = history.creations.length + 2 * CALLERS;
-      await until('there is load', () => history.creations.length >= enough, 30_000);
-      const { value, ms } = await timed(async () => {
-        const stopped = server.stop();
-        await until('it is not ready', async () => !(await server.isReady()));
-        // From here on a proxy would send it nothing more.
-        const release = await callers.hold();
-        return { ended: await stopped, release };
-      });
-      expect(value.ended).toEqual({ status: 0, signal: null });
-      stops.push(ms);
-      server = await start();
-      value.release();
-    }
-    await expectNothingLost(history, env, callers, 'stops', stops);
-  });
+it('the only process, told to stop under load, answers every request that it accepted', {
+  ...ONLY_SQLITE,
+  timeout: scaled(240_000),
+}, async () => {
+  const history = new HistoryNotes();
+  const { env, clients } = await prepared(history, 2);
+  const port = await freePort();
+  const start = () => startServer({ ...env, PORT: String(port) });
+  let server = await start();
+  const callers = startCallers(history, server.url, clients);
+  const stops: number[] = [];
+  for (let stop = 0; stop < effort(1, 10); stop++) {
+    const enough = history.creations.length + 2 * CALLERS;
+    await until('there is load', () => history.creations.length >= enough, 30_000);
+    const { value, ms } = await timed(async () => {
+      const stopped = server.stop();
+      await until('it is not ready', async () => !(await server.isReady()));
+      // From here on a proxy would send it nothing more.
+      const release = await callers.hold();
+      return { ended: await stopped, release };
+    });
+    expect(value.ended).toEqual({ status: 0, signal: null });
+    stops.push(ms);
+    server = await start();
+    value.release();
+  }
+  await expectNothingLost(history, env, callers, 'stops', stops);
+});
 
 /** As operators set it up: it goes by /readyz and repeats no request that was sent. */
 const proxyBefore = (port: number, serverPorts: number[]): string => `
@@ -147,28 +149,28 @@ ${serverPorts.map((each) => `  server on-${each} 127.0.0.1:${each}`).join('\n')}
 
 const ROUNDS = effort(1, 8);
 
-if (ENGINE === 'postgres')
-  it('rolling restarts behind a proxy lose no request and no event', {
-    ...needs('haproxy'),
-    timeout: scaled(240_000),
-  }, async () => {
-    const history = new HistoryNotes();
-    const { env, clients } = await prepared(history, 3);
-    const ports = [await freePort(), await freePort()];
-    const start = (port: number) => startServer({ ...env, PORT: String(port) });
-    const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));
-    const proxyPort = await freePort();
-    const { uses } = await startHaproxy(proxyBefore(proxyPort, ports));
-    for (const port of ports) await uses(`on-${port}`);
-    const callers = startCallers(history, `http://127.0.0.1:${proxyPort}`, clients);
-    const stops: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const port = ports[round % 2] as number;
-      const { value, ms } = await timed(async () => servers.get(port)?.stop());
-      stops.push(ms);
-      expect(value).toEqual({ status: 0, signal: null });
-      servers.set(port, await start(port));
-      await uses(`on-${port}`);
-    }
-    await expectNothingLost(history, env, callers, 'rolling restarts', stops);
-  });
+it('rolling restarts behind a proxy lose no request and no event', {
+  ...ONLY_POSTGRES,
+  ...needs('haproxy'),
+  timeout: scaled(240_000),
+}, async () => {
+  const history = new HistoryNotes();
+  const { env, clients } = await prepared(history, 3);
+  const ports = [await freePort(), await freePort()];
+  const start = (port: number) => startServer({ ...env, PORT: String(port) });
+  const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));
+  const proxyPort = await freePort();
+  const { uses } = await startHaproxy(proxyBefore(proxyPort, ports));
+  for (const port of ports) await uses(`on-${port}`);
+  const callers = startCallers(history, `http://127.0.0.1:${proxyPort}`, clients);
+  const stops: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const port = ports[round % 2] as number;
+    const { value, ms } = await timed(async () => servers.get(port)?.stop());
+    stops.push(ms);
+    expect(value).toEqual({ status: 0, signal: null });
+    servers.set(port, await start(port));
+    await uses(`on-${port}`);
+  }
+  await expectNothingLost(history, env, callers, 'rolling restarts', stops);
+});

@@ -1,7 +1,10 @@
+// engines: sqlite, postgres
+
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
 import { atOnce } from '../../support/answers.ts';
+import { ONLY_POSTGRES } from '../../support/engines.ts';
 import { effort, measured, wrongClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
@@ -71,34 +74,36 @@ it('workers whose clocks differ send each event in exactly one attempt', {
   );
 });
 
-if (ENGINE === 'postgres')
-  it('a worker asleep past its lease overwrites nothing when it wakes', needs('faketime'), async () => {
-    const held: ServerResponse[] = [];
-    const { history, env, create, startWorker, db } = await prepared((_n, response) => {
-      if (held.length >= ASLEEP) return 200;
-      held.push(response);
-      return undefined;
-    });
-    const api = await startServer({ ...env, ROLE: 'api' });
-    const sleeper = await startWorker('-5s');
-    await create(api, ASLEEP);
-    await until('every exchange has begun', () => held.length === ASLEEP, 15_000);
-    sleeper.signal('SIGSTOP');
-    // Its leases run out by themselves; in short they are ended by hand.
-    if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
-    const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
-    await nothingWaits(db, LEASE_MS + 30_000);
-    const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
-    const before = await rows();
-    for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
-
-    sleeper.signal('SIGCONT');
-    for (const response of held) response.writeHead(500).end();
-    // Once its process has stopped, it has made of its exchanges what it could.
-    await sleeper.stop();
-    await Promise.all(heirs.map((heir) => heir.stop()));
-    expect(await rows()).toEqual(before);
-    expect(history.receipts).toHaveLength(2 * ASLEEP);
-    await history.judged(db);
-    measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
+it('a worker asleep past its lease overwrites nothing when it wakes', {
+  ...ONLY_POSTGRES,
+  ...needs('faketime'),
+}, async () => {
+  const held: ServerResponse[] = [];
+  const { history, env, create, startWorker, db } = await prepared((_n, response) => {
+    if (held.length >= ASLEEP) return 200;
+    held.push(response);
+    return undefined;
   });
+  const api = await startServer({ ...env, ROLE: 'api' });
+  const sleeper = await startWorker('-5s');
+  await create(api, ASLEEP);
+  await until('every exchange has begun', () => held.length === ASLEEP, 15_000);
+  sleeper.signal('SIGSTOP');
+  // Its leases run out by themselves; in short they are ended by hand.
+  if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
+  const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
+  await nothingWaits(db, LEASE_MS + 30_000);
+  const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
+  const before = await rows();
+  for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
+
+  sleeper.signal('SIGCONT');
+  for (const response of held) response.writeHead(500).end();
+  // Once its process has stopped, it has made of its exchanges what it could.
+  await sleeper.stop();
+  await Promise.all(heirs.map((heir) => heir.stop()));
+  expect(await rows()).toEqual(before);
+  expect(history.receipts).toHaveLength(2 * ASLEEP);
+  await history.judged(db);
+  measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
+});

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Endpoint, endpoints, type Ids, makeIds, rowCounts } from '../../support/api.ts';

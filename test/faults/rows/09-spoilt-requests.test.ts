@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
 import fc from 'fast-check';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { effort, measured } from '../../support/faults.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';
 import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
@@ -11,7 +13,7 @@ import {
   startAll,
 } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
-import { needs } from '../../support/tools.ts';
+import { needs, onlyIf } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
 
 const ROUNDS = effort(1, 10);
@@ -71,24 +73,22 @@ const shortBeforeTurn = async (clock: SetClock): Promise<{ servers: ServerProces
 };
 
 // In short the suites see it with a clock of their own, in test/api/allowance.test.ts.
-if (ENGINE === 'sqlite' || FULL)
-  it(
-    'around the month’s turn in UTC there is one place before it and one after it',
-    needs('faketime'),
+it('around the month’s turn in UTC there is one place before it and one after it', {
+  ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
+  ...needs('faketime'),
+}, async () => {
+  const { servers, key } = await shortBeforeTurn(movableClock());
+  const answers: Answer[] = [];
+  await until(
+    'the month has turned',
     async () => {
-      const { servers, key } = await shortBeforeTurn(movableClock());
-      const answers: Answer[] = [];
-      await until(
-        'the month has turned',
-        async () => {
-          answers.push(...(await createMany(servers, key, 20)));
-          return (await servers[0]?.get('/usage', { key }))?.body.month === '2026-12';
-        },
-        BEFORE_TURN_MS + 20_000,
-      );
-      answers.push(...(await createMany(servers, key, AT_ONCE)));
-      const sides = createdOf(answers).map(({ createdAt }) => Date.parse(createdAt) < TURN);
-      expect(sides).toEqual([true, false]);
-      measured(14, 'around the turn in UTC: one 201 on either side');
+      answers.push(...(await createMany(servers, key, 20)));
+      return (await servers[0]?.get('/usage', { key }))?.body.month === '2026-12';
     },
+    BEFORE_TURN_MS + 20_000,
   );
+  answers.push(...(await createMany(servers, key, AT_ONCE)));
+  const sides = createdOf(answers).map(({ createdAt }) => Date.parse(createdAt) < TURN);
+  expect(sides).toEqual([true, false]);
+  measured(14, 'around the turn in UTC: one 201 on either side');
+});

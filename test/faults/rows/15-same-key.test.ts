@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { atOnce } from '../../support/answers.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest';
 import { effort, measured } from '../../support/faults.ts';
 import { lookInto, migratedDatabase, type ServerProcess, startAll } from '../../support/process.ts';

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';

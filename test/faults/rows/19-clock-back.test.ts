@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
 import { expectWithin, FULL, measured, movableClock, type SetClock } from '../../support/faults.ts';

@@ -1,8 +1,10 @@
+// engines: sqlite, postgres
+
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../../support/engines.ts';
 import { effort, expectUnavailable, measured, refusal } from '../../support/faults.ts';
-import { ENGINE } from '../../support/harness.ts';
 import { onServer } from '../../support/postgres-databases.ts';
 import { cli, type Env, emptyDatabase, run, startServer } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
@@ -51,64 +53,65 @@ it('another SECRET_KEY than the database was set up with stops the start', async
   refused.push('wrong SECRET_KEY');
 });
 
-if (ENGINE === 'sqlite')
-  describe('the data folder', () => {
-    it.each(effort(DAMAGES.slice(0, 2), DAMAGES))(
-      'with a secret.key that is %s stops the start, names the file, and makes no other key',
-      async (_, damage) => {
-        const { env, expectMended } = await withRepair();
-        const file = join(env['DATA_DIR'] as string, 'secret.key');
-        const key = readFileSync(file, 'utf8');
-        const damaged = damage(key.trim());
-        if (damaged === null) rmSync(file);
-        else writeFileSync(file, damaged, 'latin1');
-        const line = refusal(await serve(env));
-        expect(line).toContain('secret.key');
-        expect(line).toContain(file);
-        expect(line).not.toContain(key.trim());
-        if (damaged === null) expect(existsSync(file)).toBe(false);
-        else expect(readFileSync(file, 'latin1')).toBe(damaged);
-        writeFileSync(file, key);
-        await expectMended();
-      },
-    );
-
-    it('that this user may only read stops the start', async ({ skip }) => {
-      if (process.getuid?.() !== 0) return skip('needs another user to run as');
+describe('the data folder', ONLY_SQLITE, () => {
+  it.each(effort(DAMAGES.slice(0, 2), DAMAGES))(
+    'with a secret.key that is %s stops the start, names the file, and makes no other key',
+    async (_, damage) => {
       const { env, expectMended } = await withRepair();
-      const folder = env['DATA_DIR'] as string;
-      const all = [folder, ...readdirSync(folder).map((name) => join(folder, name))];
-      const nobody = { uid: 65_534 };
-      // The folder that it is in belongs to root alone.
-      chmodSync(join(folder, '..'), 0o755);
-      for (const path of all) chmodSync(path, path === folder ? 0o755 : 0o444);
-      expect(refusal(await serve(env, nobody))).toMatch(
-        /DATA_DIR.*(permission|read-only)|(permission|read-only).*DATA_DIR/,
-      );
-      for (const path of all) chownSync(path, nobody.uid, nobody.uid);
-      for (const path of all) chmodSync(path, path === folder ? 0o700 : 0o600);
-      await expectMended(nobody);
-      refused.push('read-only files');
-    });
+      const file = join(env['DATA_DIR'] as string, 'secret.key');
+      const key = readFileSync(file, 'utf8');
+      const damaged = damage(key.trim());
+      if (damaged === null) rmSync(file);
+      else writeFileSync(file, damaged, 'latin1');
+      const line = refusal(await serve(env));
+      expect(line).toContain('secret.key');
+      expect(line).toContain(file);
+      expect(line).not.toContain(key.trim());
+      if (damaged === null) expect(existsSync(file)).toBe(false);
+      else expect(readFileSync(file, 'latin1')).toBe(damaged);
+      writeFileSync(file, key);
+      await expectMended();
+    },
+  );
 
-    it('serves one process only: a second one is refused in one line, and a command works beside the first', async () => {
-      const env = await emptyDatabase();
-      const first = await startServer(env);
-      expect(refusal(await serve(env))).toMatch(/another Handback process is already using .+DATA_DIR/);
-      expect(await cli(['shop', 'list'], env)).toEqual([]);
-      expect(await first.isReady()).toBe(true);
-      expect((await first.stop()).status).toBe(0);
-      const third = await startServer(env);
-      await third.stop('SIGKILL');
-      // No lock outlives its process.
-      const fourth = await startServer(env);
-      expect(await fourth.isReady()).toBe(true);
-      refused.push(`secret.key damaged in ${effort(2, DAMAGES.length)} ways`, 'second process on a folder');
-    });
+  it('that this user may only read stops the start', async ({ skip }) => {
+    if (process.getuid?.() !== 0) return skip('needs another user to run as');
+    const { env, expectMended } = await withRepair();
+    const folder = env['DATA_DIR'] as string;
+    const all = [folder, ...readdirSync(folder).map((name) => join(folder, name))];
+    const nobody = { uid: 65_534 };
+    // The folder that it is in belongs to root alone.
+    chmodSync(join(folder, '..'), 0o755);
+    for (const path of all) chmodSync(path, path === folder ? 0o755 : 0o444);
+    expect(refusal(await serve(env, nobody))).toMatch(
+      /DATA_DIR.*(permission|read-only)|(permission|read-only).*DATA_DIR/,
+    );
+    for (const path of all) chownSync(path, nobody.uid, nobody.uid);
+    for (const path of all) chmodSync(path, path === folder ? 0o700 : 0o600);
+    await expectMended(nobody);
+    refused.push('read-only files');
   });
 
-if (ENGINE === 'postgres')
-  it('a PostgreSQL that is read-only is not ready, and a write is a 503; it goes on by itself', async () => {
+  it('serves one process only: a second one is refused in one line, and a command works beside the first', async () => {
+    const env = await emptyDatabase();
+    const first = await startServer(env);
+    expect(refusal(await serve(env))).toMatch(/another Handback process is already using .+DATA_DIR/);
+    expect(await cli(['shop', 'list'], env)).toEqual([]);
+    expect(await first.isReady()).toBe(true);
+    expect((await first.stop()).status).toBe(0);
+    const third = await startServer(env);
+    await third.stop('SIGKILL');
+    // No lock outlives its process.
+    const fourth = await startServer(env);
+    expect(await fourth.isReady()).toBe(true);
+    refused.push(`secret.key damaged in ${effort(2, DAMAGES.length)} ways`, 'second process on a folder');
+  });
+});
+
+it(
+  'a PostgreSQL that is read-only is not ready, and a write is a 503; it goes on by itself',
+  ONLY_POSTGRES,
+  async () => {
     const env = await emptyDatabase();
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
@@ -133,4 +136,5 @@ if (ENGINE === 'postgres')
     });
     expect(next.body.rmaNumber).toBe('#RMA-000002');
     refused.push('read-only database');
-  });
+  },
+);

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { repeatedly } from '../../support/answers.ts';

@@ -1,20 +1,23 @@
+// engines: sqlite, postgres
+
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
-import { offlineRepairs } from '../../src/returns/actions.ts';
-import { readConfig } from '../../src/service/config.ts';
-import { openContext } from '../../src/service/context.ts';
-import { atOnce, repeatedly } from '../support/answers.ts';
-import { backupFile, DIRECTIONS, emptyOn, everyRow, failing, isUntouched } from '../support/backups.ts';
-import { repairBody, tradeBody } from '../support/bodies.ts';
-import { cliHere } from '../support/commands-here.ts';
-import { openOn } from '../support/database.ts';
-import { FULL } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
+import { CreateOfflineRepair } from '../../../contract/offline-repair.ts';
+import { offlineRepairs } from '../../../src/returns/actions.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import { openContext } from '../../../src/service/context.ts';
+import { atOnce, repeatedly } from '../../support/answers.ts';
+import { backupFile, DIRECTIONS, emptyOn, everyRow, failing, isUntouched } from '../../support/backups.ts';
+import { repairBody, tradeBody } from '../../support/bodies.ts';
+import { cliHere } from '../../support/commands-here.ts';
+import { openOn } from '../../support/database.ts';
+import { ONLY_POSTGRES } from '../../support/engines.ts';
+import { FULL } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
 import {
   type Env,
   launch,
@@ -23,10 +26,10 @@ import {
   SENDING,
   type ServerProcess,
   startServer,
-} from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { addPerson, type MadeShop, makeShop } from '../support/shops.ts';
-import { scaled, until } from '../support/until.ts';
+} from '../../support/process.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { addPerson, type MadeShop, makeShop } from '../../support/shops.ts';
+import { scaled, until } from '../../support/until.ts';
 
 /** Returns that are there before the load begins: none in the suites, many with `npm run test:backup`, which prints the figures. */
 const RMAS = Number(process.env['BACKUP_RMAS'] ?? 0);
@@ -232,17 +235,16 @@ describe('a restore', () => {
     expect(await everyRow(target)).toEqual(await everyRow(env));
   });
 
-  if (ENGINE === 'postgres')
-    it('names the rows that PostgreSQL cannot take, and writes nothing', async () => {
-      const source = await emptyOn('sqlite');
-      await makeShop(source);
-      await sql`update shop_counters set last_number = 'many'`.execute(lookInto(source));
-      const file = backupFile();
-      await cliHere(['backup', file], source);
-      const target = await emptyOn('postgres');
-      const line = await failing(['restore', file], target);
-      expect(line).toMatch(/rows 1 to 1 of shop_counters cannot be written: 22P02/);
-      expect(line).not.toContain('many');
-      expect(await isUntouched(target)).toBe(true);
-    });
+  it('names the rows that PostgreSQL cannot take, and writes nothing', ONLY_POSTGRES, async () => {
+    const source = await emptyOn('sqlite');
+    await makeShop(source);
+    await sql`update shop_counters set last_number = 'many'`.execute(lookInto(source));
+    const file = backupFile();
+    await cliHere(['backup', file], source);
+    const target = await emptyOn('postgres');
+    const line = await failing(['restore', file], target);
+    expect(line).toMatch(/rows 1 to 1 of shop_counters cannot be written: 22P02/);
+    expect(line).not.toContain('many');
+    expect(await isUntouched(target)).toBe(true);
+  });
 });

@@ -1,10 +1,12 @@
+// engines: sqlite, postgres
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { repairBody, tradeBody } from '../support/bodies.ts';
-import { wrongClock } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
-import { HistoryNotes } from '../support/history/history.ts';
-import type { Answer } from '../support/http.ts';
+import { repairBody, tradeBody } from '../../support/bodies.ts';
+import { wrongClock } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { HistoryNotes } from '../../support/history/history.ts';
+import type { Answer } from '../../support/http.ts';
 import {
   cli,
   lookInto,
@@ -12,10 +14,10 @@ import {
   type ServerProcess,
   Service,
   startServer,
-} from '../support/process.ts';
-import { addClient, addPerson, makeShop, type SignedIn, signIn } from '../support/shops.ts';
-import { needs } from '../support/tools.ts';
-import { scaled, until } from '../support/until.ts';
+} from '../../support/process.ts';
+import { addClient, addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
+import { needs } from '../../support/tools.ts';
+import { scaled, until } from '../../support/until.ts';
 
 // A program that follows the feed, or asks the lists for what changed since, misses nothing: with many writers, in two processes
 // whose clocks differ, through a kill and a clock that is set back.

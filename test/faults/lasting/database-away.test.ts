@@ -1,9 +1,11 @@
+// engines: postgres
+
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { atOnce } from '../support/answers.ts';
-import { ANSWERED_WITHIN_MS, expectDiscreet, expectUnavailable, expectWithin } from '../support/faults.ts';
-import { newAddress } from '../support/http.ts';
-import { createDatabase, onServer } from '../support/postgres-databases.ts';
+import { atOnce } from '../../support/answers.ts';
+import { ANSWERED_WITHIN_MS, expectDiscreet, expectUnavailable, expectWithin } from '../../support/faults.ts';
+import { newAddress } from '../../support/http.ts';
+import { createDatabase, onServer } from '../../support/postgres-databases.ts';
 import {
   lookInto,
   migratedDatabase,
@@ -13,10 +15,10 @@ import {
   type ServerProcess,
   startServer,
   timed,
-} from '../support/process.ts';
-import { startTcpProxy } from '../support/proxies.ts';
-import { makeShop } from '../support/shops.ts';
-import { until } from '../support/until.ts';
+} from '../../support/process.ts';
+import { startTcpProxy } from '../../support/proxies.ts';
+import { makeShop } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
 
 const requestsOf = (server: ServerProcess, id: string) => [
   () => server.get('/offline-repairs'),

@@ -1,10 +1,12 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest';
-import type { Db } from '../../src/db/database.ts';
-import type { Row } from '../../src/db/schema.ts';
-import { atOnce, repeatedly } from '../support/answers.ts';
-import { repairBody, tradeBody } from '../support/bodies.ts';
-import { HistoryNotes, startTill } from '../support/history/history.ts';
-import { type Answer, NoAnswer } from '../support/http.ts';
+import type { Db } from '../../../src/db/database.ts';
+import type { Row } from '../../../src/db/schema.ts';
+import { atOnce, repeatedly } from '../../support/answers.ts';
+import { repairBody, tradeBody } from '../../support/bodies.ts';
+import { HistoryNotes, startTill } from '../../support/history/history.ts';
+import { type Answer, NoAnswer } from '../../support/http.ts';
 import {
   type Env,
   lookInto,
@@ -13,10 +15,10 @@ import {
   Service,
   startAll,
   startServer,
-} from '../support/process.ts';
-import { randomOf, SEED } from '../support/random.ts';
-import { addPerson, makeShop, type SignedIn, signIn } from '../support/shops.ts';
-import { scaled, until } from '../support/until.ts';
+} from '../../support/process.ts';
+import { randomOf, SEED } from '../../support/random.ts';
+import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
+import { scaled, until } from '../../support/until.ts';
 
 // Customers are erased while a shop works and its processes are killed: each return loses its customer whole or not at all.
 

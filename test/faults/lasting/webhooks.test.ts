@@ -1,18 +1,28 @@
+// engines: sqlite, postgres
+
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/service/config.ts';
-import { openContext } from '../../src/service/context.ts';
-import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
-import { atOnce } from '../support/answers.ts';
-import { residentMb } from '../support/asked-process.ts';
-import { repairBody } from '../support/bodies.ts';
-import { effort, expectWithin } from '../support/faults.ts';
-import { ENGINE, harness } from '../support/harness.ts';
-import { lookInto, migratedDatabase, ownPostgres, SENDING, startServer, timed } from '../support/process.ts';
-import { rawServer } from '../support/raw-server.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { makeShop, seedReceivers } from '../support/shops.ts';
-import { until } from '../support/until.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import { openContext } from '../../../src/service/context.ts';
+import { startWebhooks } from '../../../src/webhooks/worker/dispatcher.ts';
+import { atOnce } from '../../support/answers.ts';
+import { residentMb } from '../../support/asked-process.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { ONLY_POSTGRES } from '../../support/engines.ts';
+import { effort, expectWithin } from '../../support/faults.ts';
+import { harness } from '../../support/harness.ts';
+import {
+  lookInto,
+  migratedDatabase,
+  ownPostgres,
+  SENDING,
+  startServer,
+  timed,
+} from '../../support/process.ts';
+import { rawServer } from '../../support/raw-server.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { makeShop, seedReceivers } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
 
 it('a wake-up call that fails after the commit fails no creation, and makes nothing twice', async () => {
   const t = await harness();
@@ -76,8 +86,10 @@ it('a stop ends in time and releases the leases while receivers hang', async () 
 /** The dispatcher's own scan of the queue comes only every five seconds: sooner means that it was woken. */
 const WOKEN_WITHIN_MS = 4_000;
 
-if (ENGINE === 'postgres') {
-  it('an event of an API process is sent at once by a worker process, and by another once that one has stopped', async () => {
+it(
+  'an event of an API process is sent at once by a worker process, and by another once that one has stopped',
+  ONLY_POSTGRES,
+  async () => {
     const receiver = await startReceiver();
     const env = await migratedDatabase(SENDING);
     const { key } = await makeShop(env, { webhookUrl: receiver.url });
@@ -92,9 +104,13 @@ if (ENGINE === 'postgres') {
     // Its lease would have run for longer.
     await first.stop();
     await expectSent(2);
-  });
+  },
+);
 
-  it('a stop while the database does not answer ends in time, says what was left, and the attempts are made again', async () => {
+it(
+  'a stop while the database does not answer ends in time, says what was left, and the attempts are made again',
+  ONLY_POSTGRES,
+  async () => {
     const { postgres, env: own } = await ownPostgres();
     const env = { ...own, ...SENDING };
     const answers: (() => void)[] = [];
@@ -123,5 +139,5 @@ if (ENGINE === 'postgres') {
       const rows = await ctx.db.selectFrom('webhook_deliveries').select('status').execute();
       return rows.every(({ status }) => status === 'DELIVERED');
     });
-  });
-}
+  },
+);

@@ -1,18 +1,20 @@
+// engines: postgres
+
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sweep } from '../../src/service/janitor.ts';
-import { newPerson } from '../support/admin.ts';
-import { atOnce, repeatedly } from '../support/answers.ts';
-import { UNKNOWN_ID } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
-import { openOn } from '../support/database.ts';
-import { ANSWERED_WITHIN_MS, effort, expectWithin } from '../support/faults.ts';
-import { harness } from '../support/harness.ts';
-import { type Env, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
-import { startTcpProxy } from '../support/proxies.ts';
-import { addShops, makeShop, startShop } from '../support/shops.ts';
-import { until } from '../support/until.ts';
+import { sweep } from '../../../src/service/janitor.ts';
+import { newPerson } from '../../support/admin.ts';
+import { atOnce, repeatedly } from '../../support/answers.ts';
+import { UNKNOWN_ID } from '../../support/api.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { openOn } from '../../support/database.ts';
+import { ANSWERED_WITHIN_MS, effort, expectWithin } from '../../support/faults.ts';
+import { harness } from '../../support/harness.ts';
+import { type Env, migratedDatabase, type ServerProcess, startServer, timed } from '../../support/process.ts';
+import { startTcpProxy } from '../../support/proxies.ts';
+import { addShops, makeShop, startShop } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
 
 // Rows that another transaction has locked: another process's, or that of an operator with a database tool.
 
