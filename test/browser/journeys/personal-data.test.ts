@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
-import {
-  expectAccessible,
-  expectAccessibleDialog,
-  goInside,
-  openAs,
-  openPageAs,
-} from '../../support/browser.ts';
-import { journey } from '../../support/browser-journey.ts';
+import { expect, it } from 'vitest';
+import { expectAccessibleDialog, goInside, openAs, openPageAs } from '../../support/browser.ts';
 import {
   age,
   closeBy,
@@ -50,69 +43,62 @@ const openPage = async (t: Harness): Promise<Page> => {
   return page;
 };
 
-journey(
-  ['/settings/personal-data', '/offline-repairs/$id', '/offline-repairs'],
-  'a customer is found, exported and erased, and a return says so from then on',
-  async () => {
-    const t = await harness();
-    const done = await closedRepair(t, { customerPhone: '+44 20 7946 0018', notes: 'Planted note' });
-    const open = await newRepair(t, { customerName: NAME, customerEmail: 'ADA@Planted.example' });
-    const trade = await newTradeReturn(t, { customerName: NAME, customerEmail: EMAIL });
-    const page = await openPage(t);
+it('a customer is found, exported and erased, and a return says so from then on', async () => {
+  const t = await harness();
+  const done = await closedRepair(t, { customerPhone: '+44 20 7946 0018', notes: 'Planted note' });
+  const open = await newRepair(t, { customerName: NAME, customerEmail: 'ADA@Planted.example' });
+  const trade = await newTradeReturn(t, { customerName: NAME, customerEmail: EMAIL });
+  const page = await openPage(t);
 
-    await find(page, 'Ada');
-    await page.getByText('Enter a full e-mail address, or a phone number with at least 5 digits.').waitFor();
-    await find(page, 'other@planted.example');
-    await page.getByText('No returns for other@planted.example.').waitFor();
-    await find(page, '0044 (20) 79460018');
-    await page.getByText('1 return for', { exact: false }).waitFor();
-    await find(page, EMAIL);
-    await page.getByText(`3 returns for ${EMAIL}`).waitFor();
-    for (const { rmaNumber } of [done, open, trade]) await rowOf(page, rmaNumber).getByText(NAME).waitFor();
-    await expectAccessible(page);
+  await find(page, 'Ada');
+  await page.getByText('Enter a full e-mail address, or a phone number with at least 5 digits.').waitFor();
+  await find(page, 'other@planted.example');
+  await page.getByText('No returns for other@planted.example.').waitFor();
+  await find(page, '0044 (20) 79460018');
+  await page.getByText('1 return for', { exact: false }).waitFor();
+  await find(page, EMAIL);
+  await page.getByText(`3 returns for ${EMAIL}`).waitFor();
+  for (const { rmaNumber } of [done, open, trade]) await rowOf(page, rmaNumber).getByText(NAME).waitFor();
 
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toMatch(/^customer-export-\d{4}-\d\d-\d\d\.json$/);
-    const exported = JSON.parse(await readFile(await download.path(), 'utf8'));
-    expect(exported.returns).toHaveLength(3);
-    expect(JSON.stringify(exported)).toContain('Planted note');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^customer-export-\d{4}-\d\d-\d\d\.json$/);
+  const exported = JSON.parse(await readFile(await download.path(), 'utf8'));
+  expect(exported.returns).toHaveLength(3);
+  expect(JSON.stringify(exported)).toContain('Planted note');
 
-    await page.getByRole('button', { name: 'Erase…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Erase a customer’s data' });
-    await dialog.getByText(`1 return for ${EMAIL} will be erased. This can’t be undone.`).waitFor();
-    await dialog.getByText('2 returns will not be erased').waitFor();
-    await dialog.getByText(`Still open: ${trade.rmaNumber}, ${open.rmaNumber}`).waitFor();
-    await expectAccessibleDialog(page);
-    await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).check();
-    await dialog.getByText(`3 returns for ${EMAIL} will be erased.`).waitFor();
-    await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).uncheck();
-    await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
-    await dialog.getByText('Required').waitFor();
-    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
-    await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
-    await dialog.getByText('1 return erased.').waitFor();
-    await dialog.getByText(`Still open: ${trade.rmaNumber}`).waitFor();
-    await closeBy(dialog, 'Done');
-    await page.getByText(`2 returns for ${EMAIL}`).waitFor();
+  await page.getByRole('button', { name: 'Erase…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Erase a customer’s data' });
+  await dialog.getByText(`1 return for ${EMAIL} will be erased. This can’t be undone.`).waitFor();
+  await dialog.getByText('2 returns will not be erased').waitFor();
+  await dialog.getByText(`Still open: ${trade.rmaNumber}, ${open.rmaNumber}`).waitFor();
+  await expectAccessibleDialog(page);
+  await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).check();
+  await dialog.getByText(`3 returns for ${EMAIL} will be erased.`).waitFor();
+  await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).uncheck();
+  await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
+  await dialog.getByText('Required').waitFor();
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
+  await dialog.getByRole('button', { name: 'Erase 1 return', exact: true }).click();
+  await dialog.getByText('1 return erased.').waitFor();
+  await dialog.getByText(`Still open: ${trade.rmaNumber}`).waitFor();
+  await closeBy(dialog, 'Done');
+  await page.getByText(`2 returns for ${EMAIL}`).waitFor();
 
-    await goInside(page, '/admin/offline-repairs?open=all');
-    await rowOf(page, done.rmaNumber).getByText('[erased]').first().waitFor();
-    await expectAccessible(page);
-    await goInside(page, `/admin/offline-repairs/${done.id}`);
-    await page.getByText('The customer’s data was erased on').waitFor();
-    await page.getByText('erased the customer’s data').waitFor();
-    for (const action of ['Actions', 'Assigned to', 'Add a note'])
-      expect(await page.getByLabel(action, { exact: true }).count(), action).toBe(0);
-    expect(await page.locator('a[href^="mailto:"], a[href^="tel:"]').count()).toBe(0);
-    expect(await page.getByRole('main').innerText()).not.toMatch(/Planted|erased@erased/);
-    await expectAccessible(page);
-  },
-);
+  await goInside(page, '/admin/offline-repairs?open=all');
+  await rowOf(page, done.rmaNumber).getByText('[erased]').first().waitFor();
+  await goInside(page, `/admin/offline-repairs/${done.id}`);
+  await page.getByText('The customer’s data was erased on').waitFor();
+  await page.getByText('erased the customer’s data').waitFor();
+  for (const action of ['Actions', 'Assigned to', 'Add a note'])
+    expect(await page.getByLabel(action, { exact: true }).count(), action).toBe(0);
+  expect(await page.locator('a[href^="mailto:"], a[href^="tel:"]').count()).toBe(0);
+  expect(await page.getByRole('main').innerText()).not.toMatch(/Planted|erased@erased/);
+});
 
-journey(['/settings/personal-data'], 'customers are forgotten by themselves from then on', async () => {
+it('customers are forgotten by themselves from then on', async () => {
   const t = await harness();
   const old = await closedRepair(t);
   await age(t, 'offline_repairs', old, 2 * YEAR_MS);
@@ -132,7 +118,6 @@ journey(['/settings/personal-data'], 'customers are forgotten by themselves from
   await expectDisabled(save);
   await months.fill('12');
   await forgetting.getByText('This erases 1 repair within the next few minutes.').waitFor();
-  await expectAccessible(page);
   await forgetting.getByRole('button', { name: 'Save and erase 1 return' }).click();
   await page.getByText('Saved.').waitFor();
   await save.waitFor({ state: 'detached' });

@@ -1,12 +1,5 @@
-import { expect } from 'vitest';
-import {
-  expectAccessible,
-  expectAccessibleDialog,
-  openAs,
-  openMove,
-  openPageAs,
-} from '../../support/browser.ts';
-import { journey } from '../../support/browser-journey.ts';
+import { expect, it } from 'vitest';
+import { expectAccessibleDialog, openAs, openMove, openPageAs } from '../../support/browser.ts';
 import {
   closeBy,
   emailAt,
@@ -24,16 +17,14 @@ import { sharedHarness } from '../../support/harness.ts';
 
 const harness = sharedHarness();
 
-journey(['/'], 'the overview shows figures that lead to the lists behind them', async () => {
+it('the overview shows figures that lead to the lists behind them', async () => {
   const t = await harness({ allowance: 10 });
   await newRepair(t);
   await newTradeReturn(t);
   const page = await openPageAs('Today', t, 'STAFF');
   await page.getByRole('heading', { name: 'Next up' }).waitFor();
-  await expectAccessible(page);
   await page.getByRole('link', { name: 'Figures' }).click();
   await page.getByText('Created per day').first().waitFor();
-  await expectAccessible(page);
   // How much of the plan is used is for Admins.
   expect(await page.getByText('of 10').count()).toBe(0);
   await page.getByRole('link', { name: /^In diagnostics/ }).click();
@@ -41,7 +32,7 @@ journey(['/'], 'the overview shows figures that lead to the lists behind them', 
   expect(new URL(page.url()).searchParams.get('status')).toBe('OFFLINE_DIAGNOSTICS');
 });
 
-journey(['/offline-repairs'], 'two selected repairs are moved at once, and moved back', async () => {
+it('two selected repairs are moved at once, and moved back', async () => {
   const t = await harness();
   const [first, second, third] = [await newRepair(t), await newRepair(t), await newRepair(t)];
   const page = await openPageAs('Repairs', t, 'STAFF');
@@ -49,7 +40,6 @@ journey(['/offline-repairs'], 'two selected repairs are moved at once, and moved
   await page.getByRole('checkbox', { name: `Select ${second.rmaNumber}` }).check();
   const bar = page.getByRole('region', { name: 'Selected rows' });
   await bar.getByText('2 repairs selected').waitFor();
-  await expectAccessible(page);
   await bar.getByRole('button', { name: 'Start repair' }).click();
   await page.getByText('Repair started: 2 repairs').waitFor();
   await bar.waitFor({ state: 'hidden' });
@@ -61,14 +51,13 @@ journey(['/offline-repairs'], 'two selected repairs are moved at once, and moved
   await rowOf(page, second.rmaNumber).getByText('In diagnostics').waitFor();
 });
 
-journey(['/offline-repairs/new'], 'the form for a repair says what is missing, then makes it', async () => {
+it('the form for a repair says what is missing, then makes it', async () => {
   const t = await harness();
   const email = emailAt(t, 'clerk');
   const page = await openPageAs('New repair', t, 'STAFF', { email });
   await page.getByRole('button', { name: 'Create repair' }).click();
   await page.getByText(/^\d+ fields need another look\.$/).waitFor();
   expect(await field(page, 'Name').getAttribute('aria-invalid')).toBe('true');
-  await expectAccessible(page);
   await fillIn(page, REPAIR_FIELDS);
   await page.getByText('another look').waitFor({ state: 'hidden' });
 
@@ -84,7 +73,7 @@ journey(['/offline-repairs/new'], 'the form for a repair says what is missing, t
   await page.getByLabel('What happened, newest first').getByText(email).waitFor();
 });
 
-journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline tells of it', async () => {
+it('a repair is worked through, and the timeline tells of it', async () => {
   const t = await harness();
   const { id, rmaNumber } = await newRepair(t);
   const email = emailAt(t, 'clerk');
@@ -93,7 +82,6 @@ journey(['/offline-repairs/$id'], 'a repair is worked through, and the timeline 
   await title(page, rmaNumber).waitFor();
   const story = page.getByLabel('What happened, newest first');
   await story.getByText('created this return').waitFor();
-  await expectAccessible(page);
   const begin = async (label: string) => {
     await openMove(page, label);
     return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });

@@ -1,9 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { newPerson } from '../../support/admin.ts';
-import { expectAccessible, goInside, openPageAs } from '../../support/browser.ts';
-import { journey } from '../../support/browser-journey.ts';
+import { goInside, openPageAs } from '../../support/browser.ts';
 import { expectFocus, type Made, newRepair, newTradeReturn } from '../../support/browser-pages.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { dataUrl, png } from '../../support/pictures.ts';
@@ -16,90 +15,82 @@ const choose = async (page: Page, label: string) => {
   while (!(await isChosen())) await page.keyboard.press('ArrowRight');
 };
 
-journey(
-  ['/scan-station'],
-  'the scan station moves eight returns, but not one a colleague moved; it undoes, retries and survives a reload',
-  async () => {
-    const t = await harness();
-    const repairs: Made[] = [];
-    for (let i = 0; i < 8; i++) repairs.push(await newRepair(t, { externalRef: `POS-${i}` }));
-    const other = await newPerson(t, { role: 'STAFF', name: 'Ana' });
-    const [taken, last] = [repairs[3], repairs[7]] as [Made, Made];
-    const waiting = { what: 'PART', until: null, note: 'Ordered' };
-    await other.put(`/offline-repairs/${last.id}/waiting-for`, waiting);
-    await other.post(`/offline-repairs/${taken.id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
-    // The address that it had before leads there.
-    const page = await openPageAs('Scan station', t, 'STAFF');
-    expect(new URL(page.url()).pathname).toBe('/admin/scan-station');
-    const scanned = page.getByRole('textbox', { name: 'Scan a return' });
-    const list = page.getByRole('list', { name: 'Scans, newest first' }).getByRole('listitem');
-    const enter = async (text: string) => {
-      await page.keyboard.insertText(text);
-      await page.keyboard.press('Enter');
-    };
-    await expectFocus(scanned);
+it('the scan station moves eight returns, but not one a colleague moved; it undoes, retries and survives a reload', async () => {
+  const t = await harness();
+  const repairs: Made[] = [];
+  for (let i = 0; i < 8; i++) repairs.push(await newRepair(t, { externalRef: `POS-${i}` }));
+  const other = await newPerson(t, { role: 'STAFF', name: 'Ana' });
+  const [taken, last] = [repairs[3], repairs[7]] as [Made, Made];
+  const waiting = { what: 'PART', until: null, note: 'Ordered' };
+  await other.put(`/offline-repairs/${last.id}/waiting-for`, waiting);
+  await other.post(`/offline-repairs/${taken.id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
+  // The address that it had before leads there.
+  const page = await openPageAs('Scan station', t, 'STAFF');
+  expect(new URL(page.url()).pathname).toBe('/admin/scan-station');
+  const scanned = page.getByRole('textbox', { name: 'Scan a return' });
+  const list = page.getByRole('list', { name: 'Scans, newest first' }).getByRole('listitem');
+  const enter = async (text: string) => {
+    await page.keyboard.insertText(text);
+    await page.keyboard.press('Enter');
+  };
+  await expectFocus(scanned);
 
-    // Nothing is moved before an action is chosen; the list says so as the banner does.
-    await enter('POS-0');
-    await page.getByText('0 done, 1 failed').waitFor();
-    await list.getByText('Pick an action first.').waitFor();
+  // Nothing is moved before an action is chosen; the list says so as the banner does.
+  await enter('POS-0');
+  await page.getByText('0 done, 1 failed').waitFor();
+  await list.getByText('Pick an action first.').waitFor();
 
-    // By keyboard alone: to the action, the outcome, and back. What failed is tried again with it.
-    await page.getByRole('radio', { name: 'Add tracking' }).focus();
-    await page.keyboard.press('Space');
-    await choose(page, 'Resolve');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Space');
-    await choose(page, 'Write off');
-    await page.getByRole('button', { name: 'Try again: POS-0' }).press('Enter');
-    await page.getByText('1 done', { exact: true }).waitFor();
-    await scanned.focus();
-    for (const [i, { rmaNumber }] of repairs.entries())
-      if (i > 0) await enter(i % 2 ? rmaNumber : `POS-${i}`);
-    await page.getByText('7 done, 1 failed').waitFor();
-    await expectFocus(scanned);
-    await expect.poll(() => list.count()).toBe(8);
-    const failed = list.filter({ hasText: taken.rmaNumber });
-    await failed.getByText('Already “Resolved”, by Ana').waitFor();
-    expect(await failed.getByRole('link', { name: taken.rmaNumber }).getAttribute('href')).toContain(
-      taken.id,
-    );
-    const { body } = await t.get('/offline-repairs?limit=100');
-    for (const { status } of body.items) expect(status).toBe('OFFLINE_RESOLVED');
-    // Once each: nothing was done twice to the one that was taken.
-    const { body: story } = await t.get(`/offline-repairs/${taken.id}/timeline`);
-    expect(story.items.map(({ type }: { type: string }) => type)).toEqual(['CREATED', 'DISPOSITION_SET']);
-    await expectAccessible(page);
+  // By keyboard alone: to the action, the outcome, and back. What failed is tried again with it.
+  await page.getByRole('radio', { name: 'Add tracking' }).focus();
+  await page.keyboard.press('Space');
+  await choose(page, 'Resolve');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await choose(page, 'Write off');
+  await page.getByRole('button', { name: 'Try again: POS-0' }).press('Enter');
+  await page.getByText('1 done', { exact: true }).waitFor();
+  await scanned.focus();
+  for (const [i, { rmaNumber }] of repairs.entries()) if (i > 0) await enter(i % 2 ? rmaNumber : `POS-${i}`);
+  await page.getByText('7 done, 1 failed').waitFor();
+  await expectFocus(scanned);
+  await expect.poll(() => list.count()).toBe(8);
+  const failed = list.filter({ hasText: taken.rmaNumber });
+  await failed.getByText('Already “Resolved”, by Ana').waitFor();
+  expect(await failed.getByRole('link', { name: taken.rmaNumber }).getAttribute('href')).toContain(taken.id);
+  const { body } = await t.get('/offline-repairs?limit=100');
+  for (const { status } of body.items) expect(status).toBe('OFFLINE_RESOLVED');
+  // Once each: nothing was done twice to the one that was taken.
+  const { body: story } = await t.get(`/offline-repairs/${taken.id}/timeline`);
+  expect(story.items.map(({ type }: { type: string }) => type)).toEqual(['CREATED', 'DISPOSITION_SET']);
 
-    // The last one large, with what it is; it goes back by a move of its own.
-    const banner = page.getByRole('status').filter({ hasText: last.rmaNumber });
-    await banner.getByText('Kettle').waitFor();
-    await banner.getByText('Does not heat up').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await banner.getByText('Moved back to In diagnostics. The timeline has both changes.').waitFor();
-    const { body: undone } = await other.get(`/offline-repairs/${last.id}`);
-    expect(undone).toMatchObject({ status: 'OFFLINE_DIAGNOSTICS', waitingFor: waiting });
-    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  // The last one large, with what it is; it goes back by a move of its own.
+  const banner = page.getByRole('status').filter({ hasText: last.rmaNumber });
+  await banner.getByText('Kettle').waitFor();
+  await banner.getByText('Does not heat up').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await banner.getByText('Moved back to In diagnostics. The timeline has both changes.').waitFor();
+  const { body: undone } = await other.get(`/offline-repairs/${last.id}`);
+  expect(undone).toMatchObject({ status: 'OFFLINE_DIAGNOSTICS', waitingFor: waiting });
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
 
-    // Without a connection scans fail; all of them are tried again at once. A reload loses nothing.
-    await page.getByRole('radio', { name: 'Close' }).check();
-    await page.context().setOffline(true);
-    await scanned.focus();
-    for (const { rmaNumber } of repairs.slice(0, 3)) await enter(rmaNumber);
-    await page.getByText('7 done, 4 failed').waitFor();
-    await page.context().setOffline(false);
-    await page.reload();
-    await page.getByText('7 done, 4 failed').waitFor();
-    await expect.poll(() => page.getByRole('radio', { name: 'Close' }).isChecked()).toBe(true);
-    await page.getByRole('button', { name: 'Retry all' }).click();
-    await page.getByText('10 done, 1 failed').waitFor();
-    await expect
-      .poll(async () => (await t.get(`/offline-repairs/${repairs[0]?.id}`)).body.status)
-      .toBe('OFFLINE_CLOSED');
-    await page.getByRole('button', { name: 'Clear list' }).click();
-    await page.getByText('Nothing scanned yet').waitFor();
-  },
-);
+  // Without a connection scans fail; all of them are tried again at once. A reload loses nothing.
+  await page.getByRole('radio', { name: 'Close' }).check();
+  await page.context().setOffline(true);
+  await scanned.focus();
+  for (const { rmaNumber } of repairs.slice(0, 3)) await enter(rmaNumber);
+  await page.getByText('7 done, 4 failed').waitFor();
+  await page.context().setOffline(false);
+  await page.reload();
+  await page.getByText('7 done, 4 failed').waitFor();
+  await expect.poll(() => page.getByRole('radio', { name: 'Close' }).isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Retry all' }).click();
+  await page.getByText('10 done, 1 failed').waitFor();
+  await expect
+    .poll(async () => (await t.get(`/offline-repairs/${repairs[0]?.id}`)).body.status)
+    .toBe('OFFLINE_CLOSED');
+  await page.getByRole('button', { name: 'Clear list' }).click();
+  await page.getByText('Nothing scanned yet').waitFor();
+});
 
 /** Of a PDF as Chromium makes it: the size of each page in millimetres. */
 const pagesOf = (pdf: Buffer): string[] =>
@@ -123,7 +114,7 @@ const codesInTheEdge = (page: Page): Promise<number> =>
 const expectPrinted = (page: Page, sizes: string[]): Promise<void> =>
   expect.poll(async () => pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(sizes);
 
-journey(['/settings/shop', '/print'], 'an Admin sets the letterhead; slips have three sizes', async () => {
+it('an Admin sets the letterhead; slips have three sizes', async () => {
   const t = await harness();
   const staff = await newPerson(t, { role: 'STAFF' });
   const repair = await newRepair(staff, { storeId: 'store-9' });
@@ -151,7 +142,6 @@ journey(['/settings/shop', '/print'], 'an Admin sets the letterhead; slips have 
   for (const words of ['Kettle & Sons', '3207 Port Melbourne', 'Keep this slip.'])
     await preview.getByText(words).waitFor();
   expect(await codesInTheEdge(page)).toBeLessThan(1);
-  await expectAccessible(page);
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await staff.get('/shop-settings')).body.currency).toBe('AUD');
   expect((await staff.get('/shop-settings')).body.logo).toBe(dataUrl('png', logo));
@@ -196,5 +186,4 @@ journey(['/settings/shop', '/print'], 'an Admin sets the letterhead; slips have 
   await page.getByRole('button', { name: 'Label', pressed: true }).waitFor();
   await page.getByRole('button', { name: 'A4' }).click();
   await page.getByRole('cell', { name: 'LAMP-OAK' }).first().waitFor();
-  await expectAccessible(page);
 });

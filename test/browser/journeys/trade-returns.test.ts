@@ -1,15 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { newPerson } from '../../support/admin.ts';
 import {
   accessibleEverywhere,
-  expectAccessible,
   expectAccessibleDialog,
   openAs,
   openMove,
   openPageAs,
 } from '../../support/browser.ts';
-import { journey } from '../../support/browser-journey.ts';
 import {
   closeBy,
   emailAt,
@@ -33,7 +31,7 @@ const finishReceiving = async (page: Page): Promise<void> => {
   await closeBy(page.getByRole('dialog', { name: 'Finish receiving?' }), 'Finish receiving');
 };
 
-journey(['/trade-returns'], 'selected trade returns are moved, but for one a colleague moved', async () => {
+it('selected trade returns are moved, but for one a colleague moved', async () => {
   const t = await harness();
   const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
   const other = await newPerson(t, { role: 'STAFF' });
@@ -43,7 +41,6 @@ journey(['/trade-returns'], 'selected trade returns are moved, but for one a col
   await other.post(`/trade-returns/${second.id}/reject`, {});
   const bar = page.getByRole('region', { name: 'Selected rows' });
   await bar.waitFor();
-  await expectAccessible(page);
   await bar.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('1 done, 1 failed').waitFor();
   await page.getByRole('button', { name: 'Show' }).click();
@@ -62,13 +59,12 @@ journey(['/trade-returns'], 'selected trade returns are moved, but for one a col
   expect(text).not.toMatch(OF_THE_API);
 });
 
-journey(['/trade-returns/new'], 'the form keeps several items through a lost connection', async () => {
+it('the form keeps several items through a lost connection', async () => {
   const t = await harness();
   const page = await openPageAs('New trade return', t, 'STAFF');
   await page.getByRole('button', { name: 'Create trade return' }).click();
   await page.getByText('fields need another look.').waitFor();
   expect(await field(page, 'Company').getAttribute('aria-invalid')).toBe('true');
-  await expectAccessible(page);
   await fillIn(page, TRADE_FIELDS);
   await fillIn(page, {
     'SKU, line 1': 'LAMP-OAK',
@@ -114,113 +110,102 @@ const manyItems = Array.from({ length: LINES }, (_, i) => ({
   price: 10.05,
 }));
 
-journey(
-  ['/trade-returns/$id/receive'],
-  'forty lines are received with a scanner and without a mouse, wide and narrow; the credit is for what was accepted',
-  async () => {
-    const t = await harness();
-    for (const { width, count, credit, declared } of [
-      { width: 1280, count: LINES, credit: 432.15, declared: '442.20' },
-      { width: 390, count: 10, credit: 130.65, declared: '140.70' },
-    ]) {
-      const items = manyItems.slice(-count);
-      const { id, rmaNumber } = await newTradeReturn(t, { items });
-      const page = await openAs(t, 'STAFF', { width });
-      const staff = await newPerson(t, { role: 'STAFF' });
-      await staff.post(`/trade-returns/${id}/approve`, {});
-      await page.goto(`/admin/trade-returns/${id}/receive`);
-      await page.getByRole('heading', { name: `Receive ${rmaNumber}` }).waitFor();
-      await expectAccessible(page);
-      const scan = async (text: string) => {
-        await page.keyboard.insertText(text);
-        await page.keyboard.press('Enter');
-      };
-      for (const { sku, quantity } of items)
-        for (let n = 0; n < quantity; n += 1) await scan(sku.toLowerCase());
-      await page.getByText(`${count + 4} of ${count + 4} pieces`).waitFor();
-      await scan(items[0]?.sku ?? '');
-      await page.getByText('is complete: all 1 counted').waitFor();
-      await scan('KETTLE-9');
-      await page.getByText('is not on this return').waitFor();
-      expect(await page.getByLabel(`Received of line ${count}`).inputValue()).toBe('5');
-      await page.getByLabel(`Accepted of line ${count}`).focus();
-      await page.keyboard.insertText('4');
-      await page.getByLabel(`Why not all of line ${count} were accepted`).focus();
-      await page.keyboard.insertText('One has no plug');
-      await page.getByText(`credit ${credit} of ${declared}`).waitFor();
-      await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      await finishReceiving(page);
-      await page.getByRole('heading', { name: rmaNumber, exact: true }).waitFor();
-      await page.getByText(`and ${count - 5} more lines`).waitFor();
-      const { status, creditAmount } = (await t.get(`/trade-returns/${id}`)).body;
-      expect({ status, creditAmount }).toEqual({ status: 'TRADE_RECEIVED', creditAmount: credit });
-    }
-  },
-);
-
-journey(
-  ['/trade-returns/$id/receive'],
-  'counts outlast a reload and a colleague who counted too; the credit is shown, and changed with a note',
-  async () => {
-    const t = await harness();
-    const { id, rmaNumber } = await newTradeReturn(t, {
-      items: [1, 2, 3].map((quantity, i) => ({ ...manyItems[i], quantity })),
-    });
+it('forty lines are received with a scanner and without a mouse, wide and narrow; the credit is for what was accepted', async () => {
+  const t = await harness();
+  for (const { width, count, credit, declared } of [
+    { width: 1280, count: LINES, credit: 432.15, declared: '442.20' },
+    { width: 390, count: 10, credit: 130.65, declared: '140.70' },
+  ]) {
+    const items = manyItems.slice(-count);
+    const { id, rmaNumber } = await newTradeReturn(t, { items });
+    const page = await openAs(t, 'STAFF', { width });
     const staff = await newPerson(t, { role: 'STAFF' });
     await staff.post(`/trade-returns/${id}/approve`, {});
-    const page = await openAs(t, 'STAFF');
     await page.goto(`/admin/trade-returns/${id}/receive`);
-    await page.getByLabel('Received of line 3').fill('4');
-    await page.getByText('At most 3').waitFor();
-    await page.getByLabel('Received of line 3').fill('1,250');
-    await page.getByText('Did you mean 1250 or 1.25?').waitFor();
-    expect(await page.getByLabel('Accepted of line 3').getAttribute('placeholder')).toBe('');
-    await page.getByLabel('Received of line 3').fill('2');
-    await page.reload();
-    await page.getByText('What you typed before is still here.').waitFor();
-    await staff.post(`/trade-returns/${id}/receive`, { lines: [{ line: 1, received: 1 }] });
-    await page.getByRole('button', { name: 'Save, more to come' }).click();
-    const alert = page.getByRole('alert').filter({ hasText: 'This was counted meanwhile' });
-    await expectAccessible(page);
-    await alert.getByRole('button', { name: 'Save mine anyway' }).click();
-    await page.getByText('Line 3: 2 received').waitFor();
-    const { items } = (await t.get(`/trade-returns/${id}`)).body;
-    expect(items.map(({ received }: { received: number }) => received)).toEqual([1, 0, 2]);
-    await openMove(page, 'Receive');
-    await page.getByRole('button', { name: 'Finish receiving' }).click();
-    // It says what will happen, and nothing has yet.
-    const question = page.getByRole('dialog', { name: 'Finish receiving?' });
-    await question.getByText('3 of 6 pieces, credit 30.15 of 60.30; 3 missing.').waitFor();
-    await question.getByText('what is missing is not expected any more').waitFor();
-    await expectAccessibleDialog(page);
-    await closeBy(question, 'Cancel');
-    expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
+    await page.getByRole('heading', { name: `Receive ${rmaNumber}` }).waitFor();
+    const scan = async (text: string) => {
+      await page.keyboard.insertText(text);
+      await page.keyboard.press('Enter');
+    };
+    for (const { sku, quantity } of items)
+      for (let n = 0; n < quantity; n += 1) await scan(sku.toLowerCase());
+    await page.getByText(`${count + 4} of ${count + 4} pieces`).waitFor();
+    await scan(items[0]?.sku ?? '');
+    await page.getByText('is complete: all 1 counted').waitFor();
+    await scan('KETTLE-9');
+    await page.getByText('is not on this return').waitFor();
+    expect(await page.getByLabel(`Received of line ${count}`).inputValue()).toBe('5');
+    await page.getByLabel(`Accepted of line ${count}`).focus();
+    await page.keyboard.insertText('4');
+    await page.getByLabel(`Why not all of line ${count} were accepted`).focus();
+    await page.keyboard.insertText('One has no plug');
+    await page.getByText(`credit ${credit} of ${declared}`).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await finishReceiving(page);
-    await openMove(page, 'Correct what arrived');
-    await page.getByLabel('Received of line 2').fill('1');
-    await page.getByRole('button', { name: 'Save corrections' }).click();
-    await openMove(page, 'Request credit');
-    const dialog = page.getByRole('dialog', { name: `Request credit: ${rmaNumber}` });
-    await dialog.getByText('Credit for accepted items: 40.20 of 60.30 declared').waitFor();
-    await expectAccessibleDialog(page);
-    await dialog.getByLabel('Other amount').fill('30');
-    await dialog.getByRole('button', { name: 'Request credit' }).click();
-    await expect.poll(() => dialog.getByLabel('Note').getAttribute('aria-invalid')).toBe('true');
-    await dialog.getByLabel('Note').fill('Boxes were opened');
-    await dialog.getByRole('button', { name: 'Request credit' }).click();
-    await page.getByText('Credit 30.00 instead of 40.20').waitFor();
-    await page.getByText('as requested').waitFor();
-    await page.goto(`/admin/trade-returns/${id}/receive`);
-    await page.getByText('The counts of this return can no longer be changed.').waitFor();
-    await page.goto('/admin/trade-returns?open=all');
-    const row = rowOf(page, rmaNumber);
-    await row.getByText('3 lines, 6 pieces').waitFor();
-    await row.getByText('Credit 30.00').waitFor({ state: 'attached' });
-  },
-);
+    await page.getByRole('heading', { name: rmaNumber, exact: true }).waitFor();
+    await page.getByText(`and ${count - 5} more lines`).waitFor();
+    const { status, creditAmount } = (await t.get(`/trade-returns/${id}`)).body;
+    expect({ status, creditAmount }).toEqual({ status: 'TRADE_RECEIVED', creditAmount: credit });
+  }
+});
 
-journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', async () => {
+it('counts outlast a reload and a colleague who counted too; the credit is shown, and changed with a note', async () => {
+  const t = await harness();
+  const { id, rmaNumber } = await newTradeReturn(t, {
+    items: [1, 2, 3].map((quantity, i) => ({ ...manyItems[i], quantity })),
+  });
+  const staff = await newPerson(t, { role: 'STAFF' });
+  await staff.post(`/trade-returns/${id}/approve`, {});
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/trade-returns/${id}/receive`);
+  await page.getByLabel('Received of line 3').fill('4');
+  await page.getByText('At most 3').waitFor();
+  await page.getByLabel('Received of line 3').fill('1,250');
+  await page.getByText('Did you mean 1250 or 1.25?').waitFor();
+  expect(await page.getByLabel('Accepted of line 3').getAttribute('placeholder')).toBe('');
+  await page.getByLabel('Received of line 3').fill('2');
+  await page.reload();
+  await page.getByText('What you typed before is still here.').waitFor();
+  await staff.post(`/trade-returns/${id}/receive`, { lines: [{ line: 1, received: 1 }] });
+  await page.getByRole('button', { name: 'Save, more to come' }).click();
+  const alert = page.getByRole('alert').filter({ hasText: 'This was counted meanwhile' });
+  await alert.getByRole('button', { name: 'Save mine anyway' }).click();
+  await page.getByText('Line 3: 2 received').waitFor();
+  const { items } = (await t.get(`/trade-returns/${id}`)).body;
+  expect(items.map(({ received }: { received: number }) => received)).toEqual([1, 0, 2]);
+  await openMove(page, 'Receive');
+  await page.getByRole('button', { name: 'Finish receiving' }).click();
+  // It says what will happen, and nothing has yet.
+  const question = page.getByRole('dialog', { name: 'Finish receiving?' });
+  await question.getByText('3 of 6 pieces, credit 30.15 of 60.30; 3 missing.').waitFor();
+  await question.getByText('what is missing is not expected any more').waitFor();
+  await expectAccessibleDialog(page);
+  await closeBy(question, 'Cancel');
+  expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
+  await finishReceiving(page);
+  await openMove(page, 'Correct what arrived');
+  await page.getByLabel('Received of line 2').fill('1');
+  await page.getByRole('button', { name: 'Save corrections' }).click();
+  await openMove(page, 'Request credit');
+  const dialog = page.getByRole('dialog', { name: `Request credit: ${rmaNumber}` });
+  await dialog.getByText('Credit for accepted items: 40.20 of 60.30 declared').waitFor();
+  await expectAccessibleDialog(page);
+  await dialog.getByLabel('Other amount').fill('30');
+  await dialog.getByRole('button', { name: 'Request credit' }).click();
+  await expect.poll(() => dialog.getByLabel('Note').getAttribute('aria-invalid')).toBe('true');
+  await dialog.getByLabel('Note').fill('Boxes were opened');
+  await dialog.getByRole('button', { name: 'Request credit' }).click();
+  await page.getByText('Credit 30.00 instead of 40.20').waitFor();
+  await page.getByText('as requested').waitFor();
+  await page.goto(`/admin/trade-returns/${id}/receive`);
+  await page.getByText('The counts of this return can no longer be changed.').waitFor();
+  await page.goto('/admin/trade-returns?open=all');
+  const row = rowOf(page, rmaNumber);
+  await row.getByText('3 lines, 6 pieces').waitFor();
+  await row.getByText('Credit 30.00').waitFor({ state: 'attached' });
+});
+
+it('a trade return is led to its end by an Admin', async () => {
   const t = await harness();
   const { id, rmaNumber } = await newTradeReturn(t);
   const email = emailAt(t, 'clerk');
@@ -261,23 +246,18 @@ journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', 
   expect(await moves.getByRole('button').allTextContents()).toEqual(['More']);
 });
 
-journey(
-  ['/trade-returns/$id/receive'],
-  'a return that is not approved is approved where it is received',
-  async () => {
-    const t = await harness();
-    const { id } = await newTradeReturn(t);
-    const page = await openAs(t, 'STAFF');
-    await page.goto(`/admin/trade-returns/${id}/receive`);
-    await page.getByText('Not approved yet').waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Approve' }).press('Enter');
-    await page.getByRole('button', { name: /^All arrived/ }).waitFor();
-    expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
-    // What had the focus goes with the page; the next key begins at the return.
-    await page.keyboard.press('F2');
-    await finishReceiving(page);
-    await page.waitForURL(`**/trade-returns/${id}`);
-    await expect.poll(() => page.evaluate(`document.activeElement.tagName`)).not.toBe('BODY');
-  },
-);
+it('a return that is not approved is approved where it is received', async () => {
+  const t = await harness();
+  const { id } = await newTradeReturn(t);
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/trade-returns/${id}/receive`);
+  await page.getByText('Not approved yet').waitFor();
+  await page.getByRole('button', { name: 'Approve' }).press('Enter');
+  await page.getByRole('button', { name: /^All arrived/ }).waitFor();
+  expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
+  // What had the focus goes with the page; the next key begins at the return.
+  await page.keyboard.press('F2');
+  await finishReceiving(page);
+  await page.waitForURL(`**/trade-returns/${id}`);
+  await expect.poll(() => page.evaluate(`document.activeElement.tagName`)).not.toBe('BODY');
+});
