@@ -12,7 +12,7 @@ const MARKER = /^<!-- .+ -->\n/gm;
 type Table = keyof typeof PLACES;
 
 const OF_A_RETURN = {
-  email: "the customer's e-mail address",
+  email: "the customer's email address",
   rebuilt: 'the text that staff search in',
 };
 
@@ -48,7 +48,7 @@ const HOLDS: Record<Table, Partial<Record<Fate, string>>> = {
   },
   saved_views: { search: 'the name of a saved view, and what it searches for', kept: 'ids' },
   audit_log: {
-    employee: 'who did what to whom: names and e-mail addresses of employees, values of settings',
+    employee: 'who did what to whom: names and email addresses of employees, values of settings',
     short: 'the network address of the request',
     kept: 'ids',
   },
@@ -56,12 +56,12 @@ const HOLDS: Record<Table, Partial<Record<Fate, string>>> = {
     short: 'the body of a test event, how each attempt ended',
     kept: 'ids',
   },
-  users: { account: 'name, e-mail address, hash of the password, encrypted second factor' },
+  users: { account: 'name, email address, hash of the password, encrypted second factor' },
   sessions: { account: 'hash of the session token, browser, network address' },
   sign_in_addresses: { account: 'HMACs of addresses from which the employee signed in' },
   access_links: { account: 'hash of a one-time link' },
   recovery_codes: { account: 'hashes of recovery codes' },
-  sign_in_failures: { short: 'HMACs of e-mail and network addresses of failed sign-ins' },
+  sign_in_failures: { short: 'HMACs of email and network addresses of failed sign-ins' },
   rate_limits: { short: 'network addresses of callers' },
   departed_people: { short: 'ids of removed employees, until their returns are unassigned' },
   shops: { kept: 'the name of the shop, its plan' },
