@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -11,17 +11,29 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { installPackage, serve } from './installed-package.ts';
 import { readDocuments } from './openapi-documents.ts';
-import { breakingChanges, changedMigrations, changesOf, type Json, migrationDigests } from './released.ts';
+import {
+  breakingChanges,
+  changedMigrations,
+  changesOf,
+  migrationDigests,
+  RELEASED_API,
+  RELEASED_MIGRATIONS,
+} from './released.ts';
 
 // npm run release: everything that is published of a version, into dist/release/, and what later versions are compared with, into
-// test/released/. --draft makes the first without the second, whatever the state of the checkout; --no-build takes dist/ as it is.
+// test/released/. Its last step installs the package into an empty folder and starts it. --draft only writes dist/release/, whatever
+// the state of the checkout; --no-build takes dist/ as it is.
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document
+type Json = any;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const RELEASED = join(ROOT, 'test', 'released');
+const onWindows = process.platform === 'win32';
 const MOST_BYTES = 8_000_000;
 
 const { values: options } = parseArgs({
@@ -40,15 +52,18 @@ const execute = (program: string, args: string[], cwd = ROOT): string =>
     cwd,
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
-    shell: process.platform === 'win32',
+    shell: onWindows,
   });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const about = JSON.parse(read('package.json'));
 const { version } = about;
 const changes = changesOf(read('CHANGELOG.md'), version);
-const migrations = migrationDigests(join(ROOT, 'src', 'db', 'migrations'));
-const { external: openApi } = await readDocuments('https://returns.example.com');
+const migrations = migrationDigests();
+const { external } = await readDocuments('https://returns.example.com');
+const openApi = asJson(external);
+const staging = mkdtempSync(join(tmpdir(), 'handback-release-'));
+process.once('exit', () => rmSync(staging, { recursive: true, force: true }));
 
 const faults = (): string[] => {
   const found: string[] = [];
@@ -59,15 +74,28 @@ const faults = (): string[] => {
     found.push(`deploy/kubernetes/kustomization.yaml needs newTag: ${version}`);
   if (execute('git', ['status', '--porcelain']) !== '')
     found.push('the checkout has changes that are not committed');
-  if (execute('git', ['tag', '--list', `v${version}`]) !== '')
-    found.push(`v${version} is released: raise the version`);
-  if (existsSync(RELEASED)) {
-    const [documentFile, digestsFile] = ['openapi.json', 'migrations.json'].map((name) =>
-      join(RELEASED, name),
-    );
-    found.push(...breakingChanges(JSON.parse(readFileSync(documentFile ?? '', 'utf8')), openApi));
-    found.push(...changedMigrations(JSON.parse(readFileSync(digestsFile ?? '', 'utf8')), migrations));
+  const tagsOf = (...query: string[]): string[] =>
+    execute('git', ['tag', ...query])
+      .split('\n')
+      .filter(Boolean);
+  const tagsHere = tagsOf('--points-at', 'HEAD', '--list', 'v*');
+  const tag = `v${version}`;
+  if (tagsOf('--list', tag).length > 0 && !tagsHere.includes(tag))
+    found.push(`${tag} is another commit: raise the version`);
+  for (const other of tagsHere)
+    if (other !== tag) found.push(`this commit is ${other}, and package.json says ${version}`);
+  if (existsSync(RELEASED_MIGRATIONS))
+    found.push(...changedMigrations(JSON.parse(readFileSync(RELEASED_MIGRATIONS, 'utf8')), migrations));
+  if (existsSync(RELEASED_API)) {
+    const file = join(staging, 'openapi.json');
+    writeFileSync(file, openApi);
+    found.push(...breakingChanges(RELEASED_API, file));
   }
+  if (
+    found.length === 0 &&
+    spawnSync('npm', ['run', 'check'], { cwd: ROOT, stdio: 'inherit', shell: onWindows }).status !== 0
+  )
+    found.push('npm run check fails');
   return found;
 };
 
@@ -98,6 +126,12 @@ const shrinkwrap = ({ name, license, bin, engines, dependencies }: Json): Json =
   return { name, version, lockfileVersion, requires: true, packages: { '': own, ...sorted } };
 };
 
+/** Where the workflow runs that publishes: npm compares it with the provenance. */
+const repository = () => {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env;
+  return server && name ? { repository: { type: 'git', url: `git+${server}/${name}.git` } } : {};
+};
+
 /** What `npm pack` packs here, without what is of use in a checkout only, and with the versions of all packages. */
 const stagePackage = (folder: string): void => {
   const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
@@ -111,9 +145,11 @@ const stagePackage = (folder: string): void => {
     scripts: _scripts,
     overrides: _overrides,
     allowScripts: _allow,
+    // A checkout is not published by mistake.
+    private: _private,
     ...rest
   } = about;
-  const manifest = { ...rest, files: [...about.files, 'npm-shrinkwrap.json'] };
+  const manifest = { ...rest, ...repository(), files: [...about.files, 'npm-shrinkwrap.json'] };
   writeFileSync(join(folder, 'handback', 'package.json'), asJson(manifest));
   writeFileSync(join(folder, 'handback', 'npm-shrinkwrap.json'), asJson(shrinkwrap(manifest)));
 };
@@ -163,46 +199,49 @@ const checksums = (): string =>
     )
     .join('');
 
-const release = (): void => {
+const release = (): string => {
   if (!options['no-build'])
     execFileSync(process.execPath, ['scripts/prepack.mjs'], { cwd: ROOT, stdio: 'inherit' });
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
-  const folder = mkdtempSync(join(tmpdir(), 'handback-release-'));
-  try {
-    stagePackage(folder);
-    const tarball = writePackage(join(folder, 'handback'));
-    writeImageContext(join(folder, 'image'), tarball);
-    const sbom = [
-      'sbom',
-      '--package-lock-only',
-      '--omit=dev',
-      '--sbom-format=cyclonedx',
-      '--sbom-type=application',
-    ];
-    writeFileSync(
-      join(output, `handback-${version}-sbom.json`),
-      execute('npm', sbom, join(folder, 'handback')),
-    );
-    writeFileSync(join(output, 'openapi.json'), asJson(openApi));
-    writeFileSync(join(output, 'NOTES.md'), notes(tarball));
-    writeFileSync(join(output, 'SHA256SUMS'), checksums());
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  stagePackage(staging);
+  const tarball = writePackage(join(staging, 'handback'));
+  writeImageContext(join(staging, 'image'), tarball);
+  const sbom = [
+    'sbom',
+    '--package-lock-only',
+    '--omit=dev',
+    '--sbom-format=cyclonedx',
+    '--sbom-type=application',
+  ];
+  writeFileSync(
+    join(output, `handback-${version}-sbom.json`),
+    execute('npm', sbom, join(staging, 'handback')),
+  );
+  writeFileSync(join(output, 'openapi.json'), openApi);
+  writeFileSync(join(output, 'NOTES.md'), notes(tarball));
+  writeFileSync(join(output, 'SHA256SUMS'), checksums());
+  return join(output, tarball);
 };
 
-const found = faults();
-for (const fault of found)
-  process.stderr.write(`${options.draft ? 'a release would fail' : 'no release'}: ${fault}\n`);
-if (found.length > 0 && !options.draft) process.exitCode = 1;
-else {
-  release();
-  for (const line of readFileSync(join(output, 'SHA256SUMS'), 'utf8').trim().split('\n')) say(line);
-  if (!options.draft) {
-    mkdirSync(RELEASED, { recursive: true });
-    writeFileSync(join(RELEASED, 'openapi.json'), asJson(openApi));
-    writeFileSync(join(RELEASED, 'migrations.json'), asJson(migrations));
-    say(`commit test/released, and tag it: git tag v${version}`);
-  }
+/** As an operator does, on SQLite. */
+const installAndStart = async (tarball: string): Promise<void> => {
+  const program = installPackage(tarball, join(staging, 'installed'));
+  const env = { DATA_DIR: join(staging, 'data') };
+  const { stop } = await serve({ node: process.execPath, program, env });
+  await stop();
+  say('installed into an empty folder and started: /readyz is 200');
+};
+
+const found = options.draft ? [] : faults();
+for (const fault of found) process.stderr.write(`no release: ${fault}\n`);
+if (found.length > 0) process.exit(1);
+const tarball = release();
+say(readFileSync(join(output, 'SHA256SUMS'), 'utf8').trim());
+if (!options.draft) {
+  await installAndStart(tarball);
+  mkdirSync(dirname(RELEASED_API), { recursive: true });
+  writeFileSync(RELEASED_API, openApi);
+  writeFileSync(RELEASED_MIGRATIONS, asJson(migrations));
+  say(`commit test/released, and tag it: git tag v${version}`);
 }

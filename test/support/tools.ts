@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OASDIFF } from '../../scripts/released.ts';
 
 // Programs that tests use and `npm ci` does not bring. A test that needs one says so with `needs`, and is skipped, with the
 // reason, where it is not installed. TEST_TOOLS=none behaves as a machine that has none of them.
@@ -32,6 +33,7 @@ const TOOLS = {
   jq: 'jq',
   kubectl: 'kubectl',
   nginx: 'nginx',
+  oasdiff: [OASDIFF],
   openssl: 'openssl',
   pgbouncer: 'pgbouncer',
   php: 'php',
