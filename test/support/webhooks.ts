@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
@@ -34,9 +34,9 @@ export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
     addReceiver: (webhookUrl: string, shopId = t.shop.id): Promise<NewApiClient> =>
       createClient(t.ctx, OPERATOR, { shopId, name: 'Receiver', webhookUrl }),
     async create(client: NewApiClient, more: Record<string, unknown> = {}): Promise<{ id: string }> {
-      const { status, body } = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
-      if (status !== 201) throw new Error(`creating answered ${status}`);
-      return body;
+      const answer = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
+      expect(answer).toHaveStatus(201);
+      return answer.body;
     },
     drained: (withinMs?: number): Promise<void> => nothingWaits(t.ctx.db, withinMs),
     /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts written down. */
