@@ -38,14 +38,14 @@ const timelineOf = async (t: Harness, id: string) =>
   (await t.get(`/offline-repairs/${id}/timeline`)).body.items;
 
 describe('an action', () => {
-  it('is tested here for every action that exists', async ({ t }) => {
+  it('has a test here for every action in the API', async ({ t }) => {
     const known = endpoints(t)
       .filter(({ method, template }) => method === 'POST' && template.startsWith('/offline-repairs/{id}/'))
       .map(({ template }) => template.split('/').at(-1));
     expect(CASES.map(([action]) => action).sort()).toEqual(known.sort());
   });
 
-  it.for(CASES)('%s works from every status and answers with the whole repair', async (row, { t }) => {
+  it.for(CASES)('%s works from every status and returns the whole repair', async (row, { t }) => {
     const [action, body, to, changes, type, note, data] = row;
     for (const from of OFFLINE_REPAIR_STATUSES) {
       const before = (await t.get(`/offline-repairs/${(await REPAIRS.reach(t, from)).id}`)).body;
@@ -78,7 +78,7 @@ describe('an action', () => {
     }
   });
 
-  it('that is refused changes nothing', async ({ t }) => {
+  it('changes nothing if it is refused', async ({ t }) => {
     const repair = await newRepair(t);
     const posts = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
     await askAll(posts, ({ path, bad }) => t.post(path(repair.id), bad));
@@ -87,7 +87,7 @@ describe('an action', () => {
   });
 });
 
-it('tracking replaces earlier tracking and stays; the timeline keeps them all', async ({ t }) => {
+it('new tracking replaces the old one, and the timeline keeps both', async ({ t }) => {
   const { id } = await newRepair(t, { tracking: TRACKING });
   const second = { trackingNumber: '1Z999', carrierName: 'UPS' };
   expect((await act(t, id, 'tracking', second)).body).toMatchObject(second);
@@ -100,7 +100,7 @@ it('tracking replaces earlier tracking and stays; the timeline keeps them all', 
     expect((await act(t, id, action, body)).body).toMatchObject(second);
 });
 
-it('begin-repair keeps an earlier technician and earlier notes until others are named', async ({ t }) => {
+it('begin-repair keeps the earlier technician and notes unless it sets new ones', async ({ t }) => {
   const { id } = await newRepair(t);
   const begin = async (body?: unknown) => {
     const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
@@ -123,7 +123,9 @@ it('begin-repair keeps an earlier technician and earlier notes until others are 
   ]);
 });
 
-it('resolve takes every disposition, also when called again, and moving on keeps the last', async ({ t }) => {
+it('resolve accepts every disposition, also when repeated, and later moves keep the last one', async ({
+  t,
+}) => {
   const { id } = await newRepair(t);
   for (const offlineDisposition of DISPOSITIONS) {
     const answer = await act(t, id, 'resolve', { offlineDisposition });

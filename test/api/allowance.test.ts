@@ -41,21 +41,21 @@ const setUsed = async (t: Harness, month_used: number) => {
     where shop_id = ${t.shop.id}`.execute(t.ctx.db);
 };
 
-describe('the monthly figure', () => {
-  it('is 2,000 on SCALE unless the operator says otherwise', async () => {
+describe('the monthly allowance', () => {
+  it('is 2,000 on SCALE unless the operator sets another', async () => {
     const t = await harness({ plan: 'SCALE' });
     await setUsed(t, 1999);
     await expectCreated(t);
     await expectFull(t);
   });
 
-  it('does not exist on ENTERPRISE unless the operator sets a cap', async () => {
+  it('is unlimited on ENTERPRISE unless the operator sets a cap', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     await setUsed(t, 10_000_000);
     await expectCreated(t);
   });
 
-  it('stops creations and nothing else, and can be changed at any time, or lifted', async () => {
+  it('limits creations only, and can be changed or removed at any time', async () => {
     const t = await harness({ allowance: 1 });
     const { id } = await newRepair(t);
     await expectFull(t);
@@ -74,7 +74,7 @@ describe('the monthly figure', () => {
     ['USAGE_CAP_EXCEEDED', 'offline-repairs', { plan: 'ENTERPRISE', usageCap: 2 }],
     ['USAGE_CAP_EXCEEDED', 'trade-returns', { plan: 'SCALE', usageCap: 2 }],
   ] as const)(
-    'is one for both kinds, counts what staff create, and refuses API clients only: %s after %s, by %j',
+    'covers both kinds and counts what staff create, but refuses only API clients: %s after %s, by %j',
     async (code, kind, options) => {
       const t = await harness(options);
       await newStaffRma(t, kind);
@@ -91,8 +91,8 @@ describe('the monthly figure', () => {
   );
 });
 
-describe('the month', () => {
-  it('is a calendar month in UTC, in whatever time zone the server is', async () => {
+describe('the month of an allowance', () => {
+  it('is a calendar month in UTC, whatever the time zone of the server', async () => {
     const before = process.env['TZ'];
     onTestFinished(() => {
       if (before === undefined) delete process.env['TZ'];
@@ -117,7 +117,7 @@ describe('the month', () => {
     await expectCreated(t);
   });
 
-  it('does not begin anew when a clock is set back over its end', async () => {
+  it('does not restart when a clock is set back past its end', async () => {
     const t = await harness({ allowance: 1 });
     goTo(t, Date.UTC(2026, 11, 1, 0, 0, 1));
     await newRepair(t);
@@ -128,7 +128,7 @@ describe('the month', () => {
     await expectFull(t);
   });
 
-  it('is this one again after a clock was ahead, and the next one begins when it comes', async () => {
+  it('returns to the current one after a clock was ahead, and the next one starts on time', async () => {
     const t = await harness({ allowance: 2 });
     goTo(t, Date.UTC(2027, 2, 15));
     await newRepair(t);
@@ -145,28 +145,31 @@ describe('the month', () => {
 it.each([
   ['LIMIT_EXCEEDED', { plan: 'SCALE', allowance: 10 }],
   ['USAGE_CAP_EXCEEDED', { plan: 'ENTERPRISE', usageCap: 10 }],
-] as const)('creations at once share the places left exactly, the rest is %s', async (code, options) => {
-  const t = await harness(options);
-  await setUsed(t, 3);
-  const answers = await atOnce(40, (index) => {
-    const kind = KINDS[index % 2] as Kind;
-    return t.post(`/${kind}`, bodyOf[kind]());
-  });
-  const created = answers.filter(({ status }) => status === 201);
-  expect(answers).toHaveStatuses({ 201: 7, 403: 33 });
-  for (const answer of answers) if (answer.status === 403) expect(answer).toFailWith(403, code);
-  expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
-  expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
-  const { repairs, returns, timeline, used } = await rowCounts(t);
-  expect([repairs + returns, timeline, used]).toEqual([7, 7, 10]);
-  expect((await t.get('/offline-repairs')).body.total).toBe(repairs);
-  expect((await t.get('/trade-returns')).body.total).toBe(returns);
-});
+] as const)(
+  'simultaneous creations use exactly what is left of the allowance; the others get %s',
+  async (code, options) => {
+    const t = await harness(options);
+    await setUsed(t, 3);
+    const answers = await atOnce(40, (index) => {
+      const kind = KINDS[index % 2] as Kind;
+      return t.post(`/${kind}`, bodyOf[kind]());
+    });
+    const created = answers.filter(({ status }) => status === 201);
+    expect(answers).toHaveStatuses({ 201: 7, 403: 33 });
+    for (const answer of answers) if (answer.status === 403) expect(answer).toFailWith(403, code);
+    expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
+    expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
+    const { repairs, returns, timeline, used } = await rowCounts(t);
+    expect([repairs + returns, timeline, used]).toEqual([7, 7, 10]);
+    expect((await t.get('/offline-repairs')).body.total).toBe(repairs);
+    expect((await t.get('/trade-returns')).body.total).toBe(returns);
+  },
+);
 
-describe('a creation that fails', () => {
+describe('a failed creation', () => {
   const NONE = { repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 };
 
-  it('takes no place, whatever it fails for', async () => {
+  it('does not count, whatever the reason', async () => {
     const t = await harness({ allowance: 2 });
     await create(t, {}, { 'idempotency-key': 'one' });
     expect(await create(t, { storeId: '' })).toFailWith(400);
@@ -187,26 +190,29 @@ describe('a creation that fails', () => {
     await expectFull(t);
   });
 
-  it.each(KINDS)('half-way, in the database, takes no place and leaves nothing behind: %s', async (kind) => {
-    const t = await harness({ own: true, allowance: 1 });
-    const send = () =>
-      t.post(`/${kind}`, bodyOf[kind](), { unchecked: true, headers: { 'idempotency-key': 'k' } });
-    // The last thing a creation writes about the RMA fails.
-    await sql`alter table timeline rename to timeline_away`.execute(t.ctx.db);
-    const failed = await send();
-    await sql`alter table timeline_away rename to timeline`.execute(t.ctx.db);
-    expect(failed).toFailWith(500);
-    expect(await rowCounts(t)).toEqual(NONE);
+  it.each(KINDS)(
+    'does not count and leaves no rows if the database fails in the middle: %s',
+    async (kind) => {
+      const t = await harness({ own: true, allowance: 1 });
+      const send = () =>
+        t.post(`/${kind}`, bodyOf[kind](), { unchecked: true, headers: { 'idempotency-key': 'k' } });
+      // The last thing a creation writes about the RMA fails.
+      await sql`alter table timeline rename to timeline_away`.execute(t.ctx.db);
+      const failed = await send();
+      await sql`alter table timeline_away rename to timeline`.execute(t.ctx.db);
+      expect(failed).toFailWith(500);
+      expect(await rowCounts(t)).toEqual(NONE);
 
-    const again = await send();
-    expect(again).toHaveStatus(201);
-    expect(again.headers.has('idempotency-replayed')).toBe(false);
-    await expectFull(t);
-  });
+      const again = await send();
+      expect(again).toHaveStatus(201);
+      expect(again.headers.has('idempotency-replayed')).toBe(false);
+      await expectFull(t);
+    },
+  );
 });
 
-describe("the month's use", () => {
-  it('counts what programs and staff created, against the allowance', async () => {
+describe('monthly usage', () => {
+  it('counts what API clients and staff created, against the allowance', async () => {
     stopClock(Date.parse('2026-11-15T10:00:00.000Z'));
     const t = await harness({ allowance: 5 });
     const month = { month: '2026-11', resetsAt: '2026-12-01T00:00:00.000Z' };
@@ -221,7 +227,7 @@ describe("the month's use", () => {
     expect(await usage(t)).toEqual({ ...fresh, used: 3, limit: 1, remaining: 0 });
   });
 
-  it('has no limit where there is none, and the cap where the shop has one', async () => {
+  it('shows no limit for an unlimited shop, and the cap of a shop that has one', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     await newRepair(t);
     const used = { plan: 'ENTERPRISE', billing: 'USAGE', used: 1 };
@@ -230,7 +236,7 @@ describe("the month's use", () => {
     expect(await usage(t)).toMatchObject({ ...used, limit: 4, remaining: 3 });
   });
 
-  it('is of one shop, and can be read by a shop that may not write', async () => {
+  it('covers one shop, and a read-only shop can read it', async () => {
     const t = await harness({ allowance: 5 });
     const other = await t.addShop({ allowance: 7 });
     await newRepair(t);

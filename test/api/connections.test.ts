@@ -57,7 +57,7 @@ describe('a connection is closed', () => {
     ['sends nothing', '', ''],
     ['sends its head too slowly', `GET ${LIST} HTTP/1.1\r\nhost: test\r\nx-a: `, 'x'],
     ['sends its body too slowly', post('x-api-key: KEY', 'content-length: 9999'), ' '],
-  ])('with a 408 when the caller %s', async (_what, head, then) => {
+  ])('with a 408 if the caller %s', async (_what, head, then) => {
     const t = await impatient();
     const sent = head.replace('KEY', t.client.apiKey);
     expect(await overSocket(t.url, sent)).toFailWith(408);
@@ -68,7 +68,7 @@ describe('a connection is closed', () => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
-  it('when the caller takes nothing of an answer', async () => {
+  it('if the caller does not read the response', async () => {
     const t = await impatient();
     const page = await (await fetch(`${t.url}/docs/reference`, { headers: { connection: 'close' } })).text();
     const script = /assets\/reference-[^"]+/.exec(page)?.[0];
@@ -77,7 +77,7 @@ describe('a connection is closed', () => {
     await noneLeft(t);
   });
 
-  it('not while it is kept alive between requests', async () => {
+  it('but not while it is idle between requests of a keep-alive', async () => {
     const t = await impatient();
     const socket = await open(t, ASK);
     await once(socket, 'data');
@@ -88,7 +88,7 @@ describe('a connection is closed', () => {
   });
 });
 
-it('a connection stays open until an answer that may take longer comes', async () => {
+it('a connection stays open for a response that is allowed to take longer', async () => {
   const t = await harness({
     prepare: (app) =>
       app.get('/slow', { config: { deadlineMs: 10_000 } }, async () => {
@@ -104,7 +104,7 @@ it('a connection stays open until an answer that may take longer comes', async (
   expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
 });
 
-describe('connections of one address where no proxy is trusted', () => {
+describe('connections from one address without a trusted proxy', () => {
   const LIMIT = 5;
   const limited = () => harness({ env: { TRUST_PROXY: 'off', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
 
@@ -116,7 +116,7 @@ describe('connections of one address where no proxy is trusted', () => {
   };
   const isClosed = (socket: Socket) => until('it is closed', () => socket.closed);
 
-  it('are so many at most: one more closes the one that has been idle longest', async () => {
+  it('are capped: one more closes the longest-idle connection', async () => {
     const t = await limited();
     const sockets: Socket[] = [];
     for (let i = 0; i < LIMIT; i += 1) sockets.push(await idle(t));
@@ -129,7 +129,7 @@ describe('connections of one address where no proxy is trusted', () => {
     expect(await connections(t)).toBe(LIMIT);
   });
 
-  it('keep no other address out, however many one opens', async () => {
+  it('do not lock out other addresses, however many there are', async () => {
     const t = await limited();
     const good = await idle(t, '127.0.0.2');
     const many = await atOnce(300, async () => (await open(t, ASK)).resume());
@@ -143,7 +143,7 @@ describe('connections of one address where no proxy is trusted', () => {
     }
   });
 
-  it('are refused while all of them are busy', async () => {
+  it('are refused while all of them are in use', async () => {
     const t = await limited();
     // Its body is still to come.
     const begun = post(`x-api-key: ${t.client.apiKey}`, JSON_BODY, 'content-length: 9');
@@ -158,14 +158,14 @@ describe('connections of one address where no proxy is trusted', () => {
     expect((await idle(t, '127.0.0.2')).closed).toBe(false);
   });
 
-  it('are not counted where they come from a proxy', async () => {
+  it('are not counted if they come from a proxy', async () => {
     const t = await harness({ env: { TRUST_PROXY: '1', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
     const sockets = await atOnce(3 * LIMIT, () => idle(t));
     expect(sockets.filter(({ closed }) => closed)).toEqual([]);
   });
 });
 
-it('X-Forwarded-For where no proxy is trusted is a warning, once in the log and in doctor', async () => {
+it('X-Forwarded-For without a trusted proxy causes one warning in the log and one in doctor', async () => {
   const t = await harness({ env: { TRUST_PROXY: 'off' } });
   const warnings = () => t.logs.filter((line) => /TRUST_PROXY is off/.test(line));
   expect(await doctor(t.env)).not.toHaveProperty('proxy');
@@ -175,10 +175,10 @@ it('X-Forwarded-For where no proxy is trusted is a warning, once in the log and 
   expect(await doctor({ ...t.env, TRUST_PROXY: '1' })).not.toHaveProperty('proxy');
 });
 
-describe('a body that is not wanted any more', () => {
+describe('a body that is no longer needed', () => {
   const LENGTH = 100 * 1024 * 1024;
 
-  it('is not taken in: the answer comes, then the connection is closed', async ({ t }) => {
+  it('is not read: the response is sent, then the connection is closed', async ({ t }) => {
     const served: Socket[] = [];
     t.app.server.on('connection', (socket) => served.push(socket));
     const length = `content-length: ${LENGTH}`;
@@ -207,14 +207,14 @@ describe('a body that is not wanted any more', () => {
     await noneLeft(t);
   });
 
-  it('keeps the connection where it has come whole already', async ({ t }) => {
+  it('keeps the connection open if it arrived completely', async ({ t }) => {
     const answer = await t.post('/offline-repairs', {}, { key: null });
     expect(answer).toHaveStatus(401);
     expect(answer.headers.get('connection')).toBe('keep-alive');
   });
 });
 
-it('a body that stalls is answered before its connection is cut off', () => {
+it('a request whose body stalls gets a response before its connection is closed', () => {
   expect(CONNECTION_LIMITS.requestTimeout).toBeLessThan(
     CONNECTION_LIMITS.connectionTimeout - CONNECTION_LIMITS.http.connectionsCheckingInterval,
   );
@@ -225,7 +225,7 @@ const LATE_MS = 3 * DEADLINE_MS;
 const secret = 'quokka-query';
 const unchecked = { unchecked: true };
 
-it('what is not answered in time is a 503 with Retry-After, and the late result leaves no trace', async () => {
+it('a request that misses its deadline gets a 503 with Retry-After, and its late result is discarded', async () => {
   let late = 0;
   const isLate = async () => {
     await pause(LATE_MS);
@@ -263,7 +263,7 @@ it('what is not answered in time is a 503 with Retry-After, and the late result 
   for (const { body } of answers) expect(log.split(body.requestId)).toHaveLength(3);
 });
 
-it('neither the time in which a body arrives nor that in which an answer is read counts', async () => {
+it('the deadline excludes the time to receive a body and to read a response', async () => {
   const slowly = async function* (...pieces: string[]) {
     for (const piece of pieces) {
       yield Buffer.from(piece);

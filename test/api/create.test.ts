@@ -9,7 +9,7 @@ import { KINDS, STAMPS } from '../support/kinds.ts';
 const it = itWith(sharedHarness());
 
 describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...row }) => {
-  it('answers 201 with every field, null where it is absent or null', async ({ t }) => {
+  it('returns 201 with every field, and null for absent ones', async ({ t }) => {
     for (const [sent, rmaNumber] of [
       [body(), '#RMA-000001'],
       [body(row.nulls), '#RMA-000002'],
@@ -21,7 +21,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     }
   });
 
-  it('echoes every field it was given, at once and later', async ({ t }) => {
+  it('returns every field as it was sent, immediately and later', async ({ t }) => {
     const created = await t.post(path, row.whole());
     expect(created).toHaveStatus(201);
     expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -32,7 +32,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect((await t.get(path)).body.items).toEqual([created.body]);
   });
 
-  it('is timed by the clock, in UTC with milliseconds, and so is its id', async ({ t }) => {
+  it('takes its time and its id from the clock, in UTC with milliseconds', async ({ t }) => {
     const at = Date.UTC(2026, 10, 15, 9, 30, 0, 7);
     stopClock(at);
     const { id, createdAt, updatedAt } = await newRma(t, kind);
@@ -40,7 +40,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(at);
   });
 
-  it('opens the timeline with one entry, by the client that created it', async ({ t }) => {
+  it('starts the timeline with one entry by the client that created it', async ({ t }) => {
     const { id, createdAt } = await newRma(t, kind, row.whole());
     const answer = await t.get(`${path}/${id}/timeline`);
     expect(answer).toHaveStatus(200);
@@ -56,7 +56,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
 });
 
 describe('the RMA number', () => {
-  it('runs through all that the shop has, of both kinds and of staff too', async ({ t }) => {
+  it('counts all returns of the shop: both kinds, and those of staff', async ({ t }) => {
     const other = await t.addShop();
     const theirs = { key: other.client.apiKey };
     const made = [
@@ -74,7 +74,7 @@ describe('the RMA number', () => {
     ]);
   });
 
-  it('has at least six digits, and more once they are needed', async ({ t }) => {
+  it('has at least six digits, and more when needed', async ({ t }) => {
     const startAfter = (last_number: number) =>
       sql`update shop_counters set last_number = ${last_number} where shop_id = ${t.shop.id}`.execute(
         t.ctx.db,

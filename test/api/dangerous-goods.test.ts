@@ -25,7 +25,7 @@ describe('isDangerous', () => {
     expect(await dangerous(t, 'BATTERY', '*', '%')).toEqual([]);
   });
 
-  it('is true for an exact sku of a rule, letter by letter', async ({ t }) => {
+  it('is true if the SKU equals a rule exactly', async ({ t }) => {
     await rules(t, 'BATTERY-9V');
     expect(await dangerous(t, 'BATTERY-9V', 'BATTERY-9', 'BATTERY-9VX', 'battery-9v', 'XBATTERY-9V')).toEqual(
       ['BATTERY-9V'],
@@ -33,25 +33,25 @@ describe('isDangerous', () => {
     expect((await withSku(t, '  BATTERY-9V ')).isDangerous).toBe(true);
   });
 
-  it('is true for a sku that begins as a rule with * does', async ({ t }) => {
+  it('is true if the SKU starts with the prefix of a rule with *', async ({ t }) => {
     await rules(t, 'LI-*');
     const found = ['LI-', 'LI-1', 'LI-ION/18650'];
     expect(await dangerous(t, ...found, 'LI', 'li-1', 'XLI-1', 'LI_1')).toEqual(found);
   });
 
-  it('takes every other character as itself', async ({ t }) => {
+  it('treats every other character literally', async ({ t }) => {
     await rules(t, 'A_1', 'B%*', 'C*D', 'E\\*', 'Ä🙂*', "F'*");
     const found = ['A_1', 'B%', 'B%x', 'C*D', 'E\\x', 'Ä🙂-1', "F'1"];
     const not = ['AX1', 'Bx', 'CxD', 'C', 'Ex', 'Ä-1', 'ä🙂', 'F1'];
     expect(await dangerous(t, ...found, ...not)).toEqual(found);
   });
 
-  it('is true for everything where a rule is only *', async ({ t }) => {
+  it('is true for every SKU if a rule is just *', async ({ t }) => {
     await rules(t, '*');
     expect(await dangerous(t, 'KETTLE', '1')).toEqual(['KETTLE', '1']);
   });
 
-  it('is worked out at creation and stays, whatever becomes of the rules', async ({ t }) => {
+  it('is computed at creation and does not change with the rules', async ({ t }) => {
     await rules(t, 'ACID');
     const acid = await withSku(t, 'ACID');
     const kettle = await withSku(t, 'KETTLE');
@@ -62,7 +62,7 @@ describe('isDangerous', () => {
     expect(await dangerous(t, 'ACID', 'KETTLE')).toEqual(['KETTLE']);
   });
 
-  it("follows the shop's own rules only, and looks at the faulty item only", async ({ t }) => {
+  it("depends on the shop's own rules and the faulty item only", async ({ t }) => {
     const other = await t.addShop();
     await rules(t, 'ACID');
     expect((await withSku(t, 'ACID', { key: other.client.apiKey })).isDangerous).toBe(false);
@@ -71,7 +71,7 @@ describe('isDangerous', () => {
 });
 
 describe('the dangerous-goods rules', () => {
-  it('are read and replaced as a whole, and count from the next repair on', async ({ t, admin }) => {
+  it('are read and replaced as a whole, and apply from the next repair on', async ({ t, admin }) => {
     const put = async (rules: string[]) => (await admin.put('/dangerous-goods', { rules })).body.rules;
     expect((await admin.get('/dangerous-goods')).body).toEqual({ rules: [] });
     expect(await put(['LI-*', 'ACID', 'ACID'])).toEqual(['ACID', 'LI-*']);
@@ -83,13 +83,13 @@ describe('the dangerous-goods rules', () => {
     expect(await dangerous(t, 'GAS')).toEqual([]);
   });
 
-  it('keep every character to the letter', async ({ admin }) => {
+  it('keep every character exactly', async ({ admin }) => {
     const rules = ['"', "F'*", 'E\\*', 'Ä🙂*', 'a,b', 'x'.repeat(128), '{}', '🙂'.repeat(128)];
     await admin.put('/dangerous-goods', { rules });
     expect(new Set((await admin.get('/dangerous-goods')).body.rules)).toEqual(new Set(rules));
   });
 
-  it('are at most 1,000, of 1 to 128 characters each', async ({ admin }) => {
+  it('are limited to 1,000 of 1 to 128 characters each', async ({ admin }) => {
     const put = (rules: unknown) => admin.put('/dangerous-goods', { rules });
     const many = (count: number) => Array.from({ length: count }, (_, i) => `RULE-${i}`);
     expect((await put(many(1000))).body.rules).toHaveLength(1000);
@@ -101,7 +101,7 @@ describe('the dangerous-goods rules', () => {
     expect((await admin.get('/dangerous-goods')).body.rules).toHaveLength(1000);
   });
 
-  it('are one of the lists, not a mixture, when several people replace them at once', async ({ admin }) => {
+  it('are one of the lists, not a mixture, after simultaneous replacements', async ({ admin }) => {
     const lists = ['A', 'B', 'C', 'D'].map((letter) => [`${letter}1`, `${letter}2`, 'SHARED']);
     for (let round = 0; round < 2; round += 1) {
       const answers = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));
@@ -110,7 +110,7 @@ describe('the dangerous-goods rules', () => {
     }
   });
 
-  it("are the shop's own", async ({ admin, stranger }) => {
+  it('belong to one shop', async ({ admin, stranger }) => {
     await admin.put('/dangerous-goods', { rules: ['ACID'] });
     await stranger.put('/dangerous-goods', { rules: ['GAS'] });
     expect((await stranger.get('/dangerous-goods')).body).toEqual({ rules: ['GAS'] });

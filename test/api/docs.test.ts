@@ -25,7 +25,7 @@ const filesOf = (page: string) =>
   [...page.matchAll(/(?:src|href|data-search-index)="(assets\/.+?)"/g)].map(([, src]) => `/docs/${src}`);
 
 describe('the pages', () => {
-  it('come whole from here, under a policy without inline scripts and styles', async ({ t }) => {
+  it('load everything from this service, under a policy without inline scripts and styles', async ({ t }) => {
     const pages = await pagesOf(t);
     expect(pages).toEqual(expect.arrayContaining(['/docs/', '/docs/quick-start', '/docs/errors']));
     for (const path of pages) {
@@ -46,13 +46,13 @@ describe('the pages', () => {
     }
   });
 
-  it('are found without the slash at the end', async ({ t }) => {
+  it('are found without a trailing slash', async ({ t }) => {
     const answer = await ask(t, '/docs');
     expect(answer).toHaveStatus(308);
     expect(answer.headers.get('location')).toBe('/docs/');
   });
 
-  it('have no link that leads nowhere', async ({ t }) => {
+  it('have no dead links', async ({ t }) => {
     const pages = await pagesOf(t);
     const bodies = new Map(
       await Promise.all(pages.map(async (path) => [path, (await ask(t, path)).body] as [string, string])),
@@ -67,7 +67,7 @@ describe('the pages', () => {
       }
   });
 
-  it('have files that are compressed beforehand and fetched once', async ({ t }) => {
+  it('have precompressed files that browsers cache', async ({ t }) => {
     const types = {
       js: /^text\/javascript/,
       css: /^text\/css/,
@@ -104,7 +104,7 @@ describe('the pages', () => {
     }
   });
 
-  it('are all there is; what is missing is a 404 that is not cached', async ({ t }) => {
+  it('return a 404 that is not cached for an unknown address', async ({ t }) => {
     const pages = ['nothing', 'nothing.md', 'errors.html', 'errors/', 'assets/', 'assets/old-0123456789.js'];
     const outside = ['../package.json', '..%2fadmin/index.html'];
     for (const path of [
@@ -117,7 +117,7 @@ describe('the pages', () => {
     }
   });
 
-  it('explain every code, with its status and its sentence', async ({ t }) => {
+  it('explain every error code with its status and message', async ({ t }) => {
     const { body: page } = await ask(t, '/docs/errors');
     const { body: text } = await ask(t, '/docs/errors.md');
     for (const [code, { status, message }] of Object.entries(ERRORS)) {
@@ -154,14 +154,14 @@ it.for(FOUND)('the search finds %s', async ([word, address], { t }) => {
   expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
 });
 
-it('docs/privacy.md has every place that can hold personal data: npm run docs:privacy', () => {
+it('docs/privacy.md lists every column that can hold personal data (npm run docs:privacy)', () => {
   const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8');
   expect(page).toBe(withPlaces(page));
 });
 
 describe('the recipes', () => {
   const recipes = new URL('../../recipes/', import.meta.url);
-  it('are on a page with every file, for readers who have only the service', async ({ t }) => {
+  it('are on one page with every file, for readers who only have the service', async ({ t }) => {
     const page = await ask(t, '/docs/recipes.md');
     const files = readdirSync(recipes, { withFileTypes: true })
       .filter((each) => each.isDirectory())
@@ -176,7 +176,9 @@ describe('the recipes', () => {
       expect(page.body).toContain(`\n${readFileSync(new URL(file, recipes), 'utf8').trim()}\n\`\`\``);
   });
 
-  it('are linked from the first page, and so are the Postman and the OpenAPI document', async ({ t }) => {
+  it('are linked from the first page, beside the Postman collection and the OpenAPI document', async ({
+    t,
+  }) => {
     const { body } = await ask(t, '/docs/');
     const links = [...body.matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, href = '']) =>
       new URL(href, 'http://test/docs/').href.replace('http://test', ''),
@@ -187,8 +189,8 @@ describe('the recipes', () => {
   });
 });
 
-describe('the same as text', () => {
-  it('is there for every page, and llms.txt lists them', async ({ t }) => {
+describe('the documentation as text', () => {
+  it('exists for every page, and llms.txt lists them', async ({ t }) => {
     const list = await ask(t, '/llms.txt');
     expect(list.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const pages = await pagesOf(t);
@@ -205,7 +207,7 @@ describe('the same as text', () => {
     }
   });
 
-  it('has every call and every object of the API in the reference', async ({ t }) => {
+  it('has every endpoint and every object of the API in the reference', async ({ t }) => {
     const { body } = await ask(t, '/docs/reference.md');
     // biome-ignore lint/suspicious/noExplicitAny: a JSON document
     const { paths, components } = t.app.swagger() as any;
@@ -225,8 +227,8 @@ describe('the same as text', () => {
   });
 });
 
-describe('the address of the service, in texts and in errors', () => {
-  it('is PUBLIC_URL where it is set, and no header changes it', async () => {
+describe('the address of the service in texts and errors', () => {
+  it('is PUBLIC_URL if it is set, whatever the headers say', async () => {
     const t = await harness({ env: { PUBLIC_URL: 'https://shop.example.org' } });
     const headers = { 'x-forwarded-host': 'evil.example' };
     for (const path of ['/llms.txt', '/docs/quick-start.md']) {
@@ -239,7 +241,7 @@ describe('the address of the service, in texts and in errors', () => {
     expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
-  it('is that of the request otherwise, also behind a proxy, and is not cached', async ({ t }) => {
+  it('is otherwise the address of the request, also behind a proxy, and is not cached', async ({ t }) => {
     const proxied = { 'x-forwarded-host': 'shop.example.org', 'x-forwarded-proto': 'https' };
     for (const [headers, url] of [
       [{}, t.url],
@@ -257,7 +259,7 @@ describe('the address of the service, in texts and in errors', () => {
     }
   });
 
-  it('is never a host that is none', async ({ t }) => {
+  it('never contains an invalid host', async ({ t }) => {
     const commands = ['$(reboot)', '`whoami`', '"><script>', "a'b", '-x'];
     for (const host of ['evil.example/path', 'evil host', 'a@b', ...commands, 'x'.repeat(300)]) {
       const headers = { 'x-forwarded-host': host };

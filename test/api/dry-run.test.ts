@@ -23,7 +23,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   const isDangerous = { 'offline-repairs': false, 'trade-returns': null }[kind];
   const expected = { dryRun: true, status, isDangerous };
 
-  it('answers what the real call would do, and leaves no trace', async () => {
+  it('returns what the real call would do, and stores nothing', async () => {
     const t = await harness({ allowance: 3 });
     await newRma(t, kind);
     const answers = await withoutTrace(t, async () => [
@@ -42,7 +42,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     expect(real.body.rmaNumber).toBe('#RMA-000002');
   });
 
-  it('is refused as the real call is: plan, subscription, allowance, cap', async () => {
+  it('is refused like the real call: plan, subscription, allowance, cap', async () => {
     const t = await harness({ allowance: 1 });
     const both = async (code: string) => {
       const tried = await withoutTrace(t, () => tryOut(t, kind));
@@ -61,12 +61,12 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     }
   });
 
-  it('has no figure where there is no limit', async () => {
+  it('shows no remaining number if there is no limit', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     expect((await tryOut(t, kind)).body).toMatchObject({ dryRun: true, remaining: null });
   });
 
-  it('sees a key that was used before, and stores none', async () => {
+  it('sees a used idempotency key, and stores none', async () => {
     const t = await harness({ allowance: 1 });
     const first = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
     expect(first).toHaveStatus(201);
@@ -86,9 +86,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     });
   });
 
-  it('has an address of its own, which the error for a dryRun in the query or the body names', async ({
-    t,
-  }) => {
+  it('has its own address, which the error for a dryRun in the query or body names', async ({ t }) => {
     const hint = `to try it out, send the body to POST /${kind}/dry-run`;
     await withoutTrace(t, async () => {
       for (const name of ['dryRun', 'dryrun', 'dry_run']) {
@@ -101,7 +99,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     });
   });
 
-  it('does not wait for a transaction that holds the counters of the shop', async () => {
+  it("does not wait for a transaction that locks the shop's counters", async () => {
     const t = await harness({ allowance: 5 });
     const answer = await t.ctx.db.transaction().execute(async (trx) => {
       await sql`update shop_counters set month_used = 3 where shop_id = ${t.shop.id}`.execute(trx);
@@ -121,7 +119,7 @@ it('a dry run of a repair shows its start status and whether it is dangerous', a
   });
 });
 
-it('the allowance of a new month counts from its first moment', async () => {
+it('the allowance of a new month applies from its first moment', async () => {
   const t = await harness({ allowance: 1 });
   await newRma(t, 'trade-returns');
   expect(await tryOut(t, 'trade-returns')).toFailWith(403, 'LIMIT_EXCEEDED');

@@ -23,7 +23,7 @@ import { exchange } from '../support/http.ts';
 const harness = sharedHarness();
 const it = itWith(harness);
 
-it('a row that cannot be shown is a 500, and the log names it', async ({ t }) => {
+it('an unreadable row returns a 500, and the log names it', async ({ t }) => {
   for (const [kind, column] of [
     ['offline_repairs', 'faulty_item'],
     ['trade_returns', 'shipping_address'],
@@ -44,7 +44,7 @@ it('a row that cannot be shown is a 500, and the log names it', async ({ t }) =>
 const LARGEST_BODY = 256 * 1024;
 
 describe('the error body', () => {
-  it('comes with a 404 for every address that is not there, in the API and outside of it', async ({ t }) => {
+  it('comes with a 404 for every unknown address, inside and outside of the API', async ({ t }) => {
     const outside = ['/', '/nowhere', '/api', '/api/v1/external/v2/offline-repairs'];
     const misspelt = ['/offline-repair', '/Offline-Repairs', '/trade-return', '/Trade-Returns'];
     const inside = ['', '/', '/nowhere', '/offline-repairs/a/b/c', '/trade-returns/a/b/c', ...misspelt];
@@ -56,7 +56,7 @@ describe('the error body', () => {
     expect(await t.send('/nowhere', { method: 'HEAD' })).toHaveStatus(404);
   });
 
-  it('names the right base path where there is nothing', async ({ t }) => {
+  it('names the correct base path for an unknown address', async ({ t }) => {
     const other = ['/api/v1/offline-repairs', '/external/v1/usage', '/api/v2/external/v1/events'];
     for (const path of ['/offline-repairs', ...other]) {
       const answer = await exchange(`${t.url}${path}`);
@@ -65,7 +65,7 @@ describe('the error body', () => {
     }
   });
 
-  it('is not needed for a slash at the end of an address, in either API', async ({ t }) => {
+  it('is not returned for a trailing slash, in either API', async ({ t }) => {
     const { id } = await newRepair(t);
     const repair = `/offline-repairs/${id}`;
     for (const path of ['/offline-repairs', repair, `${repair}/timeline`, '/usage'])
@@ -77,7 +77,9 @@ describe('the error body', () => {
     expect(await t.get('/admin/api/session/')).toFailWith(401, 'SIGNED_OUT');
   });
 
-  it('says where an rmaNumber stands for an id, whether or not there is such an RMA', async ({ t }) => {
+  it('says that an rmaNumber was sent in place of an id, whether or not such an RMA exists', async ({
+    t,
+  }) => {
     await newRepair(t);
     for (const kind of KINDS)
       for (const number of ['%23RMA-000001', 'RMA-000001', '000001', '999999'])
@@ -90,7 +92,7 @@ describe('the error body', () => {
     expect(move.body.message).toContain('?rmaNumber=');
   });
 
-  it('says how a plus is written where a time zone arrived with a space', async ({ t }) => {
+  it('explains how to escape a plus if a time zone arrives with a space', async ({ t }) => {
     const messageOf = async (time: string) =>
       (await t.get(`/offline-repairs?updatedSince=${time}`)).body.message;
     for (const time of ['2026-11-15T09:30:00+01:00', '2026-11-15T09:30:00.000+01:00'])
@@ -101,7 +103,7 @@ describe('the error body', () => {
     expect(String(await messageOf('yesterday'))).not.toContain('%2B');
   });
 
-  it("answers a browser's preflight: keys belong on servers", async ({ t }) => {
+  it("tells a browser's preflight that keys belong on servers", async ({ t }) => {
     const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
     const headers = { origin: 'https://shop.example.org', ...asked };
     for (const path of ['/offline-repairs', '/offline-repairs/x/close', `${BASE_PATH}/nowhere`]) {
@@ -113,7 +115,7 @@ describe('the error body', () => {
     expect(await t.send('/offline-repairs', { method: 'OPTIONS' })).toFailWith(405);
   });
 
-  it("comes with a 404 for staff's notes, and a 403 for moves that need a right", async ({ t }) => {
+  it('comes with a 404 for notes of staff, and a 403 for moves that need a right', async ({ t }) => {
     const before = await newTradeReturn(t);
     for (const method of ['GET', 'POST'])
       expect(await t.send(`/trade-returns/${before.id}/notes`, { method })).toFailWith(404);
@@ -124,7 +126,7 @@ describe('the error body', () => {
     expect((await t.get(`/trade-returns/${before.id}`)).body).toEqual(before);
   });
 
-  it('comes with a 405 for a method an address does not take; Allow names those it takes', async ({ t }) => {
+  it('comes with a 405 for an unsupported method, and Allow names the supported ones', async ({ t }) => {
     const ids = await makeIds(t);
     const taken = new Map<string, string[]>();
     for (const { path, method } of endpoints(t))
@@ -145,7 +147,7 @@ describe('the error body', () => {
     expect(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' })).toFailWith(405);
   });
 
-  it('comes with a 405 for pages too, and with a 404 where there is none', async ({ t }) => {
+  it('comes with a 405 for pages too, and with a 404 if there is no such page', async ({ t }) => {
     const expectAllowed = async (method: string, path: string, status: number, allowed: string | null) => {
       const answer = await exchange(`${t.url}${path}`, { method });
       expect(answer).toHaveStatus(status);
@@ -180,7 +182,7 @@ describe('the error body', () => {
     expect(answer).toFailWith(413);
   });
 
-  it.for(KINDS)('comes with a 415 for a body that is not called JSON, at /%s', async (kind, { t }) => {
+  it.for(KINDS)('comes with a 415 for a body that is not declared as JSON, at /%s', async (kind, { t }) => {
     const body = JSON.stringify(bodyOf[kind]());
     const send = (type: string) => t.post(`/${kind}`, body, { headers: { 'content-type': type } });
     const forms = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
@@ -191,7 +193,7 @@ describe('the error body', () => {
     expect(await rowCounts(t)).toMatchObject({ timeline: 3, used: 3 });
   });
 
-  it('comes with a 5xx and says nothing about the inside', async () => {
+  it('comes with a 5xx and reveals no internals', async () => {
     const t = await harness({ own: true });
     const ids = await makeIds(t);
     const tables = ['offline_repairs', 'trade_returns', 'events', 'shop_counters', 'webhook_deliveries'];
@@ -217,7 +219,7 @@ describe('the error body', () => {
       await sql`alter table ${sql.table(`${name}_away`)} rename to ${sql.table(name)}`.execute(t.ctx.db);
   });
 
-  it('names the field that was probably meant, by its spelling and by whole words', async ({ t }) => {
+  it('suggests the field that was probably meant, by spelling and by whole words', async ({ t }) => {
     const { id } = await newRepair(t);
     const asked: [string, object, string | null][] = [
       ['/offline-repairs', { ordrNumber: 'x' }, 'orderNumber'],
@@ -250,7 +252,7 @@ describe('the error body', () => {
     );
   });
 
-  it('has a bounded number of errors, however many a body has', async ({ t }) => {
+  it('has a limited number of errors, however many mistakes a body has', async ({ t }) => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
     const fields = Object.fromEntries(Object.entries(unknown).slice(0, 200));
     // Validating so many would hold up all other requests: they are refused before that.
@@ -281,7 +283,7 @@ describe('the error body', () => {
 });
 
 describe('X-Request-Id', () => {
-  it("is the caller's own where it has 1 to 128 printable characters", async ({ t }) => {
+  it("is the caller's own if it has 1 to 128 printable characters", async ({ t }) => {
     for (const own of ['a', 'till 4 / receipt #88213', '~'.repeat(128), '{"a":1}'])
       for (const path of ['/offline-repairs', '/trade-returns/nothing', '/nowhere', '/healthz']) {
         const { headers, body } = await t.get(path, { headers: { 'x-request-id': own } });
@@ -290,7 +292,7 @@ describe('X-Request-Id', () => {
       }
   });
 
-  it('is a new one where there is none or it is not fit to print', async ({ t }) => {
+  it('is a new one if it is missing or unprintable', async ({ t }) => {
     const ids = new Set<string>();
     const wrong = ['', 'x'.repeat(129), 'ä', 'a\tb', '\u0080'];
     for (const headers of [{}, ...wrong.map((own) => ({ 'x-request-id': own }))]) {
@@ -303,7 +305,7 @@ describe('X-Request-Id', () => {
   });
 });
 
-describe('bytes that are not a request', () => {
+describe('malformed requests', () => {
   const lines = (...head: string[]) => `${head.join('\r\n')}\r\n\r\n`;
   const LIST = `${BASE_PATH}/offline-repairs`;
 
@@ -325,7 +327,7 @@ describe('bytes that are not a request', () => {
     ['the same Host twice', get('host: test', 'host: test')],
     ['two Hosts', get('host: test', 'HOST: elsewhere')],
     ['two Hosts in HTTP/1.0', get('host: test', 'HOST: elsewhere').replace('HTTP/1.1', 'HTTP/1.0')],
-  ])('are a 400 with the error body: %s', async (_what, bytes) => {
+  ])('get a 400 with the error body: %s', async (_what, bytes) => {
     const t = await harness();
     const answer = await overSocket(t.url, bytes);
     expect(answer).toFailWith(400);
@@ -333,17 +335,17 @@ describe('bytes that are not a request', () => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
-  it('are a 431 with the error body where the headers are too large', async ({ t }) => {
+  it('get a 431 with the error body if the headers are too large', async ({ t }) => {
     expect(await overSocket(t.url, get('host: test', `x-a: ${'x'.repeat(64 * 1024)}`))).toFailWith(431);
   });
 
-  it('are answered with the error body where an unknown expectation is named', async ({ t }) => {
+  it('get a 417 with the error body for an unknown expectation', async ({ t }) => {
     const answer = await overSocket(t.url, get('host: test', 'expect: a-miracle'));
     expect(answer).toFailWith(417);
   });
 });
 
-it('every answer forbids to be framed, and what no page of ours asks a browser for', async ({ t }) => {
+it('every response forbids framing and the browser features that no page of ours uses', async ({ t }) => {
   for (const path of ['/admin/sign-in', '/admin/api/session', '/offline-repairs', '/docs', '/nowhere']) {
     const { headers } = await t.send(path, { unchecked: true });
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -352,7 +354,7 @@ it('every answer forbids to be framed, and what no page of ours asks a browser f
   }
 });
 
-it('a compressed body is a 415 that says so', async ({ t }) => {
+it('a compressed body gets a 415 that says so', async ({ t }) => {
   const answer = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
     headers: { 'content-encoding': 'gzip' },
   });

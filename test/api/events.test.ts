@@ -34,7 +34,7 @@ const errorOf = async (t: Harness, query: string, status: number, code?: string)
   expect(await t.get(`/events${query}`)).toFailWith(status, code);
 
 describe('the event feed', () => {
-  it('holds each event as the webhook sent it, under the id of its delivery', async () => {
+  it('contains each event as the webhook sent it, under the id of its delivery', async () => {
     const { t, receiver, client } = await sendingTo();
     const repair = await t.create(client);
     await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
@@ -46,7 +46,7 @@ describe('the event feed', () => {
     expect(hasMore).toBe(false);
   });
 
-  it('has events that no client could receive, of all clients, but none of staff RMAs', async ({
+  it('contains the events of all clients, also undeliverable ones, but none of RMAs made by staff', async ({
     t,
     erp,
   }) => {
@@ -61,7 +61,7 @@ describe('the event feed', () => {
     expect(await page(t, '', { key: erp.apiKey })).toEqual(await page(t));
   });
 
-  it('is read page by page, each event once', async ({ t }) => {
+  it('is read in pages, each event once', async ({ t }) => {
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push(await create(t));
     const first = await page(t, '?limit=2');
@@ -74,7 +74,7 @@ describe('the event feed', () => {
     expect(await page(t, `?after=${cursor}`)).toEqual({ items: [], cursor, hasMore: false });
   });
 
-  it('gives fewer events where they are large, and says that there are more', async ({ t }) => {
+  it('returns fewer events if they are large, and says that there are more', async ({ t }) => {
     const item = { sku: 'S'.repeat(100), productName: 'P'.repeat(250), quantity: 1, price: 1 };
     for (let i = 0; i < 5; i++) await newTradeReturn(t, { items: Array(250).fill(item) });
     const pages = [await page(t, '?limit=100')];
@@ -86,7 +86,7 @@ describe('the event feed', () => {
     expect(pages.flatMap(idsIn)).toHaveLength(5);
   });
 
-  it('gives the newest cursor alone with after=latest, and goes on from there', async ({ t }) => {
+  it('returns only the newest cursor for after=latest, and continues from there', async ({ t }) => {
     await create(t);
     const { items, cursor } = await page(t, '?after=latest&wait=5');
     expect(items).toEqual([]);
@@ -94,7 +94,7 @@ describe('the event feed', () => {
     expect(idsIn(await page(t, `?after=${cursor}`))).toEqual([next]);
   });
 
-  it('refuses cursors that are not its own', async ({ t }) => {
+  it('refuses unknown cursors', async ({ t }) => {
     await create(t);
     const { cursor } = await page(t);
     const other = await t.addShop();
@@ -125,7 +125,7 @@ describe('the event feed', () => {
     expect(idsIn(await page(t))).toEqual([next]);
   });
 
-  it('begins with the oldest event that is kept, however many before it are past', async ({ t }) => {
+  it('starts with the oldest event that is kept, however many have expired', async ({ t }) => {
     const kept: string[] = [];
     for (let day = 0; day < 7; day++) {
       const made = await create(t);
@@ -140,7 +140,7 @@ describe('the event feed', () => {
     expect(idsIn(await page(t))).toEqual([next]);
   });
 
-  it('has cursors that hold in another database with the same rows', async () => {
+  it('has cursors that stay valid in a copy of the database', async () => {
     const t = await harness({ own: true });
     for (let i = 0; i < 3; i++) await create(t);
     const { cursor, items } = await page(t, '?limit=1');
@@ -185,7 +185,7 @@ const waitersAre = (t: Harness, count: number): Promise<void> =>
   expect.poll(() => [t.ctx.feedWatches.size, t.ctx.metrics.openRequests]).toEqual([count, 0]);
 
 describe('waiting for the next event', () => {
-  it('ends as soon as there is one, of this shop', async ({ t }) => {
+  it('ends as soon as this shop has one', async ({ t }) => {
     const other = await t.addShop();
     const { cursor } = await page(t, '?after=latest');
     const waiting = page(t, `?after=${cursor}&wait=25`);
@@ -219,7 +219,7 @@ describe('waiting for the next event', () => {
     return polls;
   };
 
-  it('takes one look at the feed now and then, however many wait, and ends when the service stops', async () => {
+  it('polls the feed once for all that wait, and ends when the service stops', async () => {
     const t = await harness({ own: true });
     const polls = await wait(t);
     const before = await statementsOf(t);
@@ -231,7 +231,7 @@ describe('waiting for the next event', () => {
     expect((await page(t, '?wait=25')).items).toEqual([]);
   });
 
-  it('ends for all at one place in the feed with one read', async () => {
+  it('ends for all at the same cursor with one read', async () => {
     const t = await harness({ own: true });
     const polls = await wait(t);
     const before = await statementsOf(t);
@@ -240,14 +240,14 @@ describe('waiting for the next event', () => {
     expect((await statementsOf(t)) - before).toBeLessThan(WAITERS / 2);
   });
 
-  it('ends with nothing when the time is over', async ({ t }) => {
+  it('returns nothing when the time is up', async ({ t }) => {
     const startedAt = performance.now();
     const { items } = await page(t, '?wait=1');
     expect(items).toEqual([]);
     expect(performance.now() - startedAt).toBeGreaterThan(950);
   });
 
-  it('shows nothing to a key that was revoked meanwhile', async ({ t, erp }) => {
+  it('returns nothing to a key that was revoked in the meantime', async ({ t, erp }) => {
     const waiting = t.get('/events?wait=25', { key: erp.apiKey });
     await waitersAre(t, 1);
     await revokeClient(t.ctx, OPERATOR, erp);
@@ -255,7 +255,7 @@ describe('waiting for the next event', () => {
     expect(await waiting).toFailWith(401);
   });
 
-  it('shows nothing to a shop that lost its plan meanwhile', async ({ t }) => {
+  it('returns nothing to a shop that lost its plan in the meantime', async ({ t }) => {
     const waiting = t.get('/events?wait=25');
     await waitersAre(t, 1);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });

@@ -35,8 +35,8 @@ const statusAndCode = ({ status, body }: Answer) => `${status} ${body.code}`;
 const each = <Value>(t: Harness, value: (endpoint: ReturnType<typeof endpoints>[number]) => Value) =>
   Object.fromEntries(endpoints(t).map((endpoint) => [endpoint.name, value(endpoint)]));
 
-describe('the order of the gates', () => {
-  it('answers with the first gate that a request fails, whatever comes after', async ({ t }) => {
+describe('the order of the checks', () => {
+  it('returns the first check that a request fails, whatever else is wrong', async ({ t }) => {
     const all = endpoints(t);
     // Fails everything that can be failed behind the key: plan, subscription, body, query, id.
     const wrong = (key: string | null, ip?: string) => (endpoint: (typeof all)[number]) =>
@@ -68,7 +68,7 @@ describe('the order of the gates', () => {
     expect(await askAll(all, wrong(own))).toEqual(each(t, () => '400 VALIDATION_FAILED'));
   });
 
-  it('looks at the body before the id', async ({ t }) => {
+  it('checks the body before the id', async ({ t }) => {
     const withBody = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
     expect(withBody.length).toBeGreaterThanOrEqual(5);
     for (const endpoint of withBody) {
@@ -78,7 +78,7 @@ describe('the order of the gates', () => {
     }
   });
 
-  it.each(KINDS)('reads no body at /%s before key, plan and subscription', async (kind) => {
+  it.each(KINDS)('reads no body at /%s before the key, plan and subscription are checked', async (kind) => {
     const t = await harness({ own: true });
     const tooLarge = 300 * 1024;
     // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
@@ -100,7 +100,7 @@ describe('the order of the gates', () => {
     for (const answer of await all(t.client.apiKey)) expect(answer).toFailWith(403, 'PLAN_REQUIRED');
   });
 
-  it.each(KINDS)('looks at the body of /%s before the allowance', async (kind) => {
+  it.each(KINDS)('checks the body of /%s before the allowance', async (kind) => {
     const t = await harness({ allowance: 0 });
     expect(await t.post(`/${kind}`, bodyOf[kind]({ customerName: null }))).toFailWith(400);
     expect(await t.post(`/${kind}?nonsense=1`, bodyOf[kind]())).toFailWith(400);
@@ -108,7 +108,7 @@ describe('the order of the gates', () => {
   });
 });
 
-it('SCALE and ENTERPRISE open every endpoint, an inactive subscription reads alone', async ({ t }) => {
+it('SCALE and ENTERPRISE allow every endpoint; an inactive subscription only allows reads', async ({ t }) => {
   const ids = await makeIds(t);
   for (const plan of PLANS)
     for (const subscription of ['inactive', 'active'] as const) {
@@ -126,7 +126,7 @@ it('SCALE and ENTERPRISE open every endpoint, an inactive subscription reads alo
     }
 });
 
-it('no cache keeps an answer of either API, good or bad', async ({ t }) => {
+it('no response of either API may be cached', async ({ t }) => {
   const ids = await makeIds(t);
   const answers = [
     ...Object.values(await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids))),

@@ -23,7 +23,7 @@ const refuseOrders = {
     begin select raise(abort, 'refused'); end`,
 }[ENGINE];
 
-it('creations at the same time each answer with what was sent, under numbers without gaps', async () => {
+it('simultaneous creations each return what was sent, with consecutive numbers', async () => {
   const t = await harness({ plan: 'ENTERPRISE' });
   const answers = await atOnce(60, (i) =>
     i % 2
@@ -41,7 +41,7 @@ it('creations at the same time each answer with what was sent, under numbers wit
   }
 });
 
-it('one creation that the database refuses fails alone, and takes no number and no place', async ({ t }) => {
+it('a creation that the database refuses fails alone, and uses no number and no allowance', async ({ t }) => {
   await refuseOrders.execute(t.ctx.db);
   const answers = await atOnce(30, (i) =>
     t.post('/offline-repairs', repairBody(i === 11 ? { orderNumber: 'REFUSED' } : {}), { unchecked: true }),
@@ -52,7 +52,7 @@ it('one creation that the database refuses fails alone, and takes no number and 
   expect(await rowCounts(t)).toMatchObject({ repairs: 29, timeline: 29, used: 29 });
 });
 
-it('a row that cannot be shown is not changed: the same call again fires nothing either', async ({ t }) => {
+it('an unreadable row is not changed, and repeating the call sends no event either', async ({ t }) => {
   const { body } = await t.post('/offline-repairs', repairBody());
   await sql`update offline_repairs set faulty_item = '{' where id = ${body.id}`.execute(t.ctx.db);
   const before = await rowCounts(t);
@@ -66,7 +66,7 @@ it('a row that cannot be shown is not changed: the same call again fires nothing
   expect(await rowCounts(t)).toMatchObject({ timeline: before.timeline + 2 });
 });
 
-it('lists at the same time answer each with its own page', async ({ t }) => {
+it('simultaneous lists each return their own page', async ({ t }) => {
   for (let i = 0; i < 12; i += 1)
     await t.post('/offline-repairs', repairBody({ externalRef: `ref-${i % 6}` }));
   const answers = await atOnce(40, (i) => t.get(`/offline-repairs?externalRef=ref-${i % 7}&limit=1`));

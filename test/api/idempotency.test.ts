@@ -42,7 +42,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect([isReplay(replay), replay.body]).toEqual([true, made]);
   };
 
-  it('with the same body answers with the first result and creates nothing', async ({ t }) => {
+  it('with the same body returns the first result and creates nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     expect(first).toHaveStatus(201);
     expect(first.headers.has('idempotency-replayed')).toBe(false);
@@ -50,21 +50,21 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(await rowCounts(t)).toEqual({ ...NONE, [rows]: 1, timeline: 1, keys: 1, used: 1 });
   });
 
-  it('answers with the first result even after a change', async ({ t }) => {
+  it('returns the first result even after a change', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     for (const { take } of walk) await take(t, first.body.id);
     await expectReplay(t, first);
     expect((await t.get(`${path}/${first.body.id}`)).body.status).toBe(walk.at(-1)?.to);
   });
 
-  it('counts nothing, so it also answers when the allowance is used up', async () => {
+  it('does not count, so it also works when the allowance is used up', async () => {
     const t = await harness({ allowance: 1 });
     const first = await send(t, 'receipt-1');
     expect(await send(t, 'receipt-2')).toFailWith(403, 'LIMIT_EXCEEDED');
     await expectReplay(t, first);
   });
 
-  it('does not open the gates before it', async ({ t }) => {
+  it('does not bypass the checks before it', async ({ t }) => {
     await send(t, 'receipt-1');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     expect(await send(t, 'receipt-1')).toFailWith(403, 'READ_ONLY');
@@ -73,7 +73,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(await send(t, 'receipt-1', body(), { key: null })).toFailWith(401);
   });
 
-  it('with another body is a 422 and creates nothing', async ({ t }) => {
+  it('with another body gets a 422 and creates nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     for (const more of others)
       expect(await send(t, 'receipt-1', body(more))).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
@@ -81,7 +81,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     await expectReplay(t, first);
   });
 
-  it('takes bodies as the same that differ only in order, spacing or escapes', async ({ t }) => {
+  it('treats bodies as equal that differ only in order, spacing or escapes', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     /** The fields of every object in it the other way round. */
     const turned = (value: unknown): unknown => {
@@ -107,7 +107,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect((await rowCounts(t))[rows]).toBe(1);
   });
 
-  it('hashes what was sent: optional fields that are absent or null count for nothing', async ({ t }) => {
+  it('ignores optional fields that are absent or null', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     const sorted = (_name: string, value: unknown) =>
       value?.constructor === Object ? Object.fromEntries(Object.entries(value).sort()) : value;
@@ -121,7 +121,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     await expectReplay(t, first, body({ externalRef: null, customerPhone: null }));
   });
 
-  it('is forgotten after 24 hours, for the same body and for another', async ({ t }) => {
+  it('expires after 24 hours, for the same body and for another', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     t.clock.advance(24 * HOUR - 60_000);
     expect(isReplay(await send(t, 'receipt-1'))).toBe(true);
@@ -137,7 +137,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect((await rowCounts(t))[rows]).toBe(2);
   });
 
-  it('of another client means something else, in the same shop and in others', async ({ t, erp }) => {
+  it('of another client is a different key, in the same shop and in others', async ({ t, erp }) => {
     const { client } = await t.addShop();
     await send(t, 'receipt-1');
     for (const key of [erp.apiKey, client.apiKey]) {
@@ -148,7 +148,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect((await rowCounts(t))[rows]).toBe(3);
   });
 
-  it('is remembered only after a success', async () => {
+  it('is only stored after a success', async () => {
     const t = await harness({ allowance: 0 });
     expect(await send(t, 'receipt-1', body({ customerName: '' }))).toFailWith(400);
     expect(await send(t, 'receipt-1', '{')).toFailWith(400);
@@ -160,7 +160,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(isReplay(answer)).toBe(false);
   });
 
-  it('has 1 to 255 printable characters, each of which counts, else it is a 400', async ({ t }) => {
+  it('has 1 to 255 printable characters, all significant; anything else gets a 400', async ({ t }) => {
     for (const key of ['', 'x'.repeat(256), 'a\tb', 'ä', '\u0080'])
       expect(rulesOf(await send(t, key)), key).toEqual({ 'Idempotency-Key': 'format' });
     expect(await rowCounts(t)).toEqual(NONE);
@@ -176,7 +176,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
 describe('an Idempotency-Key', () => {
   const trade = (t: Harness, key: string) => t.post('/trade-returns', tradeBody(), keyed(key));
 
-  it('that a proxy sent twice is refused', async ({ t }) => {
+  it('is refused if a proxy sends it twice', async ({ t }) => {
     const headers = { 'x-api-key': t.client.apiKey, 'content-type': 'application/json' };
     const sent = request(`${t.url}${BASE_PATH}/offline-repairs`, {
       method: 'POST',
@@ -192,7 +192,7 @@ describe('an Idempotency-Key', () => {
     expect(await rowCounts(t)).toMatchObject({ repairs: 0 });
   });
 
-  it('is a 422 on the other kind of creation, whichever came first', async ({ t }) => {
+  it('gets a 422 on the other kind of creation, whichever was first', async ({ t }) => {
     const repair = await create(t, 'a');
     const tradeReturn = await trade(t, 'b');
     expect(await trade(t, 'a')).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
@@ -202,7 +202,9 @@ describe('an Idempotency-Key', () => {
     expect((await trade(t, 'b')).body).toEqual(tradeReturn.body);
   });
 
-  it('of both kinds at the same time creates one RMA; the others are a 422 or a 409', async ({ t }) => {
+  it('creates one RMA if both kinds use it at the same time; the others get a 422 or a 409', async ({
+    t,
+  }) => {
     const answers = await atOnce(12, (index) => (index % 2 ? trade(t, 'a') : create(t, 'a')));
     const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
     expect(made).toHaveLength(1);
@@ -214,7 +216,7 @@ describe('an Idempotency-Key', () => {
     expect([repairs + returns, used]).toEqual([1, 1]);
   });
 
-  it('means nothing to the other endpoints', async ({ t }) => {
+  it('is ignored by the other endpoints', async ({ t }) => {
     const { id } = await newRepair(t);
     for (let again = 0; again < 2; again += 1) {
       const answer = await t.post(`/offline-repairs/${id}/close`, {}, keyed('k'));
@@ -225,7 +227,7 @@ describe('an Idempotency-Key', () => {
   });
 
   // SQLite runs one creation after the other, so there the second always finds the first one's result.
-  it('is a 409 while the first request with it is still running', ONLY_POSTGRES, async ({ t }) => {
+  it('gets a 409 while the first request with it is still running', ONLY_POSTGRES, async ({ t }) => {
     const first = await t.ctx.db.transaction().execute(async (trx) => {
       await sql`select 1 from shop_counters where shop_id = ${t.shop.id} for update`.execute(trx);
       const waiting = create(t, 'receipt-1');

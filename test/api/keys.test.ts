@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const it = itWith(sharedHarness());
 
 describe('the key', () => {
-  it('is taken from X-Api-Key or as a Bearer token, at every endpoint', async ({ t }) => {
+  it('is accepted in X-Api-Key or as a Bearer token, by every endpoint', async ({ t }) => {
     const ids = await makeIds(t);
     const { apiKey } = t.client;
     const ways: { key: string | null; headers: Record<string, string> }[] = [
@@ -29,7 +29,7 @@ describe('the key', () => {
     }
   });
 
-  it('is refused when Authorization is there twice, whichever comes first', async ({ t }) => {
+  it('is refused if there are two Authorization headers, in either order', async ({ t }) => {
     const { client: other } = await t.addShop();
     const keys = [t.client.apiKey, other.apiKey];
     for (const [first, second] of [keys, keys.toReversed(), [keys[0], keys[0]]]) {
@@ -42,7 +42,7 @@ describe('the key', () => {
     }
   });
 
-  it('is refused when the two headers differ, even when both keys are good', async ({ t, erp }) => {
+  it('is refused if the two headers differ, even if both keys are valid', async ({ t, erp }) => {
     const { apiKey } = t.client;
     const both = (direct: string, bearer: string) =>
       t.get('/offline-repairs', { key: direct, headers: { authorization: `Bearer ${bearer}` } });
@@ -53,7 +53,9 @@ describe('the key', () => {
     expect(await both(apiKey, apiKey)).toHaveStatus(200);
   });
 
-  it('is refused when it is unknown, cut, lengthened, in other case or of another kind', async ({ t }) => {
+  it('is refused if it is unknown, truncated, extended, in another case or of another kind', async ({
+    t,
+  }) => {
     const { apiKey, webhookSecret, id } = t.client;
     expect(apiKey).toMatch(/^handback_ext_/);
     const invented = ['', 'handback_ext_', `handback_ext_${'0'.repeat(48)}`, "' or 1=1 --"];
@@ -70,7 +72,10 @@ describe('the key', () => {
     expect(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null })).toFailWith(401);
   });
 
-  it('stops working with the next request once its client is revoked; others go on', async ({ t, erp }) => {
+  it('stops working with the next request once its client is revoked; other keys continue', async ({
+    t,
+    erp,
+  }) => {
     const ids = await makeIds(t);
     await revokeClient(t.ctx, OPERATOR, t.client);
     const before = await rowCounts(t);
@@ -80,7 +85,7 @@ describe('the key', () => {
       expect(await t.get(`/${kind}/${ids[kind]}`, { key: erp.apiKey })).toHaveStatus(200);
   });
 
-  it('leaves a note of its last use', async ({ t, erp }) => {
+  it('records its last use', async ({ t, erp }) => {
     expect((await findClient(t.ctx.db, t.client.id))?.lastUsedAt).toBeNull();
     // It is written in the background.
     const noteAfter = (ms: number) =>

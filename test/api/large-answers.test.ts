@@ -32,7 +32,7 @@ const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: s
   );
 
 describe('a page of many large returns', () => {
-  it('is the same as any other page, and comes in pieces', async ({ t }) => {
+  it('is the same as any other page, and is streamed', async ({ t }) => {
     const ids = await manyReturns(t, 12, 60);
     const page = await openPage(t);
     expect(page.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -46,7 +46,7 @@ describe('a page of many large returns', () => {
     expect(await t.send('/trade-returns?limit=100', { method: 'HEAD' })).toHaveStatus(200);
   });
 
-  it('is one answer where all of it fits, also around one that is large for the page', async ({ t }) => {
+  it('is sent at once if it fits, also with one return that is large for the page', async ({ t }) => {
     for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
     const large = await newTradeReturn(t, { items: itemsOf(100) });
     for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
@@ -56,7 +56,9 @@ describe('a page of many large returns', () => {
     expect(body.items).toHaveLength(11);
   });
 
-  it('skips what was removed meanwhile, and shows what changed as it is now', async ({ t }) => {
+  it('skips returns that were removed in the meantime, and shows changed ones as they are now', async ({
+    t,
+  }) => {
     const ids = await manyReturns(t, 60, 215);
     const page = await openPage(t);
     await sql`delete from trade_returns where id = ${ids[1]}`.execute(t.ctx.db);
@@ -67,7 +69,7 @@ describe('a page of many large returns', () => {
     expect(body.total).toBe(60);
   });
 
-  it('is broken off, not ended, where it cannot be read on', async ({ t }) => {
+  it('is aborted, not ended, if it cannot be read any further', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const page = await openPage(t);
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
@@ -78,7 +80,7 @@ describe('a page of many large returns', () => {
   });
 
   it(
-    'is refused politely where the shop has too many open requests, and of no other shop',
+    'is refused with a 503 if the shop has too many open requests, and other shops are not affected',
     ONLY_SQLITE,
     async ({ t }) => {
       await manyReturns(t, 60, 215);
@@ -98,7 +100,7 @@ describe('a page of many large returns', () => {
     },
   );
 
-  it('is cut off where its reader takes nothing, and makes room for the next', ONLY_SQLITE, async ({ t }) => {
+  it('is cut off if its reader stalls, and makes room for the next', ONLY_SQLITE, async ({ t }) => {
     await manyReturns(t, 60, 215);
     const sockets: Socket[] = [];
     t.app.server.on('connection', (socket) => sockets.push(socket));
@@ -111,7 +113,7 @@ describe('a page of many large returns', () => {
     for (const end of held) end();
   });
 
-  it('is not read for a request that was answered at its deadline', ONLY_SQLITE, async () => {
+  it('is not read for a request that has missed its deadline', ONLY_SQLITE, async () => {
     const found = Promise.withResolvers<{ body: Readable }>();
     const t = await harness({
       prepare: (app) =>
@@ -126,8 +128,10 @@ describe('a page of many large returns', () => {
   });
 });
 
-describe('a row that cannot be read', ONLY_SQLITE, () => {
-  it('is missing in lists, named in the log without its content, and a 500 by itself', async ({ t }) => {
+describe('an unreadable row', ONLY_SQLITE, () => {
+  it('is missing in lists, named in the log without its content, and returns a 500 by itself', async ({
+    t,
+  }) => {
     const ids = [];
     for (let i = 0; i < 3; i += 1) ids.push((await newRepair(t)).id);
     const [one = '', bad = '', three = ''] = ids;
@@ -138,7 +142,7 @@ describe('a row that cannot be read', ONLY_SQLITE, () => {
     expect(t.logs.join('')).not.toContain('Ada');
   });
 
-  it('is missing in a page of many large returns too', async ({ t }) => {
+  it('is also missing in a page of many large returns', async ({ t }) => {
     const ids = await manyReturns(t, 8, 100);
     const bad = [0, 4, 7].map((i) => ids[i] as string);
     for (const id of bad) await spoil(t, 'trade_returns', 'items', id);
@@ -177,7 +181,7 @@ describe('a row that cannot be read', ONLY_SQLITE, () => {
     expect(t.logs.join('')).not.toContain('Ada');
   });
 
-  it('among the deliveries shows its text as it stands: an Admin who looks for it sees what became of it', async () => {
+  it('among the deliveries is shown as raw text, so that an Admin sees what became of it', async () => {
     const { t, before, after } = await withBadRow('webhook_deliveries');
     expect(idsIn(after)).toEqual(idsIn(before));
     expect(after.items[0].payload).toBe('{"Ada');
@@ -185,7 +189,7 @@ describe('a row that cannot be read', ONLY_SQLITE, () => {
   });
 });
 
-it('a long timeline of long notes comes in pieces, every entry once and in order', async ({ t }) => {
+it('a long timeline of long notes is streamed, every entry once and in order', async ({ t }) => {
   const { id, createdAt } = await newRepair(t);
   const start = Date.parse(createdAt) + 1;
   const entries = t.ctx.db.selectFrom('timeline').selectAll().where('rma_id', '=', id);

@@ -102,7 +102,7 @@ const VALUES: Record<string, string> = {
 const QUERIES = { 'offline-repairs': OfflineRepairQuery, 'trade-returns': TradeReturnQuery };
 
 describe.each(KINDS)('every filter of /%s, alone and on a deep page', (kind) => {
-  it('is served by an index with a limit, or runs beside all other requests', async () => {
+  it('uses an index with a limit, or runs apart from all other requests', async () => {
     const t = await harness();
     await fill(t, kind);
     await t.ctx.analyze();
@@ -142,7 +142,7 @@ describe.each(KINDS)('every filter of /%s, alone and on a deep page', (kind) => 
   });
 });
 
-describe.each(KINDS)('with statistics, and plans that are kept whatever the values, at /%s', (kind) => {
+describe.each(KINDS)('with statistics and generic plans, at /%s', (kind) => {
   const filled = async () => {
     const t = await harness();
     await fill(t, kind);
@@ -150,7 +150,7 @@ describe.each(KINDS)('with statistics, and plans that are kept whatever the valu
     return t;
   };
 
-  it('number, serial and reference lead straight to the rows, whatever stands beside them', async () => {
+  it('number, serial number and reference lead directly to the rows, whatever the other filters', async () => {
     const t = await filled();
     for (const lookUp of LOOK_UPS[kind])
       for (const beside of BESIDE) {
@@ -160,7 +160,7 @@ describe.each(KINDS)('with statistics, and plans that are kept whatever the valu
       }
   });
 
-  it('a poll of what changed lately reads no more than that', async () => {
+  it('a poll for recent changes reads only those', async () => {
     const t = await filled();
     const newest = t.ctx.db.selectFrom(TABLE[kind] as 'offline_repairs').orderBy('updated_at', 'desc');
     const { updated_at } = await newest.select('updated_at').offset(150).limit(1).executeTakeFirstOrThrow();
@@ -171,29 +171,25 @@ describe.each(KINDS)('with statistics, and plans that are kept whatever the valu
     }
   });
 
-  it(
-    'what is due or waits is counted and sorted by an index that has all it asks for',
-    ONLY_SQLITE,
-    async () => {
-      const t = await filled();
-      const status = kind === 'offline-repairs' ? 'OFFLINE_DIAGNOSTICS' : 'TRADE_SUBMITTED';
-      await t.ctx.db.insertInto('target_days').values({ shop_id: t.shop.id, status, days: 1 }).execute();
-      const caller: Caller = { shop: t.shop, actor: { type: 'USER', id: t.client.id, name: 'Ana' } };
-      const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
-      for (const query of [
-        { open: 'true', sort: 'dueAt', order: 'asc' },
-        { overdue: 'true' },
-        { dueTo: soon },
-        { dueFrom: soon, sort: 'dueAt' },
-        { waitingFor: 'any' },
-        { waitingFor: 'PART', sort: 'dueAt' },
-      ]) {
-        const { ctx, statements } = watched(t.ctx);
-        await list(ctx, caller, kind, query);
-        const ofReturns = statements.filter((each) => each.sql.includes(`"${TABLE[kind]}" where`));
-        const [plan = []] = await Promise.all(ofReturns.map((each) => planOf(t.ctx.scans, each)));
-        expect(readsIn(plan).join(), JSON.stringify(query)).toMatch(/COVERING INDEX \w+_waiting/);
-      }
-    },
-  );
+  it('due and waiting returns are counted and sorted by a covering index', ONLY_SQLITE, async () => {
+    const t = await filled();
+    const status = kind === 'offline-repairs' ? 'OFFLINE_DIAGNOSTICS' : 'TRADE_SUBMITTED';
+    await t.ctx.db.insertInto('target_days').values({ shop_id: t.shop.id, status, days: 1 }).execute();
+    const caller: Caller = { shop: t.shop, actor: { type: 'USER', id: t.client.id, name: 'Ana' } };
+    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
+    for (const query of [
+      { open: 'true', sort: 'dueAt', order: 'asc' },
+      { overdue: 'true' },
+      { dueTo: soon },
+      { dueFrom: soon, sort: 'dueAt' },
+      { waitingFor: 'any' },
+      { waitingFor: 'PART', sort: 'dueAt' },
+    ]) {
+      const { ctx, statements } = watched(t.ctx);
+      await list(ctx, caller, kind, query);
+      const ofReturns = statements.filter((each) => each.sql.includes(`"${TABLE[kind]}" where`));
+      const [plan = []] = await Promise.all(ofReturns.map((each) => planOf(t.ctx.scans, each)));
+      expect(readsIn(plan).join(), JSON.stringify(query)).toMatch(/COVERING INDEX \w+_waiting/);
+    }
+  });
 });

@@ -47,7 +47,7 @@ describe.each(KINDS)('the list at $path', (row) => {
   const { kind, path, statuses, start } = row;
   const { list, found, rules, make, change } = asking(row);
 
-  it('gives twenty a page by default, newest first, each once', async ({ t }) => {
+  it('returns twenty per page by default, newest first, each once', async ({ t }) => {
     expect(await list(t)).toEqual({ items: [], total: 0, page: 1, limit: 20, totalPages: 0 });
     await make(t, Array(45).fill({}));
     const { items, ...first } = await list(t);
@@ -67,27 +67,25 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await found(t, { limit: '1', page: '45' })).toEqual([1]);
   });
 
-  it(
-    'refuses pages and limits outside their bounds, and what is no whole number',
-    ONLY_SQLITE,
-    async ({ t }) => {
-      const wrong = ['0', '-1', '1.5', '1e1', '0x1', '', ' ', 'one', 'NaN', '99999999999999999999', '１'];
-      for (const value of wrong)
-        expect(Object.keys(await rules(t, { page: value, limit: value })), value).toEqual(['page', 'limit']);
-      for (const name of ['pageSize', 'per_page'])
-        expect((await t.get(`${path}?${name}=5`)).body.message).toEqual([
-          `${name} is not a known parameter: did you mean limit?`,
-        ]);
-      for (const limit of ['101', '1000']) expect(Object.keys(await rules(t, { limit }))).toEqual(['limit']);
-      for (const name of ['page', 'status', ...row.filters]) {
-        const answer = await t.get(`${path}?${name}=1&${name}=2`);
-        expect(rulesOf(answer)).toEqual({ [name]: 'repeated' });
-        expect(answer.body.message).toEqual([`${name} is there more than once`]);
-      }
-    },
-  );
+  it('rejects pages and limits that are out of range or not integers', ONLY_SQLITE, async ({ t }) => {
+    const wrong = ['0', '-1', '1.5', '1e1', '0x1', '', ' ', 'one', 'NaN', '99999999999999999999', '１'];
+    for (const value of wrong)
+      expect(Object.keys(await rules(t, { page: value, limit: value })), value).toEqual(['page', 'limit']);
+    for (const name of ['pageSize', 'per_page'])
+      expect((await t.get(`${path}?${name}=5`)).body.message).toEqual([
+        `${name} is not a known parameter: did you mean limit?`,
+      ]);
+    for (const limit of ['101', '1000']) expect(Object.keys(await rules(t, { limit }))).toEqual(['limit']);
+    for (const name of ['page', 'status', ...row.filters]) {
+      const answer = await t.get(`${path}?${name}=1&${name}=2`);
+      expect(rulesOf(answer)).toEqual({ [name]: 'repeated' });
+      expect(answer.body.message).toEqual([`${name} is there more than once`]);
+    }
+  });
 
-  it('keeps its order when they change, and when created in the same millisecond', async ({ t }) => {
+  it('keeps its order when returns change, and for returns created in the same millisecond', async ({
+    t,
+  }) => {
     const ids = await make(t, Array(6).fill({}));
     for (const id of [ids[3], ids[0], ids[5]]) await change(t, id);
     expect(await found(t)).toEqual(countdown(6));
@@ -96,7 +94,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const _ of ['once', 'again']) expect(await found(t, { limit: '100' })).toEqual(countdown(16));
   });
 
-  it('shows each as reading it alone does', async ({ t }) => {
+  it('shows each return like a read of it alone', async ({ t }) => {
     const ids = await make(t, [row.whole(), {}, row.whole()]);
     await change(t, ids[1]);
     for (const { take } of row.walk) await take(t, ids[2] as string);
@@ -105,7 +103,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const item of items) expect(item).toEqual((await t.get(`${path}/${item.id}`)).body);
   });
 
-  it('by its number finds one, however the number is written', async ({ t }) => {
+  it('finds one return by its number, in every spelling of the number', async ({ t }) => {
     const other = await t.addShop();
     await make(t, [{}, {}, {}]);
     await newRma(t, kind, {}, { key: other.client.apiKey });
@@ -122,14 +120,14 @@ describe.each(KINDS)('the list at $path', (row) => {
       expect(await list(t, { rmaNumber })).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  it('by status finds what is in that status now', async ({ t }) => {
+  it('filters by the current status', async ({ t }) => {
     for (const status of statuses) await row.reach(t, status);
     const byStatus = await Promise.all(statuses.map((status) => list(t, { status })));
     expect(byStatus.map(numbersIn)).toEqual(statuses.map((_, index) => [index + 1]));
     for (const page of byStatus) expect(page).toMatchObject({ total: 1, totalPages: 1 });
   });
 
-  it('by an unknown status is a 400 that names the known ones', ONLY_SQLITE, async ({ t }) => {
+  it('rejects an unknown status and names the known ones', ONLY_SQLITE, async ({ t }) => {
     const ofTheOther = KINDS.find((other) => other !== row)?.start ?? '';
     for (const status of ['DONE', start.toLowerCase(), '', ofTheOther]) {
       const answer = await t.get(`${path}?status=${status}`);
@@ -138,7 +136,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     }
   });
 
-  it.for(row.filters)('by %s finds exactly that', async (name, { t }) => {
+  it.for(row.filters)('filters by %s exactly', async (name, { t }) => {
     const values = ['A-1', 'A-10', 'a-1', 'A_1', 'A%1', "A'1", 'Ä 1', 'A-1'];
     await make(t, [...values.map((value) => ({ [name]: value })), {}]);
     for (const same of ['A-1', ' A-1 ']) expect(await found(t, { [name]: same })).toEqual([8, 1]);
@@ -148,7 +146,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const none of ['%', 'x'.repeat(128)]) expect(await found(t, { [name]: none })).toEqual([]);
   });
 
-  it('by updatedSince finds what changed at that time or after it', async ({ t }) => {
+  it('filters by updatedSince, including that moment', async ({ t }) => {
     const one = await newRma(t, kind);
     t.clock.advance(60_000);
     const two = await newRma(t, kind);
@@ -165,7 +163,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await since(later(updatedAt, 2 * 60 * 60_000).replace('Z', '+02:00'))).toEqual([1]);
   });
 
-  it('by a number, a text or a time that is none is refused', ONLY_SQLITE, async ({ t }) => {
+  it('rejects an invalid number, text or time', ONLY_SQLITE, async ({ t }) => {
     const wrong = ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'];
     for (const rmaNumber of [...wrong, '1000000000000000'])
       expect(await rules(t, { rmaNumber })).toEqual({ rmaNumber: 'format' });
@@ -181,7 +179,7 @@ describe.each(KINDS)('the list at $path', (row) => {
       expect(await rules(t, { updatedSince }), updatedSince).toEqual({ updatedSince: 'format' });
   });
 
-  it('takes all its filters together', async ({ t }) => {
+  it('combines all its filters', async ({ t }) => {
     const { marks } = row;
     const ids = await make(t, [marks, marks, marks]);
     for (const name of Object.keys(marks)) await newRma(t, kind, { ...marks, [name]: 'other@example.com' });
@@ -198,7 +196,7 @@ describe.each(KINDS)('the list at $path', (row) => {
   });
 });
 
-it.each(['offline-repairs', 'trade-returns'] as const)('an id of /%s is read without case', async (kind) => {
+it.each(['offline-repairs', 'trade-returns'] as const)('an id of /%s is case-insensitive', async (kind) => {
   const t = await harness();
   const { id } = await newRma(t, kind);
   expect((await t.get(`/${kind}/${id.toUpperCase()}`)).body.id).toBe(id);
@@ -212,7 +210,7 @@ describe('repairs', () => {
     faultyItem: { sku: 'KETTLE-17', productName: 'Kettle', quantity: 1, price: 1, serialNumber },
   });
 
-  it('are found by the serial number of the item, to the letter', async ({ t }) => {
+  it('are found by the exact serial number of the item', async ({ t }) => {
     const other = await t.addShop();
     await make(t, ['SN-1', 'SN-2', null, 'sn-1', ' SN-1 '].map(withSerial));
     await newRepair(t, withSerial('SN-1'), { key: other.client.apiKey });
@@ -226,7 +224,7 @@ describe('repairs', () => {
     expect(await rules(t, { serialNumber: '' })).toEqual({ serialNumber: 'notEmpty' });
   });
 
-  it('are counted exactly also where very many have the same reference', async () => {
+  it('are counted exactly even if very many have the same reference', async () => {
     const t = await harness({ own: true });
     await newRepair(t, { externalRef: 'POS-1' });
     const first = await t.ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
@@ -251,7 +249,7 @@ describe('repairs', () => {
   });
 });
 
-it('trade returns are found by customerEmail, in any case, exactly that address', async () => {
+it('trade returns are found by customerEmail: the whole address, in any case', async () => {
   const { found, list, rules, make } = asking(TRADE_RETURNS);
   const t = await harness();
   const others = ['a+1@b.co', 'aa@b.co', "o'neil@b.co", 'a_1@b.co', 'zoë@exämple.com'];

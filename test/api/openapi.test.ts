@@ -30,7 +30,7 @@ describe('the OpenAPI document', () => {
     expect(await t.get(`${BASE_PATH}/openapi.json`, { key: 'wrong' })).toHaveStatus(200);
   });
 
-  it('has every address and method that the API takes, and no other', async ({ t }) => {
+  it('has exactly the paths and methods of the API', async ({ t }) => {
     const { paths } = await read(t);
     const known = registeredRoutes(t, BASE_PATH).filter((path) => path !== '/openapi.json');
     expect(known).toContain('/offline-repairs/:id/tracking');
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
   });
 
-  it('lists the words that statuses and dispositions can be', async ({ t }) => {
+  it('lists the values of statuses and dispositions', async ({ t }) => {
     const { schemas } = (await read(t)).components;
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
     const { status, offlineDisposition } = schemas.OfflineRepair.properties;
@@ -74,7 +74,7 @@ describe('the OpenAPI document', () => {
     expect(schemas.ErrorCode.enum).not.toContain('SIGN_IN_FAILED');
   });
 
-  it('leaves answers open, keeps bodies closed and gives their fields no defaults', async ({ t }) => {
+  it('allows more fields in responses but not in bodies, and has no defaults', async ({ t }) => {
     const { paths, components } = await read(t);
     const schemas = new Map<string, unknown>(Object.entries(components.schemas));
     const reach = (part: unknown, into = new Set<string>()): Set<string> => {
@@ -95,14 +95,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has a dry run as the example of an erasure', async ({ t }) => {
+  it('uses a dry run as the example of an erasure', async ({ t }) => {
     const { components } = await read(t);
     expect(components.schemas.CreateErasure.examples).toEqual([
       { customerEmail: 'ada@example.com', dryRun: true },
     ]);
   });
 
-  it('names the errors of each operation, and no others', async ({ t }) => {
+  it('names exactly the errors of each operation', async ({ t }) => {
     const { paths } = await read(t);
     const codesOf = (path: string, method: string, status: number) =>
       [...(paths[path][method].responses[status]?.description ?? '').matchAll(/`([A-Z_]+)`:/g)].map(
@@ -122,7 +122,7 @@ describe('the OpenAPI document', () => {
       expect(operation.responses[500], operation.operationId).toBeDefined();
   });
 
-  it('types the data of the feed by its event, with the payloads of the webhooks', async ({ t }) => {
+  it('types the data of the feed by event, with the payloads of the webhooks', async ({ t }) => {
     const { components, webhooks } = await read(t);
     const { mapping, propertyName } = components.schemas.FeedEvent.discriminator;
     expect(propertyName).toBe('event');
@@ -141,14 +141,14 @@ describe('the OpenAPI document', () => {
     expect(told).toEqual(Object.fromEntries(payloads));
   });
 
-  it('says that every field of an answer is always there', async ({ t }) => {
+  it('says that every field of a response is always present', async ({ t }) => {
     const { OfflineRepair, TradeReturn } = (await read(t)).components.schemas;
     const { items, shippingAddress } = TradeReturn.properties;
     for (const schema of [OfflineRepair, TradeReturn, items.items, shippingAddress])
       expect([...schema.required].sort()).toEqual(Object.keys(schema.properties).sort());
   });
 
-  it('says what a trade return needs, how many items it has and how its list is filtered', async ({ t }) => {
+  it('describes the required fields, the number of items and the filters of trade returns', async ({ t }) => {
     const { components, paths } = await read(t);
     const { CreateTradeReturn, TradeItem, ShippingAddress } = components.schemas;
     expect(CreateTradeReturn.required.sort()).toEqual(Object.keys(tradeBody()).sort());
@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('a body that a validator refuses by the document', () => {
+describe('a body that a validator refuses because of the document', () => {
   /** By the name of its schema: the values that both refuse, and those that both take, for every text and number in it. */
   const validators = (t: Harness) => {
     const ajv = new Ajv2020({ strict: false, formats: { 'idn-email': true } });
@@ -184,7 +184,7 @@ describe('a body that a validator refuses by the document', () => {
     ['faultyItem.price', { refused: [-0.0001, 1e12], taken: [0, 0.07, 149.95, 1234567.8901] }],
   ] as const;
 
-  it('is refused by the service too, and the other way round', async () => {
+  it('is refused by the service too, and vice versa', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     const isValid = validators(t)('CreateOfflineRepair');
     const tracking = { trackingNumber: 'JD01', carrierName: 'DHL' };
@@ -200,7 +200,9 @@ describe('a body that a validator refuses by the document', () => {
         }
   });
 
-  it('limits decimals in words only: many validators would refuse every fourth price', async ({ t }) => {
+  it('limits decimals in words only, since many validators would refuse every fourth price', async ({
+    t,
+  }) => {
     const { FaultyItem } = (await read(t)).components.schemas;
     for (const name of ['quantity', 'price', 'weight']) {
       expect(FaultyItem.properties[name].description).toContain('at most 4 decimals');
@@ -209,7 +211,7 @@ describe('a body that a validator refuses by the document', () => {
   });
 });
 
-it('patterns have no bare bracket inside a class: Java takes it for a nested class', async ({ t }) => {
+it('patterns have no bare bracket inside a class, which Java reads as a nested class', async ({ t }) => {
   const documents = JSON.stringify([t.app.swagger(), t.app.adminSwagger()]);
   const patterns = [...documents.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
     JSON.parse(text as string),

@@ -27,7 +27,7 @@ describe.each([
   ['passes the path on', PUBLIC_PATH],
   ['removes the path', ''],
 ])('behind a proxy that %s', (_, sent) => {
-  it('both APIs answer, and name addresses below the path', async () => {
+  it('both APIs work, and name addresses below the path', async () => {
     const t = await below();
     const created = await t.post(`${sent}${BASE_PATH}/offline-repairs/`, repairBody(), { unchecked: true });
     expect(created).toHaveStatus(201);
@@ -47,7 +47,7 @@ describe.each([
     expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD');
   });
 
-  it('people sign in and out with cookies that only the app below the path gets', async () => {
+  it('users sign in and out with cookies that only the app below the path receives', async () => {
     const t = await below();
     const { email } = await newUser(t);
     const headers = { origin: 'https://example.com', 'content-type': 'application/json' };
@@ -78,7 +78,7 @@ describe.each([
     ]);
   });
 
-  it('pages and their files are below the path, and so is where they redirect', async () => {
+  it('pages, their files and their redirects are below the path', async () => {
     const t = await below();
     for (const [path, status, location] of [
       ['/admin', 308, '/returns/admin/'],
@@ -110,7 +110,7 @@ describe.each([
     }
   });
 
-  it('texts for programs show the whole address', async () => {
+  it('texts for programs show the full address', async () => {
     const t = await below();
     expect((await ask(t, `${sent}/llms.txt`)).body).toContain(`(${PUBLIC_URL}/docs/quick-start.md)`);
     expect((await ask(t, `${sent}/docs/quick-start.md`)).body).toContain(`BASE=${PUBLIC_URL}${BASE_PATH}\n`);
@@ -131,7 +131,7 @@ describe.each([
 });
 
 describe('the path', () => {
-  it('is that of PUBLIC_URL alone: no other, no part of it, not twice, and no header names it', async () => {
+  it('is exactly that of PUBLIC_URL: no part of it, not twice, and not from a header', async () => {
     const t = await below();
     for (const path of [
       ...[
@@ -164,7 +164,7 @@ describe('the path', () => {
     }
   });
 
-  it('is in the address of the documentation of an error', async () => {
+  it('is part of the documentation link of an error', async () => {
     const t = await below();
     for (const path of ['/returns/nothing', '/nothing']) {
       const { docs } = (await ask(t, path)).body;
@@ -172,7 +172,7 @@ describe('the path', () => {
     }
   });
 
-  it('does not count twice: both ways share one rate limit', async () => {
+  it('shares one rate limit with the address without it', async () => {
     const t = await below();
     const remaining = async (path: string) => {
       const { headers } = await t.get(`${path}${BASE_PATH}/usage`, { ip: '192.0.2.9', unchecked: true });
@@ -181,7 +181,7 @@ describe('the path', () => {
     expect((await remaining('')) - (await remaining(PUBLIC_PATH))).toBe(1);
   });
 
-  it('leaves the subdomains of a shared host alone', async () => {
+  it('does not affect the subdomains of a shared host', async () => {
     const policyOf = async (url: string) => {
       const t = await harness({ env: { PUBLIC_URL: url } });
       return (await ask(t, '/healthz')).headers.get('strict-transport-security');
@@ -191,7 +191,7 @@ describe('the path', () => {
     expect(await policyOf('http://example.com/returns')).toBeNull();
   });
 
-  it('is in links that are shown and mailed', async () => {
+  it('is part of links that are shown and mailed', async () => {
     const mails = await mailServer();
     const t = await harness({ env: { PUBLIC_URL, ...mails.env } });
     const admin = await newPerson(t);
@@ -201,7 +201,7 @@ describe('the path', () => {
     expect(mail.text).toContain(added.body.link);
   });
 
-  it('is in what the start and the commands print', async () => {
+  it('is part of what the start and the commands print', async () => {
     const env = await emptyDatabase();
     const server = await startServer({ ...env, PUBLIC_URL });
     const link = / {2}https:\/\/example\.com\/returns\/admin\/set-up#\w+\n/;
@@ -217,7 +217,7 @@ describe('the path', () => {
     expect(shown.link).toMatch(/^https:\/\/example\.com\/returns\/admin\/link#/);
   });
 
-  it('may be part of the address that `handback events` reads from', async () => {
+  it('is accepted in the address that `handback events` reads from', async () => {
     const port = await freePort();
     const env = await migratedDatabase({
       PUBLIC_URL: `http://127.0.0.1:${port}/returns`,
@@ -230,7 +230,7 @@ describe('the path', () => {
     await until('the event is printed', () => following.out.stdout.includes(id));
   });
 
-  it('is where the identity provider sends people back to', async () => {
+  it('is where the identity provider sends users back to', async () => {
     const provider = await scriptedProvider();
     const t = await harness({ env: { PUBLIC_URL, ...provider.env } });
     await newUser(t, { email: 'grace@example.com' });

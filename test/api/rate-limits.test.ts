@@ -42,7 +42,7 @@ const useUpReads = async (t: Harness): Promise<void> => {
 };
 
 describe('creations of both kinds together', () => {
-  it('are taken five a second from one address', async ({ t }) => {
+  it('are limited to five a second from one address', async ({ t }) => {
     const clock = stopClock();
     await expectAll(5, 201, (i) => createNth(t, i));
     for (const kind of KINDS) expectLimited(await createOne(t, kind), '5', '1');
@@ -57,7 +57,7 @@ describe('creations of both kinds together', () => {
     expect(repairs + returns).toBe(10);
   });
 
-  it('are taken sixty a minute from one address, whatever the second allows', async ({ t }) => {
+  it('are limited to sixty a minute from one address, whatever the second allows', async ({ t }) => {
     const clock = stopClock();
     for (let second = 0; second < 12; second += 1) {
       const answers = await atOnce(5, (i) => createNth(t, second + i));
@@ -74,7 +74,7 @@ describe('creations of both kinds together', () => {
     for (const kind of KINDS) expect(await createOne(t, kind)).toHaveStatus(201);
   });
 
-  it('are judged alike by every process, and by the times alone', async ({ t }) => {
+  it('are judged the same by every process, from their times alone', async ({ t }) => {
     const clock = stopClock();
     const processes = [t.ctx];
     if (ENGINE === 'postgres') {
@@ -100,7 +100,7 @@ describe('creations of both kinds together', () => {
     }
   });
 
-  it('that the second turns away spend nothing of the minute', async ({ t }) => {
+  it('use nothing of the minute if the second refuses them', async ({ t }) => {
     const clock = stopClock();
     await expectAll(5, 201, () => create(t));
     await expectAll(100, 429, () => create(t));
@@ -110,14 +110,14 @@ describe('creations of both kinds together', () => {
     expect(windowOf(next)).toEqual(['60', '54', '59']);
   });
 
-  it('count also when they fail', ONLY_SQLITE, async ({ t }) => {
+  it('also count when they fail', ONLY_SQLITE, async ({ t }) => {
     stopClock();
     await expectAll(3, 400, () => create(t, { body: {} }));
     await expectAll(2, 401, () => create(t, { key: null }));
     expect(await create(t)).toFailWith(429);
   });
 
-  it('have a count of their own: neither they nor the reads use up the other', ONLY_SQLITE, async ({ t }) => {
+  it('are counted separately from reads', ONLY_SQLITE, async ({ t }) => {
     stopClock();
     await useUpReads(t);
     for (const kind of KINDS) expect(await t.get(`/${kind}`, { ip: IP })).toFailWith(429);
@@ -127,7 +127,7 @@ describe('creations of both kinds together', () => {
 });
 
 describe('everything else', () => {
-  it('is taken two hundred times a minute from one address', async ({ t }) => {
+  it('is limited to two hundred requests a minute from one address', async ({ t }) => {
     const clock = stopClock();
     await useUpReads(t);
     expectLimited(await read(t), '200', '60');
@@ -138,7 +138,7 @@ describe('everything else', () => {
   });
 
   it(
-    'shares one count: actions, reads, the document, unknown addresses and wrong methods',
+    'shares one limit: actions, reads, the document, unknown addresses and unsupported methods',
     ONLY_SQLITE,
     async ({ t }) => {
       const ids = await makeIds(t);
@@ -162,7 +162,7 @@ describe('everything else', () => {
   );
 });
 
-it('the headers are on every answer and count down', ONLY_SQLITE, async ({ t }) => {
+it('the headers are on every response and count down', ONLY_SQLITE, async ({ t }) => {
   const clock = stopClock();
   expect(windowOf(await create(t))).toEqual(['60', '59', '60']);
   clock.advance(1500);
@@ -173,8 +173,8 @@ it('the headers are on every answer and count down', ONLY_SQLITE, async ({ t }) 
   expect((await read(t)).headers.has('retry-after')).toBe(false);
 });
 
-describe('the address a request counts for', ONLY_SQLITE, () => {
-  it('turns away before the key is looked at: good and bad keys of all shops alike', async ({ t }) => {
+describe('the address that a request counts for', ONLY_SQLITE, () => {
+  it('is limited before the key is checked: valid and invalid keys of all shops alike', async ({ t }) => {
     const other = await t.addShop();
     stopClock();
     await expectAll(200, 401, () => read(t, { key: null }));
@@ -263,7 +263,7 @@ describe('the address a request counts for', ONLY_SQLITE, () => {
 
 // Each process counts these in its own memory.
 it(
-  'what needs no key is taken 3,000 times a minute from one address, beside the API',
+  'requests without a key are limited to 3,000 a minute from one address, separately from the API',
   ONLY_SQLITE,
   async ({ t }) => {
     const clock = stopClock();

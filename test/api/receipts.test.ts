@@ -58,7 +58,7 @@ const traceOf = async (t: Harness, path: string) => ({
 });
 
 describe('a trade return', () => {
-  it('numbers its items, and says what was declared, what came and what is credited', async ({ t }) => {
+  it('numbers its items, and shows declared, received and credited quantities', async ({ t }) => {
     const { items, declaredAmount, creditAmount } = await newTradeReturn(t, { items: [LAMP, CABLE] });
     expect(items).toEqual([
       { ...LAMP, ...EMPTY_ITEM, line: 1, received: 0, accepted: 0 },
@@ -69,7 +69,7 @@ describe('a trade return', () => {
 });
 
 describe('receive with lines', () => {
-  it('counts what arrived, keeps the status, and tells it once', async ({ t, staff }) => {
+  it('counts received units, keeps the status, and sends one event', async ({ t, staff }) => {
     const path = await approved(t, staff);
     const before = await traceOf(t, path);
     const call = { note: 'First parcel', lines: [{ line: 1, received: 3, accepted: 2, note: 'One broken' }] };
@@ -120,7 +120,7 @@ describe('receive with lines', () => {
     expect(await traceOf(t, path)).toEqual(after);
   });
 
-  it('accepts what was received unless it says otherwise, and leaves other lines alone', async ({
+  it('accepts what was received unless told otherwise, and leaves other lines unchanged', async ({
     t,
     staff,
   }) => {
@@ -188,7 +188,7 @@ describe('receive with lines', () => {
     expect(await traceOf(t, path)).toEqual(before);
   });
 
-  it('names the line and its quantity where too many came', async ({ t, staff }) => {
+  it('names the line and its quantity if too many were received', async ({ t, staff }) => {
     const path = await approved(t, staff);
     const { body } = await staff.post(`${path}/receive`, { lines: [{ line: 2, received: 3 }] });
     expect(body.message).toEqual(['lines.0.received must be at most 2.5, the quantity of line 2']);
@@ -220,7 +220,7 @@ describe('receive with lines', () => {
       'TRADE_APPROVED',
       null,
     ],
-  ])('is over, or not, when %s', async ([, body, status, creditAmount], { t, staff }) => {
+  ])('completes the return, or not, if %s', async ([, body, status, creditAmount], { t, staff }) => {
     const path = await approved(t, staff);
     const answer = await staff.post(`${path}/receive`, body);
     expect(answer.body).toMatchObject({ status, creditAmount });
@@ -240,7 +240,7 @@ describe('receive with lines', () => {
     ).toEqual(figuresIn(answer));
   });
 
-  it('moves on with complete though no figure changes, and then has nothing left to do', async ({
+  it('moves on with complete even if no quantity changes, and a repetition does nothing', async ({
     t,
     staff,
   }) => {
@@ -257,7 +257,7 @@ describe('receive with lines', () => {
     expect(await traceOf(t, path)).toEqual(after);
   });
 
-  it('corrects the figures of a received return until the credit is requested', async ({ t, staff }) => {
+  it('corrects the quantities of a received return until the credit is requested', async ({ t, staff }) => {
     const path = await approved(t, staff);
     await staff.post(`${path}/receive`);
     const receive = (lines: object[]) => staff.post(`${path}/receive`, { lines });
@@ -302,7 +302,7 @@ describe('receive with lines', () => {
     },
   );
 
-  it('refuses who has not seen what was counted since', async ({ t, staff, admin }) => {
+  it('refuses callers who have not seen the latest counts', async ({ t, staff, admin }) => {
     const path = await approved(t, staff);
     const seen = (await staff.get(path)).body.updatedAt;
     const scan = (by: AdminCaller, received: number, since: string) =>
@@ -315,7 +315,7 @@ describe('receive with lines', () => {
     expect(figuresIn(await t.get(path))[0]).toEqual([2, 2]);
   });
 
-  it('works for a return of the staff, which no program hears of', async ({ t, staff }) => {
+  it('works for a return made by staff, which API clients are not told about', async ({ t, staff }) => {
     const { id } = (await staff.post('/trade-returns', tradeBody({ items: [LAMP] }))).body;
     const path = `/trade-returns/${id}`;
     await staff.post(`${path}/approve`);
@@ -327,7 +327,7 @@ describe('receive with lines', () => {
 });
 
 describe('receive without lines', () => {
-  it('receives in full what has no figures yet, and moves on', async ({ t, staff }) => {
+  it('receives lines without quantities in full, and moves on', async ({ t, staff }) => {
     const path = await approved(t, staff, [LAMP, CABLE, LAMP]);
     await staff.post(`${path}/receive`, {
       lines: [
@@ -350,7 +350,7 @@ describe('receive without lines', () => {
     });
   });
 
-  it('is as before for a return without receipts, and only open once', async ({ t, staff }) => {
+  it('works once for a return without receipts', async ({ t, staff }) => {
     const path = await approved(t, staff);
     const received = await staff.post(`${path}/receive`, {});
     expect(received.body).toMatchObject({ status: 'TRADE_RECEIVED', creditAmount: DECLARED });
@@ -367,7 +367,7 @@ describe('the credit', () => {
     return path;
   };
 
-  it('is what was accepted, in the request, the record and at the end', async ({ t, staff }) => {
+  it('is the value of accepted units in the request, in the record and at the end', async ({ t, staff }) => {
     const path = await received(t, staff);
     const requested = await staff.post(`${path}/request-credit`, { note: 'Checked' });
     expect(requested.body).toMatchObject({ creditAmount: 241, declaredAmount: DECLARED });
@@ -382,7 +382,7 @@ describe('the credit', () => {
       expect(WEBHOOK_EVENT_DATA[event as WebhookEventName].parse(data)).toEqual(data);
   });
 
-  it('may be another amount, with a note; the timeline says both', async ({ t, staff }) => {
+  it('may be another amount with a note, and the timeline shows both', async ({ t, staff }) => {
     const path = await received(t, staff);
     const ask = (body: object) => staff.post(`${path}/request-credit`, body);
     const before = await traceOf(t, path);
@@ -409,7 +409,7 @@ describe('the credit', () => {
     });
   });
 
-  it('needs no note where the amount is the computed one, and may be nothing', async ({ t, staff }) => {
+  it('needs no note if the amount is the computed one, and may be zero', async ({ t, staff }) => {
     const same = await received(t, staff);
     expect(await staff.post(`${same}/request-credit`, { creditAmount: 241 })).toHaveStatus(200);
     expect((await entriesOf(t, same)).at(-1).data).toEqual({ creditAmount: 241 });
@@ -418,7 +418,7 @@ describe('the credit', () => {
     expect(requested.body.creditAmount).toBe(0);
   });
 
-  it('can be confirmed with all its digits, as a program read them', async ({ t, staff }) => {
+  it('can be confirmed with all the digits that an API client read', async ({ t, staff }) => {
     const items = [
       { sku: 'WIRE', productName: 'Wire, by the metre', quantity: 2.5, price: 3.3333 },
       { sku: 'DUST', productName: 'Dust', quantity: 0.0001, price: 0.0001 },
@@ -431,7 +431,7 @@ describe('the credit', () => {
     });
   });
 
-  it('is none for a return that is rejected after a receipt, which keeps its figures', async ({
+  it('is empty for a return that is rejected after a receipt, which keeps its quantities', async ({
     t,
     staff,
   }) => {
@@ -446,7 +446,7 @@ describe('the credit', () => {
     expect((await eventsOf(t, path)).at(-1).data).not.toHaveProperty('creditAmount');
   });
 
-  it('has all its digits in every answer, event and timeline entry', async ({ t, staff }) => {
+  it('has all its digits in every response, event and timeline entry', async ({ t, staff }) => {
     const huge = { ...LAMP, quantity: 9999.9999, price: 99999999999.9999 };
     const digits = '999999989999999.00000001';
     const headers = {
@@ -480,7 +480,7 @@ describe('the credit', () => {
 
 describe('a correction or an assignment', () => {
   it.for(['offline-repairs', 'trade-returns'] as const)(
-    'of %s is one event with the whole record',
+    'of %s sends one event with the whole record',
     async (kind, { t, staff }) => {
       const { id } = kind === 'offline-repairs' ? await newRepair(t) : await newTradeReturn(t);
       const path = `/${kind}/${id}`;
@@ -504,7 +504,7 @@ describe('a correction or an assignment', () => {
   );
 });
 
-describe('two people and a program at once', () => {
+describe('two users and an API client at the same time', () => {
   const QUANTITIES = [4, 2.5, 1];
   const line = fc.record({
     line: fc.integer({ min: 1, max: QUANTITIES.length }),
@@ -526,7 +526,7 @@ describe('two people and a program at once', () => {
     fc.constantFrom('correct' as const, 'assign' as const).map((action) => ({ action, body: {} })),
   );
 
-  it('leave figures that fit, a credit that is their sum, and events that say what the record said', async ({
+  it('leave consistent quantities, a credit that is their sum, and events that match the record', async ({
     t,
   }) => {
     stopClock();

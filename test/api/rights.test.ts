@@ -40,7 +40,7 @@ const answersTo = async (t: Harness, key: string, ids: Parameters<typeof call>[2
 };
 
 describe('the OpenAPI document', () => {
-  it('says for every endpoint that writes which right it needs, and for no other', ({ t }) => {
+  it('names the required right of every endpoint that writes, and of no other', ({ t }) => {
     for (const { name, method, right } of allEndpoints(t))
       if (method === 'GET') expect([name, right]).toEqual([name, null]);
       else expect([name, RIGHTS]).toEqual([name, expect.arrayContaining([right])]);
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
 
 describe('a client', () => {
   it.for([[], ...RIGHTS.map((right) => [right])] as Right[][])(
-    'with the rights %j is refused on every endpoint and method beyond them',
+    'with the rights %j is refused by every endpoint and method that needs another',
     async (rights, { t }) => {
       const ids = await makeIds(t);
       const { apiKey } = await withRights(t, rights);
@@ -68,7 +68,7 @@ describe('a client', () => {
     },
   );
 
-  it('is refused for its right after the plan, and before the subscription, the body and the id', async ({
+  it('is refused for a missing right after the plan is checked, and before the subscription, the body and the id', async ({
     t,
   }) => {
     const { apiKey: key } = await withRights(t, []);
@@ -85,7 +85,7 @@ describe('a client', () => {
     expect(await wrong()).toEqual(new Set(['RIGHT_REQUIRED']));
   });
 
-  it('has the rights that it was given last, from its next request on', async ({ t }) => {
+  it('has the rights that were set last from its next request on', async ({ t }) => {
     const create = () => newTradeReturn(t);
     const { id } = await create();
     const approve = () => t.post(`/trade-returns/${id}/approve`);
@@ -98,8 +98,8 @@ describe('a client', () => {
   });
 });
 
-describe('a key that expires', () => {
-  it('is refused on every endpoint and method from that moment on, until a later one is set', async ({
+describe('an expiring key', () => {
+  it('is refused by every endpoint and method from that moment on, until a later one is set', async ({
     t,
   }) => {
     const ids = await makeIds(t);
@@ -149,10 +149,10 @@ describe('a key that expires', () => {
   });
 });
 
-describe('moves of trade returns by a program', () => {
+describe('moves of trade returns by an API client', () => {
   const mover = (t: Harness) => withRights(t, ['move-trade-returns']);
 
-  it('have the answers, the timeline and the events of staff', async ({ t }) => {
+  it('cause the same responses, timeline and events as those of staff', async ({ t }) => {
     const { apiKey: key, id: clientId } = await mover(t);
     const receiver = await withRights(t, ['write'], { webhookUrl: 'https://1.1.1.1/hook' });
     const created = await newTradeReturn(t, {}, { key: receiver.apiKey });
@@ -183,7 +183,9 @@ describe('moves of trade returns by a program', () => {
     ]);
   });
 
-  it('are a 409 that names the open moves, or that the return changed since it was seen', async ({ t }) => {
+  it('get a 409 that names the allowed moves, or says that the return changed since it was read', async ({
+    t,
+  }) => {
     const { apiKey: key } = await mover(t);
     const { id } = await tradeReturnIn(t, 'TRADE_SUBMITTED');
     const { updatedAt } = (await t.get(`/trade-returns/${id}`)).body;
@@ -200,7 +202,7 @@ describe('moves of trade returns by a program', () => {
     expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
   });
 
-  it('do not find returns of staff or of another shop', async ({ t }) => {
+  it('do not find returns made by staff or in another shop', async ({ t }) => {
     const { apiKey: key } = await mover(t);
     const staffs = (await makeStaffIds(t))['trade-returns'];
     const { client } = await t.addShop();

@@ -24,11 +24,11 @@ const it = itWith(sharedHarness());
 // That an id of another shop, of another kind and an unknown one look the same everywhere is in test/faults/rows/11-foreign-ids.test.ts.
 
 describe('every endpoint with an id', () => {
-  it('wants a key even where the id cannot be decoded', async ({ t }) => {
+  it('requires a key even if the id cannot be decoded', async ({ t }) => {
     for (const { path } of KINDS) expect(await t.get(`${path}/%ZZ`, { key: null })).toFailWith(401);
   });
 
-  it('is open to every client of the shop, but for deliveries of others', async ({ t, erp }) => {
+  it('works for every client of the shop, except for deliveries of others', async ({ t, erp }) => {
     const ids = await makeIds(t);
     const withId = endpoints(t).filter(({ hasId }) => hasId);
     const asked = await askAll(withId, (endpoint) => call(t, endpoint, ids, { key: erp.apiKey }));
@@ -39,7 +39,7 @@ describe('every endpoint with an id', () => {
 
 describe('lists', () => {
   it.for(KINDS)(
-    'at $path show what all programs of the shop created, no more',
+    'at $path show what all API clients of the shop created, and nothing else',
     async ({ kind, marks, start }, { t, erp }) => {
       const other = await t.addShop();
       await newRma(t, kind, marks, { key: other.client.apiKey });
@@ -58,7 +58,7 @@ describe('lists', () => {
     },
   );
 
-  it('of one kind hold nothing of the other', async ({ t }) => {
+  it('of one kind contain nothing of the other', async ({ t }) => {
     const ids = await makeIds(t);
     for (const { kind, path } of KINDS)
       expect((await t.get(path)).body).toMatchObject({ total: 1, items: [{ id: ids[kind] }] });
@@ -94,8 +94,8 @@ const askedOf = async (t: Harness, ids: Ids | string) => ({
   )),
 });
 
-describe('what staff made', () => {
-  it('is tried here with every move of both kinds', () => {
+describe('what staff created', () => {
+  it('is tested here with every move of both kinds', () => {
     for (const [kind, known] of [
       ['offline-repairs', OFFLINE_REPAIR_MOVES],
       ['trade-returns', TRADE_RETURN_MOVES],

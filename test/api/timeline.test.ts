@@ -19,7 +19,7 @@ describe.each(KINDS)('changes at $path', (row) => {
   const timelineOf = async (t: Harness, id: string): Promise<TimelineEntry[]> =>
     (await t.get(`${path}/${id}/timeline`)).body.items;
 
-  it('come page by page, each entry once', async ({ t }) => {
+  it('are returned in pages, each entry once', async ({ t }) => {
     const { id } = await newRma(t, kind);
     await walkThrough(t, row, id);
     const count = walk.length + 1;
@@ -42,29 +42,32 @@ describe.each(KINDS)('changes at $path', (row) => {
       ]);
   });
 
-  it('change their own and no other', async ({ t }) => {
+  it('update their own return and no other', async ({ t }) => {
     const bystander = await newRma(t, kind);
     await walkThrough(t, row, (await newRma(t, kind)).id);
     expect((await t.get(`${path}/${bystander.id}`)).body).toEqual(bystander);
     expect(await timelineOf(t, bystander.id)).toHaveLength(1);
   });
 
-  it.for([-60 * 60_000, 60_000])('rise, with the clock set by %s ms; createdAt stays', async (ms, { t }) => {
-    const { id, createdAt } = await newRma(t, kind);
-    t.clock.advance(ms);
-    const times: string[] = [createdAt];
-    for (const { take } of walk) {
-      const after = await take(t, id);
-      expect(after.createdAt).toBe(createdAt);
-      times.push(after.updatedAt);
-    }
-    strictlyRising(times);
-    if (ms > 0) expect(Date.parse(times[1] ?? '') - Date.parse(createdAt)).toBeGreaterThanOrEqual(ms);
-  });
+  it.for([-60 * 60_000, 60_000])(
+    'have increasing times after the clock moved by %s ms, and createdAt stays',
+    async (ms, { t }) => {
+      const { id, createdAt } = await newRma(t, kind);
+      t.clock.advance(ms);
+      const times: string[] = [createdAt];
+      for (const { take } of walk) {
+        const after = await take(t, id);
+        expect(after.createdAt).toBe(createdAt);
+        times.push(after.updatedAt);
+      }
+      strictlyRising(times);
+      if (ms > 0) expect(Date.parse(times[1] ?? '') - Date.parse(createdAt)).toBeGreaterThanOrEqual(ms);
+    },
+  );
 });
 
 describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) => {
-  it('stands in the timeline, fires no event and is a change', async ({ t }) => {
+  it('is in the timeline, sends no event and counts as a change', async ({ t }) => {
     const client = await addReceiver(t);
     const before = await newRma(t, kind, {}, { key: client.apiKey });
     const events = await deliveriesOf(t);
@@ -93,7 +96,7 @@ describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) 
     expect((await t.get(`${path}?${since}`)).body).toMatchObject({ total: 1, items: [{ id: before.id }] });
   });
 
-  it('may be added in every status', async ({ t }) => {
+  it('is allowed in every status', async ({ t }) => {
     for (const status of statuses)
       expect(await note(t, (await reach(t, status)).id, 'x')).toMatchObject({ status });
   });

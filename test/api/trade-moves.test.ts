@@ -75,7 +75,7 @@ const IN_FULL = ({ items, declaredAmount }: TradeReturn) => ({
 const FOR_STAFF = { assignee: null, dueAt: null };
 
 describe('the table of moves', () => {
-  it("is the contract's", () => {
+  it('is that of the contract', () => {
     const told = Object.entries(TRADE_RETURN_MOVES).flatMap(([action, { from, to, entry, event }]) =>
       from.map((status) => [status, action, to, entry, event]),
     );
@@ -83,7 +83,7 @@ describe('the table of moves', () => {
     expect(TRADE_RETURN_START).toBe('TRADE_SUBMITTED');
   });
 
-  it.for(TRADE_RETURN_STATUSES)('holds for every move from %s', async (from, { t }) => {
+  it.for(TRADE_RETURN_STATUSES)('applies to every move from %s', async (from, { t }) => {
     const client = await addReceiver(t);
     const open = TABLE.filter(([status]) => status === from).map(([, action]) => action);
     expect([...openTradeMoves(from)].sort()).toEqual([...open].sort());
@@ -156,7 +156,7 @@ const expectValidPath = (items: TimelineEntry[]): void => {
   }
 };
 
-it('many people at once leave a timeline that is a way through the table', async ({ t }) => {
+it('many simultaneous users leave a timeline that is a path through the table', async ({ t }) => {
   const client = await addReceiver(t);
   stopClock();
   await fc.assert(

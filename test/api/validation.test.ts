@@ -24,12 +24,12 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
   const required = Object.keys(body());
   const create = (t: Harness, sent: unknown) => t.post(path, sent);
 
-  it('has texts that keep to their lengths and types, and are trimmed', async () => {
+  it('has texts that are checked for length and type, and trimmed', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     await checkTexts(row.texts, row.whole(), (sent) => create(t, sent));
   });
 
-  it('has an e-mail address that looks like one, in any script', async ({ t }) => {
+  it('has a valid email address, in any script', async ({ t }) => {
     const send = (customerEmail: unknown) => create(t, body({ customerEmail }));
     const address = (length: number) => `ada@${'x'.repeat(length - 'ada@.com'.length)}.com`;
     const international = ['zoë@exämple.com', '用户@例子.广告'];
@@ -46,7 +46,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(Object.keys(rulesOf(await send('ada\0@example.com')))).toEqual(['customerEmail']);
   });
 
-  it('that is missing or empty gets all its required fields as errors', async ({ t }) => {
+  it('that is missing or empty gets an error for each required field', async ({ t }) => {
     const none = await create(t, {});
     expect(rulesOf(none)).toEqual(everyOne(required, 'required'));
     expect(none.body.message).toContain('customerName is required');
@@ -58,7 +58,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
   });
 
-  it('without any one of its required fields creates nothing', async ({ t }) => {
+  it('without one of its required fields creates nothing', async ({ t }) => {
     const inside = row.hollowNeeds.filter((name) => !name.startsWith('items.1'));
     for (const field of [...required, ...inside]) {
       const without = await create(t, withValue(row.whole(), field, undefined));
@@ -70,7 +70,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
   });
 
-  it('has no unknown fields; the nearest known name is offered', async ({ t }) => {
+  it('has no unknown fields; the error suggests the nearest known name', async ({ t }) => {
     for (const [more, field, guess] of row.guesses) {
       const answer = await create(t, body(more));
       expectGuess(answer, field, guess);
@@ -86,14 +86,14 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     }
   });
 
-  it('is an object, and so are the objects in it', async ({ t }) => {
+  it('is an object, like the objects in it', async ({ t }) => {
     for (const wrong of ['[]', '[{}]', '"text"', '1', 'true', 'null'])
       expect(rulesOf(await create(t, wrong))).toEqual({ body: 'type' });
     const misshapen = everyOne(Object.keys(row.misshapen), 'type');
     expect(rulesOf(await create(t, body(row.misshapen)))).toEqual(misshapen);
   });
 
-  it('is JSON in UTF-8 that names no field twice', async ({ t }) => {
+  it('is JSON in UTF-8 without duplicate fields', async ({ t }) => {
     const good = JSON.stringify(body({ customerName: 'Ada' }));
     const broken = ['{', good.slice(0, -1), `${good}}`, `${good}${good}`, good.replace('}', ',}')];
     const noJson = ['orderNumber=SO-1', good.replaceAll('"', "'")];
@@ -113,7 +113,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect((await rowCounts(t))[row.rows]).toBe(0);
   });
 
-  it('comes with no query that the endpoint does not know', async ({ t }) => {
+  it('has no unknown query parameters', async ({ t }) => {
     const rules = async (asked: string) => rulesOf(await t.get(`${path}${asked}`));
     const { id } = await newRma(t, kind);
     expectGuess(await t.get(`${path}?stauts=x`), 'stauts', 'status');
@@ -142,7 +142,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
   const rules = async (t: Harness, digits: string, names = NUMBERS) => rulesOf(await send(t, digits, names));
   const shown = ({ body }: Answer, names = NUMBERS) => pathsOf(names).map((place) => at(body, place));
 
-  it('are never made from texts or anything else', async ({ t }) => {
+  it('are not converted from strings or anything else', async ({ t }) => {
     for (const wrong of ['"1"', '""', 'true', 'false', '[]', '[1]', '{}'])
       expect(await rules(t, wrong), wrong).toEqual(everyOne(pathsOf(NUMBERS), 'type'));
     for (const value of [undefined, null]) {
@@ -152,7 +152,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     expect((await rowCounts(t))[row.rows]).toBe(2);
   });
 
-  it('have a lower bound: quantity above 0, price and weight from 0', async ({ t }) => {
+  it('have a lower bound: a quantity above 0, a price and weight of at least 0', async ({ t }) => {
     for (const digits of ['-0.0001', '-1'])
       expect(await rules(t, digits)).toEqual(everyOne(pathsOf(NUMBERS), 'min'));
     expect(await rules(t, '0')).toEqual({ [`${item}.quantity`]: 'min' });
@@ -162,7 +162,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
       expect(Object.keys(await rules(t, digits, ['quantity']))).toEqual([`${item}.quantity`]);
   });
 
-  it('cost at most 10^15 together, price times quantity', async ({ t }) => {
+  it('cost at most 10^15 as price times quantity', async ({ t }) => {
     const one = (price: number, quantity: number) => {
       const sent = withValue(withValue(whole(), `${item}.price`, price), `${item}.quantity`, quantity);
       return t.post(path, sent);
@@ -173,7 +173,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     expect(await one(1e11, 9_000)).toHaveStatus(201);
   });
 
-  it('too small for a double are refused, not taken as 0', async ({ t }) => {
+  it('that are too small for a double are refused, not read as 0', async ({ t }) => {
     const fromZero = ['price', 'weight'];
     const tiny = ['1e-400', '0.5E-0400', '1000e-500', `0.${'0'.repeat(400)}1`, `0.${'0'.repeat(230)}1e-99`];
     for (const digits of tiny) {
@@ -209,7 +209,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     }
   });
 
-  it('that carry the noise of a sum in binary are read as the decimals that were meant', async ({ t }) => {
+  it('with floating-point noise are read as the decimals that were meant', async ({ t }) => {
     for (const [sum, meant] of [
       [0.1 + 0.2, 0.3],
       [1.1 * 3, 3.3],
@@ -218,7 +218,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
       expect(shown(await send(t, String(sum)))).toEqual([meant, meant, meant]);
   });
 
-  it('with more than four decimals are refused rather than changed, large ones too', async ({ t }) => {
+  it('with more than four decimals are refused rather than rounded, also large ones', async ({ t }) => {
     const large = ['100000000.12345', '12345678901.12345', '99999999999.12345'];
     for (const digits of ['0.12345', '1.00001', '99999.99999', ...large])
       expect(await rules(t, digits), digits).toEqual(everyOne(pathsOf(NUMBERS), 'decimals'));
@@ -237,7 +237,7 @@ describe('a repair', () => {
     ['resolve', [NOTES], { offlineDisposition: 'WRITE_OFF' }],
   ];
 
-  it.each(ACTION_TEXTS)('has texts in %s that keep to the same rules', async (action, fields, rest) => {
+  it.each(ACTION_TEXTS)('has texts in %s that follow the same rules', async (action, fields, rest) => {
     const t = await harness({ plan: 'ENTERPRISE' });
     // A new repair for each value: begin-repair keeps what an earlier call set.
     await checkTexts(fields, rest, async (body) =>
@@ -245,7 +245,7 @@ describe('a repair', () => {
     );
   });
 
-  it('gets all its errors at once, each beginning with its path', async ({ t }) => {
+  it('gets all its errors at once, each starting with its path', async ({ t }) => {
     const body = {
       customerEmail: 'ada',
       customerName: '',
@@ -270,7 +270,7 @@ describe('a repair', () => {
     expect(await rowCounts(t)).toMatchObject({ repairs: 0, used: 0 });
   });
 
-  it('has words from a list, which are named when another one comes', async ({ t }) => {
+  it('has enumerated values, and the error for another one lists them', async ({ t }) => {
     const { id } = await newRepair(t);
     const expectListed = (answer: Answer, field: string, words: string[]) => {
       expect(rulesOf(answer)).toEqual({ [field]: 'oneOf' });
@@ -288,7 +288,7 @@ describe('a repair', () => {
     expect((await t.get(`/offline-repairs/${id}`)).body.offlineDisposition).toBeNull();
   });
 
-  it('has actions that take no unknown field, no query, and nothing but an object', async ({ t }) => {
+  it('has actions that accept only an object, without unknown fields or a query', async ({ t }) => {
     const { id } = await newRepair(t);
     const act = (action: string, body?: unknown) => t.post(`/offline-repairs/${id}/${action}`, body);
     for (const [action, wrong, meant] of [
@@ -305,7 +305,7 @@ describe('a repair', () => {
       expect(rulesOf(await act('close', body))).toEqual({ body: 'type' });
   });
 
-  it('may come without a body where every field is optional, with any content type', async ({ t }) => {
+  it('may be sent without a body if every field is optional, with any content type', async ({ t }) => {
     const { id } = await newRepair(t);
     // What `curl -d ''` sends.
     const curl = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' };
@@ -326,7 +326,7 @@ describe('a trade return', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, i) => ({ ...TRADE_ITEM, sku: `SKU-${i}`, quantity: i + 1 }));
 
-  it('has one to 250 items, kept in their order; the same thing may be there twice', async ({ t }) => {
+  it('has one to 250 items in their order, with duplicates allowed', async ({ t }) => {
     for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
       const answer = await send(t, items);
       expect(answer).toHaveStatus(201);
@@ -353,7 +353,7 @@ describe('a trade return', () => {
     expect(rules).toEqual(everyOne(['items.1', 'items.2', 'items.3', 'items.4'], 'type'));
   });
 
-  it('gets all the errors of its items at once, each with its place', async ({ t }) => {
+  it('gets all the errors of its items at once, each with its index', async ({ t }) => {
     const answer = await send(t, [
       { ...TRADE_ITEM, quantity: 0 },
       TRADE_ITEM,
@@ -370,7 +370,7 @@ describe('a trade return', () => {
     });
   });
 
-  it('has an orderDate that is echoed to the letter, whatever it says', async ({ t }) => {
+  it('has an orderDate that is returned exactly as sent', async ({ t }) => {
     const dated = (orderDate: unknown) => t.post('/trade-returns', tradeBody({ orderDate }));
     const texts = ['  2 Oct 2026\t\n', '', ' ', '\ufeff2026', 'null', 'last week 🙂', '2026-13-45T99:99:99Z'];
     const longest = ['x'.repeat(255), ` ${'x'.repeat(253)} `];
@@ -391,7 +391,7 @@ describe('a trade return', () => {
   });
 });
 
-it('a trade return costs at most 10^15 in all', async ({ t }) => {
+it('a trade return costs at most 10^15 in total', async ({ t }) => {
   const line = { ...TRADE_ITEM, price: 1e11, quantity: 6_000 };
   const answer = await t.post('/trade-returns', tradeBody({ items: [line, line] }));
   expect(rulesOf(answer)).toEqual({ items: 'max' });
