@@ -116,6 +116,8 @@ try {
   const { id } = command('api-1', 'shop', 'create', '--name', 'My shop');
   const { apiKey } = command('api-2', 'client', 'create', '--shop', id, '--name', 'Till');
   await tenCalls(apiKey);
+  const user = compose('exec', '-T', 'api-1', 'id', '-un').trim();
+  if (user !== 'node') throw new Error(`the service runs as ${user}`);
   command('worker', 'doctor');
   const hasBackup = () => compose('exec', '-T', 'worker', 'ls', '/backups').includes('.backup');
   await until('the first backup is there', hasBackup);

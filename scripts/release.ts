@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,6 +36,7 @@ type Json = any;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const onWindows = process.platform === 'win32';
 const MOST_BYTES = 8_000_000;
+const MOST_INSTALLED_MB = 120;
 
 const { values: options } = parseArgs({
   options: {
@@ -226,11 +228,19 @@ const release = (): string => {
 
 /** As an operator does, on SQLite. */
 const installAndStart = async (tarball: string): Promise<void> => {
-  const program = installPackage(tarball, join(staging, 'installed'));
+  const folder = join(staging, 'installed');
+  const program = installPackage(tarball, folder);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  const mb = sizes.reduce((sum, size) => sum + size, 0) / 2 ** 20;
+  if (mb > MOST_INSTALLED_MB)
+    throw new Error(`${mb.toFixed(0)} MB are installed, more than ${MOST_INSTALLED_MB}`);
   const env = { DATA_DIR: join(staging, 'data') };
   const { stop } = await serve({ node: process.execPath, program, env });
   await stop();
-  say('installed into an empty folder and started: /readyz is 200');
+  say(`installed into an empty folder (${mb.toFixed(0)} MB) and started: /readyz is 200`);
 };
 
 const found = options.draft ? [] : faults();

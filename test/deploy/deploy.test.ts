@@ -88,39 +88,6 @@ describe('compose.yaml', () => {
       expect(service.read_only).toBe(true);
     },
   );
-
-  it('has the processes that the proxy knows, and the certificate where it looks', () => {
-    const proxy = readDeploy('haproxy.cfg');
-    const [main = '', reads] = proxy
-      .split('\nbackend reads')
-      .map((part) => part.match(/^ {2}server \S+ \S+$/gm)?.join());
-    expect(reads).toBe(main);
-    expect(main.match(/(?<= )\S+(?=:3000)/g)).toEqual(['api-1', 'api-2']);
-    expect(proxy).toContain(`crt /run/secrets/${COMPOSE.services.proxy.secrets[0]} `);
-  });
-});
-
-it('compose.yaml names secrets, networks, volumes and services that it has', () => {
-  const { services, ...has } = COMPOSE;
-  interface Composed {
-    secrets?: string[];
-    networks: string[];
-    image: string;
-    volumes?: string[];
-    depends_on?: string[] | Record<string, object>;
-  }
-  for (const { secrets = [], networks, image, volumes = [], depends_on = [] } of Object.values<Composed>(
-    services,
-  )) {
-    expect(Object.keys(has.secrets)).toEqual(expect.arrayContaining(secrets));
-    expect(Object.keys(has.networks)).toEqual(expect.arrayContaining(networks));
-    const named = volumes.map((volume) => volume.split(':')[0] ?? '').filter((name) => !name.startsWith('.'));
-    expect(Object.keys(has.volumes)).toEqual(expect.arrayContaining(named));
-    const before = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
-    expect(Object.keys(services)).toEqual(expect.arrayContaining(before));
-    // Its own digest in .env.
-    expect(image).toMatch(/^\$\{[A-Z]+_IMAGE:-[a-z]+(:[\w.-]+)?\}$/);
-  }
 });
 
 describe('kubernetes', () => {

@@ -3,8 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { COMPOSE, commandsIn, ofKind, readDeploy, settingsOf, theOnly } from '../support/deploy-files.ts';
+import { expect, it } from 'vitest';
+import { commandsIn, ofKind, readDeploy, settingsOf, theOnly } from '../support/deploy-files.ts';
 import {
   type Env,
   emptyDatabase,
@@ -15,8 +15,8 @@ import {
 } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-// The processes of compose.yaml and kubernetes/, with their own commands and settings, on an empty PostgreSQL: only folders, and the
-// address of the database, are this machine's.
+// The processes of deploy/kubernetes/, with their own commands and settings, on an empty PostgreSQL: only folders, and the address of the
+// database, are this machine's.
 
 const TOKEN = 'm'.repeat(64);
 
@@ -56,67 +56,37 @@ const containerFolders = async () => {
   return { inside, backups, prepare };
 };
 
-interface Processes {
-  migrate: { args: string[]; settings: Env };
-  api: Env;
-  worker: Env;
-  /** Runs before the worker. */
-  before?: string[];
-  /** What the instructions have the operator run in one of them. */
-  commands: string[][];
-}
-
-const COMPOSED = COMPOSE.services;
 const [API, WORKER] = ofKind('Deployment').map(({ spec }) => spec.template.spec.containers[0]);
 const [BEFORE] = ofKind('Deployment').flatMap(({ spec }) => spec.template.spec.initContainers ?? []);
 const JOB = theOnly('Job')['spec'].template.spec.containers[0];
+/** What the instructions have the operator run in one of them. */
+const COMMANDS = commandsIn(readDeploy('kubernetes/kustomization.yaml'));
 
-const DEPLOYMENTS: [string, Processes][] = [
-  [
-    'compose.yaml',
-    {
-      migrate: { args: COMPOSED.migrate.command, settings: COMPOSED.migrate.environment },
-      api: COMPOSED['api-1'].environment,
-      worker: COMPOSED.worker.environment,
-      commands: commandsIn(readDeploy('compose.yaml')),
-    },
-  ],
-  [
-    'kubernetes',
-    {
-      migrate: { args: JOB.args, settings: settingsOf(JOB) },
-      api: settingsOf(API),
-      worker: settingsOf(WORKER),
-      before: BEFORE.command,
-      commands: commandsIn(readDeploy('kubernetes/kustomization.yaml')),
-    },
-  ],
-];
+it('the processes for Kubernetes migrate, serve, answer probes and scrapes, take a backup, and run the commands of the instructions', async () => {
+  const { inside, backups, prepare } = await containerFolders();
+  prepare(BEFORE.command);
+  expect(await run(JOB.args, inside(settingsOf(JOB)))).toMatchObject({ status: 0, stderr: '' });
+  const servers = await Promise.all([
+    startServer(inside(settingsOf(API))),
+    startServer(inside(settingsOf(WORKER))),
+  ]);
+  const [{ path, authorization }] = theOnly('PodMonitor')['spec'].podMetricsEndpoints;
+  for (const server of servers) {
+    for (const { httpGet } of [API.startupProbe, API.readinessProbe, API.livenessProbe])
+      expect(await server.get(httpGet.path)).toHaveStatus(200);
+    expect(await server.get(path)).toHaveStatus(401);
+    const headers = { authorization: `${authorization.type} ${TOKEN}` };
+    expect(await server.get(path, { headers })).toHaveStatus(200);
+    // The Job has left nothing for the start to do.
+    expect(server.stdout).not.toMatch(/migrat/i);
+  }
+  await until('the backup is there', () => backups().some((name) => /\.backup$/.test(name)));
 
-describe.each(DEPLOYMENTS)('%s', (_name, { migrate, api, worker, before, commands }) => {
-  it('migrates, serves, answers probes and scrapes, takes a backup, and runs the commands of its instructions', async () => {
-    const { inside, backups, prepare } = await containerFolders();
-    if (before) prepare(before);
-    expect(await run(migrate.args, inside(migrate.settings))).toMatchObject({ status: 0, stderr: '' });
-    const servers = await Promise.all([startServer(inside(api)), startServer(inside(worker))]);
-    const [{ path, authorization }] = theOnly('PodMonitor')['spec'].podMetricsEndpoints;
-    for (const server of servers) {
-      for (const { httpGet } of [API.startupProbe, API.readinessProbe, API.livenessProbe])
-        expect(await server.get(httpGet.path)).toHaveStatus(200);
-      expect(await server.get(path)).toHaveStatus(401);
-      const headers = { authorization: `${authorization.type} ${TOKEN}` };
-      expect(await server.get(path, { headers })).toHaveStatus(200);
-      // The Job has left nothing for the start to do.
-      expect(server.stdout).not.toMatch(/migrat/i);
-    }
-    await until('the backup is there', () => backups().some((name) => /\.backup$/.test(name)));
-
-    expect(commands.map(([name]) => name)).toEqual(['shop', 'doctor']);
-    for (const args of commands) {
-      const settings = inside(args[0] === 'doctor' ? worker : api);
-      const { status, stdout, stderr } = await run(args, settings);
-      expect({ status, stderr, stdout }).toMatchObject({ status: 0, stderr: '' });
-    }
-    for (const server of servers) expect(await server.stop()).toMatchObject({ status: 0 });
-  });
+  expect(COMMANDS.map(([name]) => name)).toEqual(['shop', 'doctor']);
+  for (const args of COMMANDS) {
+    const settings = inside(settingsOf(args[0] === 'doctor' ? WORKER : API));
+    const { status, stdout, stderr } = await run(args, settings);
+    expect({ status, stderr, stdout }).toMatchObject({ status: 0, stderr: '' });
+  }
+  for (const server of servers) expect(await server.stop()).toMatchObject({ status: 0 });
 });

@@ -1,0 +1,56 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { MALLOC_SETTINGS, V8_FLAGS } from '../../bin/v8-flags.js';
+import { sendTo } from '../support/http.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { startProgram, startServer, temporaryFolder } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+const startOf = (pid: number, file: 'cmdline' | 'environ'): string =>
+  readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ');
+
+it('npx starts the service with its settings of V8 and memory, and stops it when it is stopped', async () => {
+  const port = await freePort();
+  const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0' };
+  const options = { cwd: ROOT, env: { ...process.env, ...env }, detached: true };
+  const { child, out, ended } = startProgram('npx', ['--no', 'handback', 'serve'], options);
+  await until('it is ready', () => / is ready at /.test(out.stderr) && /"msg":"ready"/.test(out.stdout));
+  const send = sendTo(`http://127.0.0.1:${port}`);
+  for (const path of ['/readyz', '/admin/', '/docs/', '/docs/quick-start', '/docs/reference'])
+    expect(await send(path)).toHaveStatus(200);
+  expect(out.stderr).toMatch(/\/admin\/set-up#\w+/);
+  if (process.platform === 'linux') {
+    const { pid } = JSON.parse(out.stdout.split('\n').find((line) => /"msg":"ready"/.test(line)) ?? '{}');
+    expect(startOf(pid, 'cmdline')).toContain(V8_FLAGS.join(' '));
+    for (const [name, value] of Object.entries(MALLOC_SETTINGS))
+      expect(startOf(pid, 'environ')).toContain(`${name}=${value}`);
+  }
+  child.kill('SIGTERM');
+  // Its streams are closed when the service has closed them too.
+  await ended;
+  expect(out.stdout).toMatch(/"msg":"stopped"/);
+});
+
+it('a checkout in which nothing is built says so, prints no link that leads nowhere, and works', async () => {
+  // Below the project, so that packages are found from there.
+  mkdirSync(join(ROOT, 'dist'), { recursive: true });
+  const root = mkdtempSync(join(ROOT, 'dist', 'sources-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const name of ['bin', 'contract', 'src', 'package.json'])
+    cpSync(join(ROOT, name), join(root, name), { recursive: true });
+  const env = { DATA_DIR: temporaryFolder() };
+  const server = await startServer(env, { program: join(root, 'bin', 'handback.js') });
+  await until('it has said so', () => /Not built here: /.test(server.stderr));
+  expect(server.stderr).toMatch(/Not built here: the admin app and the documentation\. .* npm ci/);
+  expect(server.stderr).not.toMatch(/set-up|\/docs/);
+  for (const path of ['/admin/', '/docs/', '/docs/quick-start']) {
+    const answer = await server.get(path);
+    expect(answer).toHaveStatus(404);
+    expect(answer.body.message).toMatch(/^The (admin app|documentation) is not built here: .*npm ci/);
+  }
+  expect(await server.get('/healthz')).toHaveStatus(200);
+});
