@@ -38,7 +38,7 @@ const writtenBy = async (...parts: Parameters<typeof written>) =>
   (await written(...parts)).map(({ action, actor, subject, data }) => ({ action, actor, subject, data }));
 
 describe('the audit log', () => {
-  it('has every change of a user, with the actor', async ({ t, admin }) => {
+  it('contains every change of a user, with the actor', async ({ t, admin }) => {
     const actor = as(admin);
     const [email, next] = ['grace@example.com', 'hopper@example.com'];
     let id = '';
@@ -69,7 +69,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has changes of the own password, and failed ones', async ({ t, admin, staff }) => {
+  it("contains changes and failed changes of one's own password", async ({ t, admin, staff }) => {
     const put = (currentPassword: string) => () =>
       staff.put('/session/password', { currentPassword, newPassword: 'a better password' });
     expect(await written(t, admin, put('not mine'))).toMatchObject([{ action: 'PROOF_REFUSED' }]);
@@ -79,7 +79,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has sign-ins, but neither sign-outs, reads nor what was refused', async ({ t, admin, staff }) => {
+  it('contains sign-ins, but no sign-outs, reads or refused changes', async ({ t, admin, staff }) => {
     const entries = await written(t, admin, async () => {
       const again = await signInAs(t, staff);
       await again.delete('/session');
@@ -96,7 +96,11 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has exports: by whom, how many of what, and from where', async ({ t, admin, staff }) => {
+  it('contains exports: by whom, how many of which kind, and from which address', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const entries = await written(t, admin, async () => {
       expect(await staff.post('/exports', { kind: 'TRADE_RETURN', count: 17 })).toHaveStatus(204);
       const wrong = await staff.post('/exports', { kind: 'OTHER', count: -1 });
@@ -109,7 +113,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has changes of rules, by Admin and operator', async ({ t, admin }) => {
+  it('contains changes of rules by Admins and the operator', async ({ t, admin }) => {
     const subject = { type: 'SHOP', id: t.shop.id, name: t.shop.name };
     const action = 'DANGEROUS_GOODS_CHANGED';
     const put = (...rules: string[]) => writtenBy(t, admin, () => admin.put('/dangerous-goods', { rules }));
@@ -132,7 +136,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('has changes of clients', async ({ t, admin }) => {
+  it('contains changes of clients', async ({ t, admin }) => {
     const { client } = t;
     const log = (change: () => Promise<unknown>) => writtenBy(t, admin, change);
     const subject = { type: 'CLIENT', id: client.id, name: 'Till' };
@@ -156,7 +160,7 @@ describe('the audit log', () => {
     expect(await log(() => revokeClient(t.ctx, OPERATOR, client))).toEqual([]);
   });
 
-  it('has changes of the shop, and none where nothing changes', async ({ t, admin }) => {
+  it('contains changes of the shop, but no entry if nothing changes', async ({ t, admin }) => {
     const subject = { type: 'SHOP', id: t.shop.id, name: t.shop.name };
     const upgrade = {
       plan: { from: 'SCALE', to: 'ENTERPRISE' },
@@ -175,7 +179,7 @@ describe('the audit log', () => {
     expect(await change({})).toEqual([]);
   });
 
-  it('is read newest first, page by page', async ({ t, admin }) => {
+  it('is read newest first, in pages', async ({ t, admin }) => {
     for (let i = 0; i < 5; i += 1) {
       t.clock.advance(5);
       await admin.put('/dangerous-goods', { rules: [`RULE-${i}`] });
@@ -193,7 +197,7 @@ describe('the audit log', () => {
     expect(rulesOf(await admin.get('/audit-log?page=0&action=x'))).toEqual(wrong);
   });
 
-  it('is for Admins, of their own shop', async ({ t, admin, staff, stranger }) => {
+  it('is visible to Admins of the shop only', async ({ t, admin, staff, stranger }) => {
     await admin.put('/dangerous-goods', { rules: ['ACID'] });
     expect(await staff.get('/audit-log')).toFailWith(403, 'ADMIN_REQUIRED');
     const seen = JSON.stringify(await auditLog(stranger));
@@ -201,7 +205,7 @@ describe('the audit log', () => {
     expect(seen).toContain(stranger.shop.id);
   });
 
-  it('keeps the names of people who are gone', async ({ t, admin }) => {
+  it('keeps the names of removed users', async ({ t, admin }) => {
     const other = await newPerson(t);
     await other.put('/dangerous-goods', { rules: ['ACID'] });
     await admin.delete(`/users/${other.id}`);
@@ -209,7 +213,7 @@ describe('the audit log', () => {
   });
 });
 
-it('the command line leaves its changes in the log, as the operator', async () => {
+it("changes by the command line are in the log as the operator's", async () => {
   const env = await migratedDatabase();
   const { id: shop } = await cliHere(['shop', 'create', '--name', 'Shop'], env);
   await cliHere(['shop', 'update', shop, '--plan', 'GROWTH'], env);

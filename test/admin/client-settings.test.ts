@@ -14,8 +14,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const URL_A = 'https://1.1.1.1/a';
 const ahead = (t: Harness, ms: number) => new Date(t.ctx.clock.now() + ms).toISOString();
 
-describe('what a client may do', () => {
-  it('is write, the nine events and no end unless it is said', async ({ t, admin }) => {
+describe('the rights and events of a client', () => {
+  it('are by default write, nine events and no expiry', async ({ t, admin }) => {
     const settings = { rights: ['write'], events: SPECIFIED_EVENTS, expiresAt: null, keyStatus: 'ACTIVE' };
     expect((await admin.post('/clients', { name: 'ERP' })).body).toMatchObject(settings);
     const none = { rights: null, events: null, expiresAt: null };
@@ -24,7 +24,7 @@ describe('what a client may do', () => {
     expect(items.find(({ id }: { id: string }) => id === t.client.id)).toMatchObject(settings);
   });
 
-  it('is given at creation, changed and kept in the audit log', async ({ t, admin }) => {
+  it('are set at creation, changed later and recorded in the audit log', async ({ t, admin }) => {
     const expiresAt = ahead(t, 40 * DAY_MS);
     const chosen = { rights: ['move-trade-returns', 'write', 'write'], events: ['trade_return.resolved'] };
     const answer = await admin.post('/clients', { name: 'ERP', ...chosen, expiresAt });
@@ -43,7 +43,7 @@ describe('what a client may do', () => {
     expect(created.data).toEqual({ webhookUrl: null, rights, events: 'trade_return.resolved', expiresAt });
   });
 
-  it('is refused where it is not known, empty or past', async ({ t, admin }) => {
+  it('are refused if they are unknown, empty or in the past', async ({ t, admin }) => {
     const rules = async (more: object) => rulesOf(await admin.post('/clients', { name: 'ERP', ...more }));
     expect(await rules({ rights: ['read'] })).toEqual({ 'rights.0': 'oneOf' });
     expect(await rules({ rights: 'write' })).toEqual({ rights: 'type' });
@@ -56,7 +56,7 @@ describe('what a client may do', () => {
     expect((await admin.get('/clients')).body.items).toHaveLength(1);
   });
 
-  it('says two weeks ahead that the key expires', async ({ t, admin }) => {
+  it('come with a warning two weeks before the key expires', async ({ t, admin }) => {
     const expiresAt = ahead(t, 15 * DAY_MS);
     const { id } = (await admin.post('/clients', { name: 'ERP', expiresAt })).body;
     const statusNow = async () =>
@@ -83,7 +83,10 @@ describe('what a client may do', () => {
 });
 
 describe('a key that is replaced with an overlap', () => {
-  it('works beside the new one until then, and events go to the new client at once', async ({ t, admin }) => {
+  it('works beside the new one until then, and events go to the new client immediately', async ({
+    t,
+    admin,
+  }) => {
     const settings = {
       rights: ['write', 'erase'],
       events: ['offline_repair.created', 'trade_return.created'],
@@ -116,7 +119,7 @@ describe('a key that is replaced with an overlap', () => {
     expect(await t.get('/usage', { key: next.apiKey })).toHaveStatus(200);
   });
 
-  it('is sent nothing itself, also where only one of the two has a URL', async ({ t, admin }) => {
+  it('receives no events itself, even if only one of the two clients has a URL', async ({ t, admin }) => {
     const old = (await admin.post('/clients', { name: 'ERP' })).body;
     const oldKeyUntil = ahead(t, DAY_MS);
     const replace = (id: string, body: object) =>
@@ -129,7 +132,7 @@ describe('a key that is replaced with an overlap', () => {
     expect(await admin.post(`/clients/${next.id}/test-event`)).toFailWith(409, 'NO_WEBHOOK');
   });
 
-  it('cannot be changed or prolonged, and ends at once when it is revoked', async ({ t, admin }) => {
+  it('cannot be changed or extended, and ends immediately when it is revoked', async ({ t, admin }) => {
     const oldKeyUntil = ahead(t, DAY_MS);
     const replaced = await admin.post(`/clients/${t.client.id}/replace`, { oldKeyUntil });
     expect(replaced).toHaveStatus(201);
@@ -144,7 +147,7 @@ describe('a key that is replaced with an overlap', () => {
     expect((await auditLog(admin, 'CLIENT_REPLACED'))[0].data).toMatchObject({ oldKeyUntil });
   });
 
-  it('ends no later than it would have by itself, nor than 30 days from now', async ({ t, admin }) => {
+  it('ends no later than its own expiry and than 30 days from now', async ({ t, admin }) => {
     const soon = ahead(t, DAY_MS);
     const old = (await admin.post('/clients', { name: 'ERP', expiresAt: soon })).body;
     const replace = (id: string, oldKeyUntil: string) =>
@@ -159,7 +162,7 @@ describe('a key that is replaced with an overlap', () => {
     expect(await admin.post(`/clients/${t.client.id}/replace`)).toHaveStatus(201);
   });
 
-  it('of a chain keeps its own end when the next one is replaced at once', async ({ t, admin }) => {
+  it('keeps its own expiry when its successor is replaced immediately', async ({ t, admin }) => {
     const oldKeyUntil = ahead(t, DAY_MS);
     const next = (await admin.post(`/clients/${t.client.id}/replace`, { oldKeyUntil })).body;
     const last = (await admin.post(`/clients/${next.id}/replace`)).body;

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const it = itWith(sharedHarness());
 
 describe('API clients', () => {
-  it('are created with a key and a secret that are shown this once, and work', async ({ t, admin }) => {
+  it('are created with a key and a secret that work and are shown once', async ({ t, admin }) => {
     const made = await admin.post('/clients', { name: ' ERP ', webhookUrl: 'https://1.1.1.1/hook' });
     expect(made).toHaveStatus(201);
     expect(made.body).toMatchObject({
@@ -37,7 +37,7 @@ describe('API clients', () => {
     ]);
   });
 
-  it('are edited: name and URL alone, the URL also taken away', async ({ admin }) => {
+  it('can be edited: the name and the URL, which can also be removed', async ({ admin }) => {
     const webhookUrl = 'https://1.1.1.1/a';
     const { id } = (await admin.post('/clients', { name: 'ERP', webhookUrl })).body;
     const patch = async (body: object) => (await admin.patch(`/clients/${id}`, body)).body;
@@ -64,7 +64,7 @@ describe('API clients', () => {
     expect(await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).toHaveStatus(400);
   });
 
-  it('are revoked for good: the key fails on the next request', async ({ t, admin }) => {
+  it('are revoked permanently, and the key fails on the next request', async ({ t, admin }) => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
     const revoked = await admin.post(`/clients/${t.client.id}/revoke`);
     expect(revoked.body.revokedAt).toMatch(ISO);
@@ -106,7 +106,7 @@ it('deliveries show event, status, attempts and payload, and can be filtered', a
 });
 
 describe('a test event', () => {
-  it('is signed and delivered like any other, and touches no RMA', async ({ sending: t }) => {
+  it('is signed and delivered like any other, and changes no RMA', async ({ sending: t }) => {
     const receiver = await startReceiver();
     const admin = await newPerson(t);
     const client = await t.addReceiver(receiver.url);
@@ -126,7 +126,7 @@ describe('a test event', () => {
     expect((await t.get('/offline-repairs')).body.total).toBe(0);
   });
 
-  it('is sent ten times a minute at most for a shop, to whichever clients', async ({ admin }) => {
+  it('is limited to ten a minute for a shop, across its clients', async ({ admin }) => {
     const made = await Promise.all(
       ['a', 'b'].map((name) => admin.post('/clients', { name, webhookUrl: `https://1.1.1.1/${name}` })),
     );
@@ -138,7 +138,7 @@ describe('a test event', () => {
   });
 });
 
-it('a shop has a hundred active clients at most', async ({ t, admin }) => {
+it('a shop has at most a hundred active clients', async ({ t, admin }) => {
   const active = async () =>
     pluck((await admin.get('/clients')).body.items, 'revokedAt').filter((at) => at === null).length;
   const room = 100 - (await active());

@@ -19,8 +19,8 @@ const REPAIRS = '/offline-repairs';
 const RETURNS = '/trade-returns';
 const item = { sku: 'KETTLE-17', productName: 'Kettle', quantity: 1, price: 49.95 };
 
-describe('a move of staff who say what they saw', () => {
-  it('is refused when the repair was moved meanwhile, and changes nothing', async ({ t }) => {
+describe('a move by staff that names the version they saw', () => {
+  it('is refused if the repair was moved in the meantime, and changes nothing', async ({ t }) => {
     const [ana, ben] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
     const { id, updatedAt } = (await t.post(REPAIRS, repairBody())).body;
     await ana.post(`${REPAIRS}/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
@@ -45,7 +45,7 @@ describe('a move of staff who say what they saw', () => {
     expect(await t.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).toHaveStatus(400);
   });
 
-  it('goes through after notes and corrections, of either kind', async ({ t, staff }) => {
+  it('succeeds after notes and corrections, for both kinds', async ({ t, staff }) => {
     for (const [path, body, move] of [
       [REPAIRS, repairBody(), 'begin-repair'],
       [RETURNS, tradeBody(), 'approve'],
@@ -57,7 +57,7 @@ describe('a move of staff who say what they saw', () => {
     }
   });
 
-  it('of a trade return is refused first because it is not open any more', async ({ t, staff }) => {
+  it('of a trade return is refused because the return is no longer open', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(RETURNS, tradeBody())).body;
     await staff.post(`${RETURNS}/${id}/approve`, {});
     expect(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {})).toFailWith(
@@ -72,7 +72,9 @@ describe('a move of staff who say what they saw', () => {
 });
 
 describe('a correction', () => {
-  it('changes what is given, with an entry, an audit entry, and no event', async ({ t }) => {
+  it('changes the given fields with a timeline entry and an audit entry, and sends no event', async ({
+    t,
+  }) => {
     const admin = await newPerson(t, { name: 'Ana Lopez' });
     const created = (await t.post(REPAIRS, repairBody({ faultyItem: { ...item, serialNumber: 'SN-1' } })))
       .body;
@@ -122,7 +124,10 @@ describe('a correction', () => {
     expect([emptied.body.faultyItem.serialNumber, emptied.body.customerPhone]).toEqual([null, null]);
   });
 
-  it('of a trade return changes the company; nothing different leaves no trace', async ({ t, staff }) => {
+  it('of a trade return changes the company, and without a difference it leaves no trace', async ({
+    t,
+    staff,
+  }) => {
     const { id } = (await t.post(RETURNS, tradeBody())).body;
     const correct = async (body: object) => (await staff.post(`${RETURNS}/${id}/correct`, body)).body;
     const values = { companyName: 'Northwind', customerEmail: 'new@northwind.example' };
@@ -134,7 +139,10 @@ describe('a correction', () => {
     expect((await staff.get(`${RETURNS}?q=new@northwind`)).body.total).toBe(1);
   });
 
-  it('keeps the rules of creation, and refuses to undo a colleague’s', async ({ t, staff }) => {
+  it("follows the rules of creation, and does not overwrite a colleague's correction", async ({
+    t,
+    staff,
+  }) => {
     const { id, updatedAt } = (await t.post(REPAIRS, repairBody())).body;
     const correct = (body: object) => staff.post(`${REPAIRS}/${id}/correct`, body);
     for (const [field, value, rule] of [
@@ -155,7 +163,7 @@ describe('a correction', () => {
   });
 });
 
-it('related returns are those of the serial number, customer or company', async ({ t, staff, stranger }) => {
+it('related returns share the serial number, customer or company', async ({ t, staff, stranger }) => {
   const repair = async (serialNumber: string | null, customerEmail: string) =>
     (await staff.post(REPAIRS, repairBody({ customerEmail, faultyItem: { ...item, serialNumber } }))).body;
   const trade = async (companyId: string, customerEmail: string) =>

@@ -43,7 +43,7 @@ const namesLeft = async (t: Harness): Promise<string[]> => {
 
 const erase = (admin: Person, id: string) => admin.post(`/former-employees/${id}/erase`, REASON);
 
-describe('a former employee', () => {
+describe('a removed user', () => {
   it('is listed until erased', async ({ t, admin }) => {
     expect((await admin.get('/former-employees')).body).toEqual({ items: [] });
     const { id } = await leaver(t, admin);
@@ -53,7 +53,10 @@ describe('a former employee', () => {
     expect((await admin.get('/former-employees')).body).toEqual({ items: [] });
   });
 
-  it('is in no timeline and no audit entry once erased, and the rest of both stays', async ({ t, admin }) => {
+  it('is absent from all timelines and audit entries once erased, and the rest of them stays', async ({
+    t,
+    admin,
+  }) => {
     const { id, repair } = await leaver(t, admin);
     expect(await namesLeft(t)).toEqual(NAMES);
     const before = (await admin.get(`/offline-repairs/${repair}/timeline`)).body.items;
@@ -82,13 +85,13 @@ describe('a former employee', () => {
     expect(others.find(({ action }) => action === 'USER_REMOVED')).toMatchObject({ data: { role: 'STAFF' } });
   });
 
-  it('is erased once, however often that is asked for', async ({ t, admin }) => {
+  it('is erased once, however often that is requested', async ({ t, admin }) => {
     const { id } = await leaver(t, admin);
     for (let i = 0; i < 3; i += 1) expect(await erase(admin, id)).toHaveStatus(204);
     expect(await auditLog(admin, 'FORMER_EMPLOYEE_ERASED')).toHaveLength(1);
   });
 
-  it('of a minute ago is erased by the janitor, when no change of theirs can be running', async ({
+  it('who was removed a minute ago is erased by the janitor, once none of their changes can still be running', async ({
     t,
     admin,
   }) => {
@@ -103,7 +106,7 @@ describe('a former employee', () => {
     expect(await namesLeft(t)).toEqual([]);
   });
 
-  it('is erased from many timelines in small steps, which go on where they ended', async ({ t, admin }) => {
+  it('is erased from many timelines in small batches that resume where they ended', async ({ t, admin }) => {
     const { id } = await leaver(t, admin);
     const at = t.ctx.clock.now();
     const rows = Array.from({ length: 4_500 }, (_, i) => ({
@@ -148,7 +151,7 @@ describe('a former employee', () => {
     expect(await others.execute()).toHaveLength(2_250);
   });
 
-  it("is not another shop's, nor one who still works there", async ({ t, admin, staff, stranger }) => {
+  it('cannot be erased by another shop, or while still active', async ({ t, admin, staff, stranger }) => {
     const { id } = await leaver(t, admin);
     for (const [by, whom] of [
       [stranger, id],

@@ -31,7 +31,7 @@ const changes = async (t: Harness, admin: Person, headers: Headers) => [
 ];
 
 describe('a change', () => {
-  it('needs to be called JSON, also where it has no body', async ({ t, admin }) => {
+  it('must be declared as JSON, also without a body', async ({ t, admin }) => {
     const forms = ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'];
     const similar = ['text/plain; application/json', 'application/jsonp', 'application/json+x'];
     for (const type of [null, ...forms, ...similar])
@@ -86,7 +86,7 @@ describe('a change', () => {
   });
 });
 
-describe('reading', () => {
+describe('a read', () => {
   it('needs neither a content type nor an origin of our own', async ({ admin }) => {
     const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
     const answer = await admin.get('/users', { headers });
@@ -108,7 +108,7 @@ describe('reading', () => {
   });
 });
 
-describe('the order of the gates', () => {
+describe('the order of the checks', () => {
   it('is content type, origin, session, role, body, id', async ({ t, admin, staff }) => {
     const bad = { role: 'OWNER' };
     const path = `/users/${UNKNOWN_ID}`;
@@ -123,7 +123,7 @@ describe('the order of the gates', () => {
     expect(await ask(admin.cookie, { role: 'STAFF' })).toFailWith(404);
   });
 
-  it('reads no body before it knows who sends it', async ({ t }) => {
+  it('reads the body only after it knows who sends it', async ({ t }) => {
     const size = 300 * 1024;
     const answer = await overSocket(
       t.url,
@@ -146,7 +146,7 @@ describe('limits', () => {
     return results;
   };
 
-  it('let an address without a session call sixty times a minute, with any cookie', async ({ t, admin }) => {
+  it('allow an address without a session sixty requests a minute, with any cookie', async ({ t, admin }) => {
     stopClock();
     const ip = '198.51.100.60';
     const visitor = adminCaller(t);
@@ -173,10 +173,7 @@ describe('limits', () => {
     expect(await forged.get('/sign-in-options', { ip })).toFailWith(429);
   });
 
-  it('let browsers of one address that signed in before call three hundred times a minute, all together', async ({
-    t,
-    admin,
-  }) => {
+  it('allow known browsers of one address three hundred requests a minute in total', async ({ t, admin }) => {
     stopClock();
     const ip = '198.51.100.64';
     const own = { email: admin.email, password: PASSWORD };
@@ -205,14 +202,14 @@ describe('limits', () => {
     expect(await adminCaller(t).get('/sign-in-options', { ip })).toHaveStatus(200);
   });
 
-  it('let a session call six hundred times a minute', async ({ t }) => {
+  it('allow a session six hundred requests a minute', async ({ t }) => {
     stopClock();
     const [admin, other] = [await newPerson(t), await newPerson(t)];
     expect(await many(620, () => admin.get('/session'))).toHaveStatuses({ 200: 600, 429: 20 });
     expect(await other.get('/session')).toHaveStatus(200);
   });
 
-  it('let an address call three thousand times a minute, with any number of sessions', async ({ t }) => {
+  it('allow an address three thousand requests a minute, with any number of sessions', async ({ t }) => {
     stopClock();
     const ip = '198.51.100.62';
     const people = await atOnce(6, () => newPerson(t));
@@ -225,7 +222,7 @@ describe('limits', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
   });
 
-  it('read no body of an address that calls too often, and 8 KiB at most before a session', async ({ t }) => {
+  it('read no body from an address over its limit, and at most 8 KiB before a session', async ({ t }) => {
     stopClock();
     const ip = '198.51.100.63';
     const visitor = adminCaller(t);
@@ -249,7 +246,7 @@ describe('limits', () => {
   });
 });
 
-it('unknown addresses and methods get the error body, without a session', async ({ t }) => {
+it('unknown addresses and methods return the error body, without a session', async ({ t }) => {
   const visitor = adminCaller(t);
   for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
     expect(await visitor.get(path)).toFailWith(404);

@@ -63,7 +63,7 @@ const areAnsweredBeside = async (t: Harness, staff: Person, page: string, repair
 };
 
 describe('on SQLite', () => {
-  it('requests are answered while a search, a list with a text and an overview run', async () => {
+  it('other requests are served while a search, a text filter and an overview run', async () => {
     const { t, staff, repair } = await slowShop();
     expect(await areAnsweredBeside(t, staff, `/search?q=${SLOW_WORD}`, repair.id)).toBe(true);
     expect(await areAnsweredBeside(t, staff, `/offline-repairs?q=${SLOW_WORD}`, repair.id)).toBe(true);
@@ -72,7 +72,7 @@ describe('on SQLite', () => {
     expect(await areAnsweredBeside(t, staff, '/overview', repair.id)).toBe(true);
   });
 
-  it('a search whose threads end gets a 503, and the next one starts others', async () => {
+  it('a search whose threads end gets a 503, and the next one starts new threads', async () => {
     const { staff, threads, repair } = await slowShop();
     expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
     const before = [...threads];
@@ -93,7 +93,7 @@ describe('on SQLite', () => {
     expect(threads.length).toBeGreaterThan(before.length);
   });
 
-  it('a thread moves a log that has become long', async () => {
+  it('a thread checkpoints a WAL that has become long', async () => {
     const { t, threads } = await slowShop();
     const { db } = t.ctx;
     // A page each, and one for its place in the indexes.
@@ -111,7 +111,7 @@ describe('on SQLite', () => {
     expect(threads).toHaveLength(1);
   });
 
-  it('the threads begin with a search, end with the service, and leave no log of the database behind', async () => {
+  it('the threads start with a search, end with the service, and leave no WAL behind', async () => {
     const { t, staff, threads, repair } = await slowShop();
     await t.get('/offline-repairs');
     await t.get(`/offline-repairs/${repair.id}/timeline`);

@@ -29,7 +29,7 @@ const signIn = (t: Harness, email: string, password: string, ip?: string) =>
   adminCaller(t).post('/session', { email, password }, ip ? { ip } : {});
 
 describe('an invitation', () => {
-  it('gives a link that is good once, in which the person chooses a password and is signed in', async () => {
+  it('gives a single-use link with which the user chooses a password and is signed in', async () => {
     const t = await harness({ env: { PUBLIC_URL: 'https://returns.example.com' } });
     const admin = await newPerson(t);
     const made = await admin.post('/users', INVITED);
@@ -69,15 +69,15 @@ describe('an invitation', () => {
     expect((await auditLog(admin, 'USER_CREATED'))[0]).toMatchObject({ data: { role: 'STAFF' } });
   });
 
-  it('leads to where the Admin is, if no PUBLIC_URL says otherwise', async ({ t, admin }) => {
+  it("leads to the Admin's own host unless PUBLIC_URL is set", async ({ t, admin }) => {
     const made = await admin.post('/users', INVITED, { headers: { origin: t.url } });
     expect(made.body.link).toBe(`${t.url}/admin/link#${tokenOf(made)}`);
     expect((await admin.post(`/users/${made.body.id}/link`)).body.link).toMatch(/^http:\/\/127\.0\.0\.1:0\//);
   });
 });
 
-describe('a new link for a person of the team', () => {
-  it('is good for an hour, or 72 before the first sign-in, and ends earlier ones', async ({ t, admin }) => {
+describe('a new link for a user', () => {
+  it('is valid for an hour, or 72 before the first sign-in, and ends earlier ones', async ({ t, admin }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     const invited = await admin.post('/users', INVITED);
     const first = await admin.post(`/users/${person.id}/link`);
@@ -101,7 +101,7 @@ describe('a new link for a person of the team', () => {
     expect(await admin.get('/session')).toHaveStatus(401);
   });
 
-  it('ends when the person is removed, gets another e-mail or another password', async ({ t, admin }) => {
+  it('ends if the user is removed, or gets another email or password', async ({ t, admin }) => {
     const change = {
       removed: (id: string) => admin.delete(`/users/${id}`),
       'another e-mail': (id: string) => admin.patch(`/users/${id}`, { email: 'new@example.com' }),
@@ -122,7 +122,7 @@ describe('a new link for a person of the team', () => {
     expect(await check(t, token)).toFailWith(410, 'LINK_EXPIRED');
   });
 
-  it('works for one of several who use it at the same time', async ({ t, admin }) => {
+  it('works once if several people use it at the same time', async ({ t, admin }) => {
     const { id, email } = await newUser(t);
     const token = tokenOf(await admin.post(`/users/${id}/link`));
     const passwords = ['first password', 'second password', 'third password', 'fourth password'];
@@ -133,8 +133,8 @@ describe('a new link for a person of the team', () => {
   });
 });
 
-describe('whoever has the link of a person with a second factor', () => {
-  it('needs the code before the password is hashed, and has sixty attempts a minute from wherever', async ({
+describe('a holder of the link of a user with a second factor', () => {
+  it('needs the code before the password is hashed, and has sixty attempts a minute across all addresses', async ({
     t,
     admin,
   }) => {
@@ -157,7 +157,9 @@ describe('whoever has the link of a person with a second factor', () => {
   });
 });
 
-it('guessing links is stopped after thirty a minute from one address; others go on', async ({ t }) => {
+it('guessing links is limited to thirty a minute from one address; other addresses continue', async ({
+  t,
+}) => {
   const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
   const ip = '198.51.100.9';
   const guesses = await atOnce(30, (i) => check(t, String(i).padStart(64, '0'), ip));
@@ -195,7 +197,7 @@ const rowsOf = async ({ ctx: { db } }: Harness) => ({
 
 // The link of a first start, and what its page does with it: test/browser/journeys/sign-in.test.ts.
 
-it('a link used several times at once creates one shop with one Admin', async () => {
+it('a setup link that is used several times at once creates one shop with one Admin', async () => {
   const t = await withoutShops();
   const token = await offerSetUp(t.ctx);
   const answers = await Promise.all(
@@ -210,7 +212,7 @@ it('a link used several times at once creates one shop with one Admin', async ()
   expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
 });
 
-it('a set-up that fails leaves nothing behind, and the link good', async () => {
+it('a failed setup leaves nothing behind, and the link stays valid', async () => {
   const t = await withoutShops();
   const token = await offerSetUp(t.ctx);
   await sql`alter table users rename to users_away`.execute(t.ctx.db);
@@ -222,7 +224,7 @@ it('a set-up that fails leaves nothing behind, and the link good', async () => {
   expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
 });
 
-it('the link is good for one hour; a check says so, and says truly that there is a shop', async () => {
+it('a setup link is valid for one hour, and a check of it says whether there is a shop already', async () => {
   const t = await withoutShops();
   const check = async (token: string | null) => {
     const { status, body } = await adminCaller(t).post('/set-up/check', { token });

@@ -51,8 +51,10 @@ const expectLocked = (answer: Answer, seconds?: number) => {
   if (seconds) expect(Number(answer.headers.get('retry-after'))).toBe(seconds);
 };
 
-describe('ten failures for one e-mail from one address', () => {
-  it('lock that pair for 15 minutes, also with the right password; other addresses go on', async ({ t }) => {
+describe('ten failures for one email from one address', () => {
+  it('lock that pair for 15 minutes, even for the correct password; other addresses continue', async ({
+    t,
+  }) => {
     const clock = stopClock();
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
@@ -68,7 +70,7 @@ describe('ten failures for one e-mail from one address', () => {
   });
 
   it(
-    'touch neither other people at that address nor those who are signed in',
+    'affect neither other users at that address nor those who are signed in',
     ONLY_SQLITE,
     async ({ t, person }) => {
       const other = await newUser(t);
@@ -79,7 +81,7 @@ describe('ten failures for one e-mail from one address', () => {
     },
   );
 
-  it('do not lock out the browser that signed in before, at the same address', ONLY_SQLITE, async ({ t }) => {
+  it('do not lock out a known browser at the same address', ONLY_SQLITE, async ({ t }) => {
     const { email } = await newUser(t);
     const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
     await failures(t, 10, () => email);
@@ -91,7 +93,7 @@ describe('ten failures for one e-mail from one address', () => {
     expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
   });
 
-  it('at a till lock that till, and not the other browsers of the person', ONLY_SQLITE, async ({ t }) => {
+  it("at a till lock that till, and not the user's other browsers", ONLY_SQLITE, async ({ t }) => {
     const { email } = await newUser(t);
     const own = deviceFrom(await attempt(t, email, PASSWORD, IP));
     const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
@@ -102,7 +104,7 @@ describe('ten failures for one e-mail from one address', () => {
     expect(await attempt(t, email, PASSWORD, undefined, own)).toHaveStatus(200);
   });
 
-  it('are counted anew after a success', ONLY_SQLITE, async ({ t }) => {
+  it('are counted from zero after a success', ONLY_SQLITE, async ({ t }) => {
     const { email } = await newUser(t);
     for (let round = 0; round < 3; round += 1) {
       await failures(t, 9, () => email);
@@ -112,7 +114,7 @@ describe('ten failures for one e-mail from one address', () => {
     expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
-  it('are forgotten after 15 minutes where they were fewer', ONLY_SQLITE, async ({ t }) => {
+  it('are forgotten after 15 minutes if there were fewer', ONLY_SQLITE, async ({ t }) => {
     const clock = stopClock();
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
@@ -121,7 +123,7 @@ describe('ten failures for one e-mail from one address', () => {
     expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
   });
 
-  it('are no more when guesses come side by side', async ({ t }) => {
+  it('are the limit for parallel guesses too', async ({ t }) => {
     const { email } = await newUser(t);
     const answers = await atOnce(20, (i) => attempt(t, email, `guess number ${i}`, IP));
     expect(answers).toHaveStatuses({ 401: 10, 429: 10 });
@@ -129,7 +131,7 @@ describe('ten failures for one e-mail from one address', () => {
   });
 
   it(
-    'lock an unknown e-mail in the same way, and count an IPv6 host by its /64',
+    'lock an unknown email in the same way, and count an IPv6 host by its /64',
     ONLY_SQLITE,
     async ({ t }) => {
       for (let i = 0; i < 10; i += 1)
@@ -139,7 +141,7 @@ describe('ten failures for one e-mail from one address', () => {
     },
   );
 
-  it('do not lock for an hour when the clock is set back by one', async ({ t }) => {
+  it('do not lock for an hour if the clock is set back by one', async ({ t }) => {
     const { email } = await newUser(t);
     await failures(t, 10, () => email);
     expectLocked(await attempt(t, email, PASSWORD, IP));
@@ -148,7 +150,7 @@ describe('ten failures for one e-mail from one address', () => {
   });
 });
 
-it('right passwords all succeed, however many come at once for one e-mail and from one address', async ({
+it('correct passwords all succeed, however many arrive at once for one email and from one address', async ({
   t,
 }) => {
   const people = await atOnce(15, () => newUser(t));
@@ -164,7 +166,7 @@ it('right passwords all succeed, however many come at once for one e-mail and fr
 });
 
 describe('a hundred failures', () => {
-  it('for one e-mail lock it for all browsers that never signed in', async ({ t, person }) => {
+  it('for one email lock it for all unknown browsers', async ({ t, person }) => {
     const clock = stopClock();
     const { email } = person;
     const first = await attempt(t, email, PASSWORD, IP);
@@ -193,7 +195,7 @@ describe('a hundred failures', () => {
     expect(await attempt(t, stranger.email, PASSWORD)).toHaveStatus(200);
   });
 
-  it('from one address lock it for all who never signed in from there', ONLY_SQLITE, async ({ t }) => {
+  it('from one address lock it for all users who never signed in from there', ONLY_SQLITE, async ({ t }) => {
     const known = await newUser(t);
     const stranger = await newUser(t);
     const clock = stopClock();
@@ -212,7 +214,7 @@ describe('a hundred failures', () => {
 });
 
 it(
-  'the trust in a browser ends with a new password and a change of the second factor',
+  'a new password and a change of the second factor end the trust in a browser',
   ONLY_SQLITE,
   async ({ t }) => {
     const clock = stopClock();
@@ -261,7 +263,9 @@ it(
   },
 );
 
-it('sign-ins have an entry each, refused ones one per person, address and 15 minutes', async ({ t }) => {
+it('each sign-in has an audit entry; refused ones have one per user, address and 15 minutes', async ({
+  t,
+}) => {
   const clock = stopClock();
   const admin = await newPerson(t);
   const user = await newUser(t, { role: 'STAFF' });
@@ -310,7 +314,7 @@ describe('a flood of sign-ins', () => {
     ['one /48', ofOne],
     ['many networks', ofMany],
   ] as const)(
-    'from %s is turned away at once; those who are known sign in and prove within a second',
+    'from %s is refused immediately, while known users sign in and confirm their identity within a second',
     async ([, from]) => {
       const t = await harness();
       const person = await newPerson(t);
@@ -349,7 +353,7 @@ describe('a flood of sign-ins', () => {
     },
   );
 
-  it('waits in a lane of its own: those who are known pass it by', async ({ t, person }) => {
+  it('waits in its own queue, which known users bypass', async ({ t, person }) => {
     const device = deviceFrom(await attempt(t, person.email, PASSWORD, IP));
     const release = await LANES.stranger.take();
     const stranger = attempt(t, 'nobody@example.com', 'wrong', address(1));
@@ -363,7 +367,9 @@ describe('a flood of sign-ins', () => {
     expect(await stranger).toFailWith(401);
   });
 
-  it('leaves strangers ten a second in all, and sixty a minute of one /48', async ({ t }) => {
+  it('leaves unknown browsers ten sign-ins a second in total, and sixty a minute for a /48', async ({
+    t,
+  }) => {
     const clock = stopClock();
     const tried = async (count: number, from: (i: number) => string) => {
       const ask = (i: number) => attempt(t, `nobody-${i}@example.com`, 'wrong', from(i));
@@ -382,7 +388,7 @@ describe('a flood of sign-ins', () => {
   });
 
   it(
-    'of a person with the right password is over after sixty a minute, from whichever browsers',
+    'of a user with the correct password is limited to sixty a minute, across all browsers',
     ONLY_SQLITE,
     async ({ t }) => {
       const clock = stopClock();

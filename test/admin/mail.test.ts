@@ -16,8 +16,8 @@ const mailing = async (more: Record<string, string> = {}) => {
   return { mails, t: await harness({ env: { ...mails.env, ...more } }) };
 };
 
-describe('where mails are sent', () => {
-  it('an invitation and a new link are mailed too, with the shop in them', async () => {
+describe('with a mail server', () => {
+  it('an invitation and a new link are also mailed, and name the shop', async () => {
     const { mails, t } = await mailing({ PUBLIC_URL });
     await sql`update shops set name = 'Köhler & <b>Sons</b>' where id = ${t.shop.id}`.execute(t.ctx.db);
     const admin = await newPerson(t);
@@ -41,7 +41,7 @@ describe('where mails are sent', () => {
     for (const words of [renewed.link, 'one hour']) expect(mail.text).toContain(words);
   });
 
-  it('a forgotten password is helped by mail alone, and the answer does not show who has an account', async () => {
+  it('a forgotten password is reset by email only, and the response does not reveal who has an account', async () => {
     const { mails, t } = await mailing({ PUBLIC_URL });
     const { email, id } = await newUser(t);
     await sql`update users set last_sign_in_at = 1 where id = ${id}`.execute(t.ctx.db);
@@ -70,7 +70,7 @@ describe('where mails are sent', () => {
     expect(mails.received).toHaveLength(4);
   });
 
-  it('only a mail that is sent counts', async () => {
+  it('only a mail that is sent counts towards the limit', async () => {
     const { mails, t } = await mailing();
     const admin = await newPerson(t);
     // Three for an unknown address, and a hundred for people whom the shop does not have.
@@ -85,7 +85,7 @@ describe('where mails are sent', () => {
     ]);
   });
 
-  it('goes out over TLS, or not at all unless the operator allows it', async () => {
+  it('a mail is sent over TLS, or not at all unless the operator allows it', async () => {
     const sent = async (mails: MailServer, more: Record<string, string>): Promise<string[]> => {
       // Not loopback by name, though it leads there.
       const SMTP_URL = mails.env.SMTP_URL.replace('127.0.0.1', '0.0.0.0');
@@ -106,7 +106,7 @@ describe('where mails are sent', () => {
     expect(encrypted.attempts).toBe(0);
   });
 
-  it('asking is stopped after twenty an hour from one address', async () => {
+  it('reset requests are limited to twenty an hour from one address', async () => {
     const { t } = await mailing();
     for (let i = 0; i < 20; i += 1)
       expect(await ask(t, `nobody-${i}@example.com`, '198.51.100.7')).toHaveStatus(202);
@@ -114,7 +114,7 @@ describe('where mails are sent', () => {
     expect(await ask(t, 'nobody@example.com')).toHaveStatus(202);
   });
 
-  it('a shop has a hundred links an hour mailed; more are shown all the same', async () => {
+  it('a shop can mail a hundred links an hour; further links are still shown', async () => {
     const { mails, t } = await mailing();
     const admin = await newPerson(t);
     const path = `/users/${(await newUser(t)).id}/link`;
@@ -129,7 +129,7 @@ describe('where mails are sent', () => {
     await until('all were taken', () => mails.received.length === 101);
   });
 
-  it('a refusal for now is tried again, one for good is given up; neither address nor link is logged', async () => {
+  it('a temporary failure is retried, a permanent one is not; neither address nor link is logged', async () => {
     const { mails, t } = await mailing();
     const [admin, { id, email }] = [await newPerson(t), await newUser(t)];
     mails.answers.push(451);
@@ -164,7 +164,7 @@ describe('where mails are sent', () => {
   });
 });
 
-it('where none are the answer is the same, no link is created, and the page says so', async () => {
+it('without a mail server the response is the same, no link is created, and the page says so', async () => {
   const t = await harness();
   const { email } = await newUser(t);
   expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({

@@ -167,7 +167,7 @@ describe('erasures of a restored backup', () => {
   });
 });
 
-describe('the list of places', () => {
+describe('the list of columns with personal data', () => {
   it('names every text column of every table', async ({ t }) => {
     const tables = await t.ctx.db.introspection.getTables();
     const texts = tables
@@ -191,7 +191,7 @@ describe('the list of places', () => {
 });
 
 describe('a planted customer', () => {
-  it('is found by e-mail and phone in any spelling, also by what was corrected', async ({ t, admin }) => {
+  it('is found by email and phone in any spelling, also by corrected values', async ({ t, admin }) => {
     const { repair, trade } = await plant(t, admin);
     await t.post('/offline-repairs', repairBody());
     const find = async (person: object): Promise<string[]> => {
@@ -366,7 +366,7 @@ describe('a planted customer', () => {
 });
 
 describe('erasing', () => {
-  it('refuses open returns by name, erases the ended ones, and all of them when asked to', async ({
+  it('names and refuses open returns, erases the closed ones, and erases all of them on request', async ({
     t,
     admin,
   }) => {
@@ -441,7 +441,7 @@ describe('erasing', () => {
     expect(sent).toEqual([{ event: 'offline_repair.erased', client_id: client.id, status: 'PENDING' }]);
   });
 
-  it('leaves the customers of another shop alone, and is for Admins who proved who they are', async ({
+  it('does not affect other shops, and requires an Admin who has confirmed their identity', async ({
     t,
     admin,
     staff,
@@ -489,7 +489,7 @@ describe('by API', () => {
     return (body: object) => t.post('/erasures', body, { key: apiKey });
   };
 
-  it('erases by e-mail, also while the shop is read-only, and does not name what staff created', async ({
+  it('erases by email, also while the shop is read-only, and does not name what staff created', async ({
     t,
     admin,
   }) => {
@@ -510,7 +510,7 @@ describe('by API', () => {
     expect(await post({ customerEmail: EMAIL, includeOpen: true })).toHaveStatus(400);
   });
 
-  it('leaves saved views alone that only share words with a name', async ({ t, admin }) => {
+  it('keeps saved views that only share words with a name', async ({ t, admin }) => {
     const email = 'wiper@planted.example';
     const names = ['overdue my repairs waiting for parts today kettle', 'Paris', 'Paris Smith'];
     for (const customerName of names)

@@ -77,8 +77,8 @@ const changesOfOwnAccount = async (person: Person) => [
   await person.delete(`/users/${person.id}/second-factor`),
 ];
 
-describe('an open session that is not its owner', () => {
-  it('cannot keep the account: every road takes a proof', async ({ t }) => {
+describe('a stolen session', () => {
+  it('cannot take over the account, since every way to do so needs a proof of identity', async ({ t }) => {
     const opened = await openSession(t);
     const { person } = opened;
     const rowsBefore = await t.ctx.db.selectFrom('users').selectAll().orderBy('id').execute();
@@ -104,7 +104,7 @@ describe('an open session that is not its owner', () => {
     expect(await person.post(`/clients/${opened.clientId}/revoke`, {})).toHaveStatus(200);
   });
 
-  it('cannot do so with a proof either, as far as it is about the own account', async ({ t, person }) => {
+  it('cannot change its own account on the team page, even with a proof', async ({ t, person }) => {
     await turnOn(t, person);
     for (const answer of await changesOfOwnAccount(person)) {
       expect(answer).toFailWith(409, 'OWN_ACCOUNT');
@@ -115,7 +115,7 @@ describe('an open session that is not its owner', () => {
 });
 
 describe('a proof', () => {
-  it('is a sign-in or the password, and opens every road for ten minutes', async ({ t }) => {
+  it('is a sign-in or the password, and allows sensitive changes for ten minutes', async ({ t }) => {
     const opened = await openSession(t);
     const { person } = opened;
     expect(await prove(person)).toHaveStatus(204);
@@ -139,14 +139,14 @@ describe('a proof', () => {
     expect(await staff.post('/clients', { name: 'Desk' })).toFailWith(403, 'ADMIN_REQUIRED');
   });
 
-  it('does not outlast a clock that was wrong and is set right', async ({ t, person }) => {
+  it('does not outlast the correction of a wrong clock', async ({ t, person }) => {
     t.clock.advance(60 * MINUTE_MS);
     expect(await prove(person)).toHaveStatus(204);
     t.clock.advance(-30 * MINUTE_MS);
     expect(await person.post('/clients', { name: 'Desk' })).toFailWith(403, 'PROOF_REQUIRED');
   });
 
-  it('is also a code, good once; one of a factor that is not on yet is none', async ({ t, person }) => {
+  it('can also be a code, once, but not one of a factor that is not turned on yet', async ({ t, person }) => {
     expect(rulesOf(await prove(person, { code: (await factorOf(t, person)).code() }))).toEqual({
       code: 'wrong',
     });
@@ -196,7 +196,7 @@ describe('a proof', () => {
     expect(t.logs.join('')).toContain('proof of identity refused');
   });
 
-  it('guessed in parallel gains nothing', async ({ t, person }) => {
+  it('cannot be guessed faster in parallel', async ({ t, person }) => {
     const answers = await atOnce(30, () => prove(person, { password: 'wrong' }));
     expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
     expect(await prove(person)).toFailWith(401);
@@ -204,7 +204,7 @@ describe('a proof', () => {
     await signInAs(t, person);
   });
 
-  it('is open to a person who has to set up a second factor first', async ({ t }) => {
+  it('is available to a user who must set up a second factor first', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     await turnOn(t, admin);
     expect(await admin.put('/sign-in-rules', { secondFactorRequired: true })).toHaveStatus(200);
@@ -251,7 +251,7 @@ describe('own sessions', () => {
     expect(JSON.stringify(body)).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  it('tell where they were used last, exact to the minute', async ({ t }) => {
+  it('show where they were last used, to the minute', async ({ t }) => {
     const user = await newUser(t);
     const here = await signInFrom(t, user.email, FIREFOX, '192.0.2.1');
     const own = async (ip: string) => (await here.get('/session/sessions', { ip })).body.items[0];
@@ -264,7 +264,7 @@ describe('own sessions', () => {
     expect((await own('192.0.2.4')).address).toBe('192.0.2.3');
   });
 
-  it('are twenty at most: one more ends the one that was unused longest', async ({ t }) => {
+  it('are limited to twenty: one more ends the longest-unused one', async ({ t }) => {
     const user = await newUser(t, { role: 'STAFF' });
     const opened: Person[] = [];
     for (let i = 0; i < 20; i += 1) {
@@ -292,7 +292,7 @@ describe('own sessions', () => {
     expect(await others.get('/session')).toHaveStatus(200);
   });
 
-  it('are ended one by one, or all others at once; only the own ones', async ({ t }) => {
+  it('can be ended one by one, or all others at once, and only by their user', async ({ t }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     const others = [await signInAs(t, person), await signInAs(t, person), await signInAs(t, person)];
     const stranger = await newPerson(t);
@@ -313,7 +313,7 @@ describe('own sessions', () => {
 });
 
 describe('where mails are sent', ONLY_SQLITE, () => {
-  it('the person concerned gets a mail about each change of their account', async () => {
+  it('users get an email about each change of their account', async () => {
     const mails = await mailServer();
     const t = await ownHarness({ env: mails.env });
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
@@ -371,7 +371,7 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     expect(t.logs.join('')).not.toContain(next);
   });
 
-  it('no other person of the shop can use up the mails that warn a victim', async () => {
+  it('other users of the shop cannot use up the emails that warn a victim', async () => {
     const mails = await mailServer();
     const t = await ownHarness({ env: mails.env });
     const [staff, victim] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
@@ -394,7 +394,7 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     );
   });
 
-  it('who changes accounts twenty times within an hour waits, and each of these changes was mailed', async () => {
+  it('a user can change accounts twenty times an hour, and each change is mailed', async () => {
     const mails = await mailServer();
     const t = await ownHarness({ env: mails.env });
     const [admin, other, person] = [await newPerson(t), await newPerson(t), await newPerson(t)];

@@ -53,7 +53,7 @@ const proofRequired = async (person: Pick<Person, 'post'>) =>
   (await person.post('/clients', { name: 'Till' })).body.code === 'PROOF_REQUIRED';
 
 describe('with a real provider', () => {
-  it('a person signs in there, and confirms their identity there', async () => {
+  it('users sign in and confirm their identity there', async () => {
     const provider = await realProvider({ g1: GRACE });
     const t = await harness({ env: provider.env });
     provider.register(t.url);
@@ -82,8 +82,8 @@ describe('with a real provider', () => {
   });
 });
 
-describe('what goes over the wire', ONLY_SQLITE, () => {
-  it('is a code with PKCE, state and nonce, and a sealed cookie that other sites cannot plant', async () => {
+describe('the protocol', ONLY_SQLITE, () => {
+  it('uses a code with PKCE, state and nonce, and a sealed cookie that other sites cannot set', async () => {
     const { t, provider } = await withProvider({ PUBLIC_URL: 'https://returns.example.com' });
     const answer = await adminCaller(t).post('/session/oidc', {});
     const address = new URL(answer.body.url);
@@ -129,7 +129,7 @@ describe('what goes over the wire', ONLY_SQLITE, () => {
       expect(log).not.toContain(secret);
   });
 
-  it('is a cookie that browsers keep, however long the address of the page is', async () => {
+  it("uses a cookie that browsers accept, however long the page's address", async () => {
     const { t, provider } = await withProvider();
     for (const [search, isKept] of [
       ['ß'.repeat(990), true],
@@ -143,7 +143,7 @@ describe('what goes over the wire', ONLY_SQLITE, () => {
     }
   });
 
-  it('is limited as every call without a session', async () => {
+  it('is rate-limited like every call without a session', async () => {
     const { t } = await withProvider();
     const arrive = () => comeBack(t, { state: 'x' }, null, '203.0.113.7');
     for (let i = 0; i < 60; i++) expect((await arrive()).answer).toHaveStatus(303);
@@ -165,7 +165,7 @@ describe('what goes over the wire', ONLY_SQLITE, () => {
 });
 
 // What the provider says is the same on both engines.
-describe('a provider that is away or answers nonsense', ONLY_SQLITE, () => {
+describe('a provider that is unavailable or responds with garbage', ONLY_SQLITE, () => {
   const cases: Record<string, (provider: ScriptedProvider) => void | Promise<void>> = {
     'is stopped': (provider) => provider.stop(),
     'never answers': (provider) => {
@@ -186,7 +186,7 @@ describe('a provider that is away or answers nonsense', ONLY_SQLITE, () => {
       provider.instead['/.well-known/openid-configuration'] = { status: 200, body };
     },
   };
-  it.each(Object.keys(cases))('%s: a sentence, and passwords go on', async (name) => {
+  it.each(Object.keys(cases))('%s: shows a message, and passwords still work', async (name) => {
     const { t, provider } = await withProvider();
     await cases[name]?.(provider);
     const answer = await adminCaller(t).post('/session/oidc', {});
@@ -197,7 +197,7 @@ describe('a provider that is away or answers nonsense', ONLY_SQLITE, () => {
     expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toHaveStatus(200);
   });
 
-  it('is asked again at the next try, and not any more once it answered', async () => {
+  it('is asked again at the next attempt, but not after it has responded', async () => {
     const { t, provider } = await withProvider();
     const path = '/.well-known/openid-configuration';
     provider.instead[path] = { status: 503, body: '' };
@@ -209,7 +209,7 @@ describe('a provider that is away or answers nonsense', ONLY_SQLITE, () => {
     expect(provider.requests.filter((each) => each === path)).toHaveLength(2);
   });
 
-  it('on the way back is a sentence on the sign-in page', async () => {
+  it('shows a message on the sign-in page if it fails on the way back', async () => {
     const { t, provider } = await withProvider();
     const back = async () => (await throughProvider(t, provider, { sub: 'g1', ...GRACE })).said;
     provider.instead['/token'] = { status: 502, body: 'bad gateway' };
@@ -225,7 +225,7 @@ describe('a provider that is away or answers nonsense', ONLY_SQLITE, () => {
   });
 });
 
-describe('an answer that does not hold', ONLY_SQLITE, () => {
+describe('an invalid response', ONLY_SQLITE, () => {
   const tokens: Record<string, (provider: ScriptedProvider) => object> = {
     'for another audience': () => ({ aud: 'another-client' }),
     'of another issuer': () => ({ iss: 'https://elsewhere.example' }),
@@ -236,7 +236,7 @@ describe('an answer that does not hold', ONLY_SQLITE, () => {
       return {};
     },
   };
-  it.each(Object.keys(tokens))('a token %s opens nothing', async (name) => {
+  it.each(Object.keys(tokens))('a token %s does not sign in', async (name) => {
     const { t, provider } = await withProvider();
     const claims = { sub: 'g1', ...GRACE, ...tokens[name]?.(provider) };
     const { said, session } = await throughProvider(t, provider, claims);
@@ -245,14 +245,14 @@ describe('an answer that does not hold', ONLY_SQLITE, () => {
     expect(t.logs.join('\n')).not.toContain(GRACE.email);
   });
 
-  it('a clock that is 50 seconds off is no reason to refuse', async () => {
+  it('a clock that is 50 seconds off is tolerated', async () => {
     const { t, provider } = await withProvider();
     await enter(t, provider, { iat: seconds(50_000), nbf: seconds(50_000), exp: seconds(90_000) });
     await enter(t, provider, { iat: seconds(-90_000), exp: seconds(-50_000) });
   });
 
   it.each(['iat', 'auth_time'])(
-    'a token whose %s is minutes ahead opens nothing, and the log names it',
+    'a token whose %s is minutes ahead does not sign in, and the log names it',
     async (name) => {
       const { t, provider } = await withProvider();
       const claims = { sub: 'g1', ...GRACE, exp: seconds(20 * MINUTE_MS), [name]: seconds(10 * MINUTE_MS) };
@@ -263,7 +263,7 @@ describe('an answer that does not hold', ONLY_SQLITE, () => {
     },
   );
 
-  it('a state that is foreign, used, too old or without its cookie opens nothing', async () => {
+  it('a state that is foreign, used, too old or without its cookie does not sign in', async () => {
     const { t, provider } = await withProvider();
     const claims = { sub: 'g1', ...GRACE };
     const expired = { said: { provider: 'EXPIRED' }, session: null };
@@ -286,7 +286,7 @@ describe('an answer that does not hold', ONLY_SQLITE, () => {
     expect(provider.tokenRequests).toHaveLength(1);
   });
 
-  it('a person who cancels comes back to the sign-in page', async () => {
+  it('a user who cancels returns to the sign-in page', async () => {
     const { t } = await withProvider();
     const { address, cookie } = await leave(adminCaller(t), { newWindow: true });
     const state = address.searchParams.get('state') ?? '';
@@ -295,8 +295,8 @@ describe('an answer that does not hold', ONLY_SQLITE, () => {
   });
 });
 
-describe('whose account it is', () => {
-  it('a verified e-mail finds it once; from then on the address does not matter', async () => {
+describe('the account of a sign-in', () => {
+  it('is found by a verified email once, and by the subject from then on', async () => {
     const mails = await mailServer();
     const { t, provider, grace } = await withProvider(mails.env);
     await adminCaller(t).post('/session', { email: grace.email, password: PASSWORD });
@@ -319,7 +319,7 @@ describe('whose account it is', () => {
     expect(await adminCaller(t, null).get('/session')).toHaveStatus(401);
   });
 
-  it('takes the e-mail of the userinfo endpoint where the token has none', ONLY_SQLITE, async () => {
+  it('is found by the email of the userinfo endpoint if the token has none', ONLY_SQLITE, async () => {
     const { t, provider, grace } = await withProvider();
     provider.userinfo = { sub: 'g1', ...GRACE };
     const { session } = await throughProvider(t, provider, { sub: 'g1' });
@@ -332,7 +332,7 @@ describe('whose account it is', () => {
     { email: GRACE.email, email_verified: 'false' },
     { email_verified: true },
     { email: 'not an address', email_verified: true },
-  ])('an e-mail that is not verified finds none: %o', ONLY_SQLITE, async (claims) => {
+  ])('is not found by an unverified email: %o', ONLY_SQLITE, async (claims) => {
     const { t, provider } = await withProvider();
     const { said, session } = await throughProvider(t, provider, { sub: 'g1', ...claims });
     expect(said).toEqual({ provider: 'UNVERIFIED' });
@@ -340,7 +340,7 @@ describe('whose account it is', () => {
   });
 
   it(
-    "takes Microsoft's own claim for a verified e-mail from Microsoft alone, and no claim against an explicit false",
+    "is found by Microsoft's own claim for a verified email from Microsoft only, and never against an explicit false",
     ONLY_SQLITE,
     async () => {
       const { t, provider } = await withProvider();
@@ -367,7 +367,7 @@ describe('whose account it is', () => {
     },
   );
 
-  it('an address that only its lower case makes an ASCII one finds nobody, and makes no new person', async () => {
+  it('is neither found nor created for an address that is ASCII only in lower case', async () => {
     const { t, provider } = await withProvider();
     await newUser(t, { email: 'mark@example.com' });
     const claims = { sub: 'k1', email: 'mar\u212a@example.com', email_verified: true };
@@ -384,13 +384,13 @@ describe('whose account it is', () => {
     expect((await throughProvider(other, open, plain)).said).toEqual({ provider: 'signed-in' });
   });
 
-  it('an unknown e-mail is refused', ONLY_SQLITE, async () => {
+  it('is refused for an unknown email', ONLY_SQLITE, async () => {
     const { t, provider } = await withProvider();
     const claims = { sub: 'x', email: 'ada@example.com', email_verified: true };
     expect((await throughProvider(t, provider, claims)).said).toEqual({ provider: 'UNKNOWN' });
   });
 
-  it('a removed person is unknown, also when they are removed while they are there', async () => {
+  it('is refused for a removed user, also if they are removed during the sign-in', async () => {
     const { t, provider, grace } = await withProvider();
     const admin = await newPerson(t);
     const { caller } = await enter(t, provider);
@@ -404,7 +404,7 @@ describe('whose account it is', () => {
     expect(proved).toMatchObject({ said: { provider: 'OTHER_PERSON' }, session: null });
   });
 
-  it('after a change of the issuer the e-mail decides once more; the operator can unlink a person', async () => {
+  it('is found by email again after a change of the issuer; the operator can unlink a user', async () => {
     const { t, provider, grace } = await withProvider();
     await enter(t, provider);
     const old = { provider_issuer: 'https://before.example', provider_subject: 'b1' };
@@ -414,7 +414,7 @@ describe('whose account it is', () => {
     expect(await auditLog(caller, 'PROVIDER_LINKED')).toHaveLength(2);
   });
 
-  it('people of a named domain become Staff of the named shop, where the operator wants it', async () => {
+  it('is created with the role Staff for a configured domain and shop', async () => {
     const provider = await scriptedProvider();
     const t = await harness({
       env: {
@@ -463,7 +463,7 @@ describe('an account that someone else may have prepared', () => {
   const BOSS = { sub: 'b1', email: 'boss@example.com', email_verified: true };
   const LATER = 'a password for later';
 
-  it('is not joined by an address that its holder gave themselves, until an Admin confirms it', async () => {
+  it('is not linked by an address that its user chose, until an Admin confirms it', async () => {
     const { t, provider } = await withProvider();
     const admin = await newPerson(t);
     const evil = await newPerson(t, { role: 'STAFF', email: 'evil@example.com' });
@@ -495,7 +495,7 @@ describe('an account that someone else may have prepared', () => {
     );
   });
 
-  it('is joined once a link that was mailed to the address alone was used, and not by one that an Admin saw', async () => {
+  it('is linked after a link that was only mailed was used, but not after one that an Admin saw', async () => {
     const mails = await mailServer();
     const { t, provider } = await withProvider(mails.env);
     const admin = await newPerson(t);
@@ -516,7 +516,7 @@ describe('an account that someone else may have prepared', () => {
   });
 
   it(
-    'is not joined by a link for the address from before that was asked for while the address changed',
+    'is not linked by a link for the old address that was requested while the address changed',
     ONLY_POSTGRES,
     async () => {
       const mails = await mailServer();
@@ -543,7 +543,7 @@ describe('an account that someone else may have prepared', () => {
     },
   );
 
-  it('is joined once a link of the operator was used, also by an only Admin where there are no passwords', async () => {
+  it('is linked after a link of the operator was used, also for the only Admin without passwords', async () => {
     const { t, provider } = await withProvider({ PASSWORD_SIGN_IN: 'false' });
     const admin = await newUser(t, { email: BOSS.email });
     // Before the switch they changed it themselves.
@@ -557,7 +557,7 @@ describe('an account that someone else may have prepared', () => {
     expect((await signedIn(t, session)).user.id).toBe(admin.id);
   });
 
-  it('keeps nothing of an Admin of another shop who made it first: password, sessions, browsers, links, factor', async () => {
+  it('keeps nothing of an Admin of another shop who created it first: password, sessions, browsers, links, factor', async () => {
     const mails = await mailServer();
     const { t, provider } = await withProvider(mails.env);
     const { shop } = await t.addShop();
@@ -592,8 +592,8 @@ describe('an account that someone else may have prepared', () => {
   });
 });
 
-describe('people of the provider', () => {
-  it('have no password, and give themselves none: by no code, no mailed link and no proof', async () => {
+describe('users of the provider', () => {
+  it('have no password and cannot set one: by no code, no mailed link and no proof', async () => {
     const mails = await mailServer();
     const { t, provider, grace } = await withProvider(mails.env);
     const { caller, user } = await enter(t, provider, { auth_time: seconds() });
@@ -615,7 +615,7 @@ describe('people of the provider', () => {
     expect(mails.received.slice(before).filter(({ to }) => to[0] === grace.email)).toEqual([]);
   });
 
-  it('get a password or a link where an Admin says so in so many words', async () => {
+  it('get a password or a link if an Admin explicitly says so', async () => {
     const { t, provider, grace } = await withProvider();
     await enter(t, provider);
     const admin = await newPerson(t);
@@ -637,7 +637,7 @@ describe('people of the provider', () => {
 });
 
 describe('the second factor', ONLY_SQLITE, () => {
-  it('is not asked of those who come through the provider, and still of those with a password', async () => {
+  it('is not asked of users who come through the provider, but still of those with a password', async () => {
     const { t, provider, grace } = await withProvider();
     const admin = await newPerson(t);
     expect(await admin.put('/sign-in-rules', { secondFactorRequired: true })).toHaveStatus(200);
@@ -654,7 +654,7 @@ describe('the second factor', ONLY_SQLITE, () => {
     expect(await adminCaller(t, cookie).get('/offline-repairs')).toFailWith(403, 'SET_UP_SECOND_FACTOR');
   });
 
-  it('that a person sets up later is not asked for there either', async () => {
+  it('is not asked for there either if a user sets it up later', async () => {
     const { t, provider } = await withProvider();
     await turnOn(t, (await enter(t, provider, { auth_time: seconds() })).caller);
     expect((await enter(t, provider)).user).toMatchObject({ secondFactor: true, throughProvider: true });
@@ -662,7 +662,7 @@ describe('the second factor', ONLY_SQLITE, () => {
 });
 
 describe('a proof through the provider', () => {
-  it('asks for a password there after it was sent there, and belongs to one session', async () => {
+  it('asks for a fresh sign-in there, and belongs to one session', async () => {
     const { t, provider } = await withProvider();
     // Let through by a session of an hour ago: that is no proof.
     const { caller } = await enter(t, provider, { auth_time: seconds(-60 * MINUTE_MS) });
@@ -686,7 +686,7 @@ describe('a proof through the provider', () => {
     expect(await proofRequired(caller)).toBe(true);
   });
 
-  it('is enough to change the own e-mail; with a password that one is needed', async () => {
+  it("is enough to change one's email; users with a password need the password", async () => {
     const { t, provider, grace } = await withProvider();
     const { caller } = await enter(t, provider);
     const change = { email: 'g@example.com' };
@@ -716,7 +716,7 @@ describe('a proof through the provider', () => {
 });
 
 describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
-  it('only the provider opens a session, and a link of the command line, once', async () => {
+  it('sessions are opened by the provider only, or once by a link of the command line', async () => {
     const mails = await mailServer();
     const { t, provider, grace } = await withProvider({ PASSWORD_SIGN_IN: 'false', ...mails.env });
     expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({
@@ -769,7 +769,7 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     expect((await enter(t, provider, { sub: 'g3' })).user.id).toBe(grace.id);
   });
 
-  it('no mail speaks of a password', async () => {
+  it('no email mentions a password', async () => {
     const mails = await mailServer();
     const { t, provider, grace } = await withProvider({ PASSWORD_SIGN_IN: 'false', ...mails.env });
     const { userInvite, userLink } = await import('../../src/cli/commands.ts');
@@ -788,7 +788,7 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     for (const text of changed) expect(text).toContain('the address of your account');
   });
 
-  it('ten wrong codes with a link do not say that a password is known', async () => {
+  it('ten wrong codes with a link do not reveal that a password is known', async () => {
     const { t, provider, grace } = await withProvider({ PASSWORD_SIGN_IN: 'false' });
     await turnOn(t, (await enter(t, provider, { auth_time: seconds() })).caller);
     const { userLink } = await import('../../src/cli/commands.ts');
@@ -804,7 +804,7 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     expect(password_exposed_at).toBeNull();
   });
 
-  it('a link takes a password where there are passwords', ONLY_SQLITE, async () => {
+  it('a link accepts a password if passwords are enabled', ONLY_SQLITE, async () => {
     const { t, grace } = await withProvider();
     const { userLink } = await import('../../src/cli/commands.ts');
     const token = (await userLink(t.ctx, grace.email)).link.split('#')[1];

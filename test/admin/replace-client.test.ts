@@ -21,7 +21,7 @@ const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
 };
 
 describe('replacing a client', () => {
-  it('gives a new key and secret, shown once, and stops the old key at once', async ({ t, admin }) => {
+  it('returns a new key and secret, shown once, and stops the old key immediately', async ({ t, admin }) => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
     const answer = await admin.post(`/clients/${t.client.id}/replace`);
     expect(answer).toHaveStatus(201);
@@ -40,7 +40,7 @@ describe('replacing a client', () => {
     ]);
   });
 
-  it('takes over the name and the URL that are not given', async ({ admin }) => {
+  it('keeps the name and the URL unless new ones are given', async ({ admin }) => {
     const erp = { name: 'ERP', webhookUrl: URL_A };
     for (const [body, expected] of [
       [undefined, erp],
@@ -56,7 +56,7 @@ describe('replacing a client', () => {
     }
   });
 
-  it('with what is no webhook URL or name is refused and changes nothing', async ({ t, admin }) => {
+  it('with an invalid webhook URL or name is refused and changes nothing', async ({ t, admin }) => {
     const rules = async (body: object) => rulesOf(await admin.post(`/clients/${t.client.id}/replace`, body));
     for (const webhookUrl of ['https://127.0.0.1/', 'nonsense'])
       expect(await rules({ webhookUrl })).toEqual({ webhookUrl: 'address' });
@@ -65,7 +65,7 @@ describe('replacing a client', () => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
-  it('works for a client that was revoked first, whose time of revocation stays', async ({ t, admin }) => {
+  it('works for a client that was revoked before, and keeps its time of revocation', async ({ t, admin }) => {
     await revokeClient(t.ctx, OPERATOR, t.client);
     const [{ revokedAt }] = (await admin.get('/clients')).body.items;
     t.clock.advance(60_000);
@@ -73,7 +73,7 @@ describe('replacing a client', () => {
     expect((await admin.get('/clients')).body.items[0]).toMatchObject({ revokedAt, replacedBy: id });
   });
 
-  it('is refused for one that was replaced, with the id of the one to replace', async ({ t, admin }) => {
+  it('is refused for a replaced client, with the id of its successor', async ({ t, admin }) => {
     const second = await replacedClient(t);
     const again = await admin.post(`/clients/${t.client.id}/replace`);
     expect(again).toFailWith(409, 'CLIENT_REPLACED');
@@ -87,13 +87,13 @@ describe('replacing a client', () => {
     expect(await t.get('/offline-repairs', { key: third.apiKey })).toHaveStatus(200);
   });
 
-  it('by several people at once happens once', async ({ t, admin }) => {
+  it('by several users at once happens once', async ({ t, admin }) => {
     const answers = await atOnce(4, () => admin.post(`/clients/${t.client.id}/replace`));
     expect(answers).toHaveStatuses({ 201: 1, 409: 3 });
     expect((await admin.get('/clients')).body.items).toHaveLength(2);
   });
 
-  it('is in the audit log, with what it changed', async ({ t, admin }) => {
+  it('is recorded in the audit log, with the changes', async ({ t, admin }) => {
     const { id } = await replacedClient(t, t.client.id, { name: 'Desk' });
     const [entry] = await auditLog(admin, 'CLIENT_REPLACED');
     expect(entry).toMatchObject({
@@ -103,7 +103,7 @@ describe('replacing a client', () => {
     });
   });
 
-  it("leaves RMAs as they are, and the old client's idempotency keys to the old client", async ({ t }) => {
+  it('does not change RMAs or the idempotency keys of the old client', async ({ t }) => {
     const headers = { 'idempotency-key': 'SO-10042' };
     const first = await t.post('/offline-repairs', repairBody(), { headers });
     const { apiKey } = await replacedClient(t);

@@ -19,7 +19,7 @@ const KINDS = [
 ];
 
 describe.each(KINDS)('staff at $path', ({ path, body }) => {
-  it('see what programs and people of their shop created', async ({ t, staff, stranger }) => {
+  it('see what API clients and users of their shop created', async ({ t, staff, stranger }) => {
     const byProgram = (await t.post(path, body())).body;
     const made = await staff.post(path, body());
     expect(made).toHaveStatus(201);
@@ -37,7 +37,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     ]);
   });
 
-  it('find returns by words of number, order, customer and sku, in any case', async ({ t, staff }) => {
+  it('find returns by words of number, order, customer and SKU, in any case', async ({ t, staff }) => {
     const item = { productName: 'P', quantity: 1, price: 1 };
     const named = (customerName: string, sku: string, order: string) =>
       body(
@@ -60,7 +60,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     if (path === '/offline-repairs') expect(await found('ser-abcx1')).toEqual(['Bob 100%']);
   });
 
-  it('add notes, which stand in the timeline under their name then', async ({ t, admin }) => {
+  it('add notes, which are in the timeline under the name they had then', async ({ t, admin }) => {
     const staff = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     const { id } = (await t.post(path, body())).body;
     expect(await staff.post(`${path}/${id}/notes`, {})).toHaveStatus(400);
@@ -79,7 +79,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     expect(await namesFor(staff)).toEqual(['Grace Muller', 'Grace Hopper', staff.email]);
   });
 
-  it('only read while the subscription is inactive', async ({ t, staff }) => {
+  it('can only read while the subscription is inactive', async ({ t, staff }) => {
     const { id } = (await t.post(path, body())).body;
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     expect(await staff.post(path, body())).toFailWith(403, 'READ_ONLY');
@@ -89,7 +89,9 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
 });
 
 describe('moves by staff', () => {
-  it('of a repair run as those of programs do: same events, the person as actor', async ({ sending: t }) => {
+  it('of a repair send the same events as those of API clients, with the user as actor', async ({
+    sending: t,
+  }) => {
     const receiver = await startReceiver();
     const staff = await newPerson(t, { role: 'STAFF' });
     const client = await t.addReceiver(receiver.url);
@@ -104,7 +106,7 @@ describe('moves by staff', () => {
     expect(pluck(items.slice(1), 'actor')).toEqual([actor, actor]);
   });
 
-  it('of a trade return that are not open are a 409, which names those that are', async ({ t, staff }) => {
+  it('of a trade return that are not allowed get a 409 that names the allowed ones', async ({ t, staff }) => {
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const move = (name: string, body?: object) => staff.post(`/trade-returns/${id}/${name}`, body);
     const wrong = await move('receive');
@@ -134,7 +136,7 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
     return { t, staff, listed };
   };
 
-  it('is the one that was asked for, newest first without asking', async () => {
+  it('is the requested one, and newest first by default', async () => {
     const { listed } = await three();
     expect(await listed('')).toEqual([3, 2, 1]);
     expect(await listed('order=asc')).toEqual([1, 2, 3]);
@@ -148,7 +150,7 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
     expect(await listed('sort=status')).toEqual([1, 3, 2]);
   });
 
-  it('runs on from page to page, and holds what filters leave', async () => {
+  it('is consistent across pages and filters', async () => {
     const { listed } = await three();
     for (const sort of ['number', 'updatedAt', 'status']) {
       const whole = await listed(`sort=${sort}&order=asc`);
@@ -161,7 +163,7 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
     expect(await listed('sort=updatedAt&origin=STAFF')).toEqual([]);
   });
 
-  it('is refused where nothing is ordered by it, and for API clients', async () => {
+  it('is refused for an unknown column, and for API clients', async () => {
     const { t, staff } = await three();
     expect(await staff.get(`${path}?sort=customerName`)).toHaveStatus(400);
     expect(await staff.get(`${path}?order=down`)).toHaveStatus(400);
@@ -170,7 +172,7 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
   });
 });
 
-it('returns of many items are ordered as those of few', async ({ t, staff }) => {
+it('returns with many items are ordered like those with few', async ({ t, staff }) => {
   const item = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 1, price: 1 };
   const large = tradeBody({ items: Array(250).fill(item) });
   const ids: string[] = [];

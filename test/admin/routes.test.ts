@@ -37,7 +37,7 @@ describe('the routes of the admin API', () => {
     expect(told.sort()).toEqual(Object.keys(ADMIN_ROUTES).sort());
   });
 
-  it('stay out of the external document, and it out of theirs', async ({ t }) => {
+  it('are not in the external document, and the external ones are not in theirs', async ({ t }) => {
     const external = JSON.stringify(t.app.swagger());
     for (const word of ['/admin', 'handback_session', 'SignIn', 'AuditEntry', 'ADMIN_REQUIRED'])
       expect(external).not.toContain(word);
@@ -45,7 +45,7 @@ describe('the routes of the admin API', () => {
     for (const word of ['X-Api-Key', 'RateLimit-Limit']) expect(own).not.toContain(word);
   });
 
-  it('answer each person as the table says', async ({ t }) => {
+  it('return the expected status to every role', async ({ t }) => {
     await newUser(t, ANYBODY);
     const { shop } = await t.addShop();
     const makePeople = async (): Promise<AdminCaller[]> => [

@@ -22,7 +22,7 @@ const searching = (staff: Person) => {
 };
 
 describe('the search over both kinds', () => {
-  it('finds exact matches first, then free text, the newest first', async ({ t, staff }) => {
+  it('finds exact matches first, then free text, newest first', async ({ t, staff }) => {
     const { search, found } = searching(staff);
     const faultyItem = { ...repairBody().faultyItem, serialNumber: 'SN-77' };
     const first = await newRepair(t, { faultyItem, externalRef: 'POS-1' });
@@ -53,7 +53,7 @@ describe('the search over both kinds', () => {
     expect((await search('SN-77'))[0]?.about).toBe('Kettle 1.7 l');
   });
 
-  it('finds products by name, of very many a bounded part', async ({ t, staff }) => {
+  it('finds products by name, and a limited number of very many', async ({ t, staff }) => {
     const { found } = searching(staff);
     const drill = { sku: 'D-1', productName: 'Makita DHP484Z Combi Drill', quantity: 1, price: 5 };
     const repair = await newRepair(t, { faultyItem: drill });
@@ -77,7 +77,7 @@ describe('the search over both kinds', () => {
     expect(row.search_text.length).toBeLessThan(4_000);
   });
 
-  it('answers with ten at most, of one shop, and takes what people type', async ({ t, staff }) => {
+  it('returns at most ten, of one shop, for whatever people type', async ({ t, staff }) => {
     const { found } = searching(staff);
     const other = await t.addShop();
     await t.post('/offline-repairs', repairBody({ orderNumber: 'SO-SECRET' }), { key: other.client.apiKey });
@@ -92,16 +92,13 @@ describe('the search over both kinds', () => {
       expect(await staff.get(`/search${bad}`), bad).toHaveStatus(400);
   });
 
-  it('finds a row whose item cannot be read', async ({ t, staff }) => {
+  it('finds a row with an unreadable item', async ({ t, staff }) => {
     const { id, rmaNumber } = await newRepair(t);
     await sql`update offline_repairs set faulty_item = '{' where id = ${id}`.execute(t.ctx.db);
     expect(await searching(staff).search(rmaNumber)).toMatchObject([{ id, about: '', match: 'number' }]);
   });
 
-  it('finds names without their accents, apostrophes and case, as rows and in lists', async ({
-    t,
-    staff,
-  }) => {
+  it('finds names without accents, apostrophes and case, as rows and in lists', async ({ t, staff }) => {
     const { found } = searching(staff);
     const names = [
       'Wojciech Śmigły',
@@ -155,7 +152,7 @@ describe('the search over both kinds', () => {
       }
   });
 
-  it('finds a return by its number without letters and zeros', async ({ t, staff }) => {
+  it('finds a return by its number without prefix and zeros', async ({ t, staff }) => {
     const { found } = searching(staff);
     const numbers: string[] = [];
     for (let i = 0; i < 12; i++) numbers.push((await newRepair(t)).rmaNumber);

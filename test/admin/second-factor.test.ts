@@ -33,7 +33,7 @@ const HOUR_MS = 3_600_000;
 const signIn = (t: Harness, { email, password }: Person, code?: string, ip?: string) =>
   adminCaller(t).post('/session', { email, password, ...(code ? { code } : {}) }, ip ? { ip } : {});
 
-it('turning it on takes a code of the app; then every sign-in takes one too', async ({ t }) => {
+it('turning on the second factor needs a code of the app; then every sign-in does', async ({ t }) => {
   const clock = stopClock();
   const person = await newPerson(t);
   const elsewhere = await signInAs(t, person);
@@ -73,7 +73,7 @@ it('turning it on takes a code of the app; then every sign-in takes one too', as
 });
 
 describe('recovery codes', () => {
-  it('are good once each, in any spelling, and can be created anew', async ({ t, person }) => {
+  it('work once each, in any spelling, and can be replaced by new ones', async ({ t, person }) => {
     const { recoveryCodes } = await turnOn(t, person);
     const [one = '', two = '', three = ''] = recoveryCodes;
     expect(await signIn(t, person, one)).toHaveStatus(200);
@@ -88,7 +88,7 @@ describe('recovery codes', () => {
     expect(used).toMatchObject({ actor: { id: person.id }, data: { recoveryCodesLeft: 9 } });
   });
 
-  it('and codes are taken once, also by two processes at the same time', async ({ t, person }) => {
+  it('and codes of the app work once, also with two processes at the same time', async ({ t, person }) => {
     const { recoveryCodes, code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const urls = [t.url, await secondProcess(t)];
@@ -125,7 +125,7 @@ const secondProcess = async (t: Harness): Promise<string> => {
 };
 
 describe('wrong codes', () => {
-  it('lock for an hour at ten, over all new browsers', async ({ t, person }) => {
+  it('lock for an hour at ten, across all unknown browsers', async ({ t, person }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     for (let i = 0; i < 9; i += 1)
@@ -141,7 +141,7 @@ describe('wrong codes', () => {
     expect(await signIn(t, { ...person, password: 'wrong password' })).toFailWith(401);
   });
 
-  it('are no more than ten an hour and fifty a day, and the browsers of the person go on', async () => {
+  it("are limited to ten an hour and fifty a day, and the user's own browsers continue", async () => {
     const mails = await mailServer();
     const t = await harness({ env: mails.env });
     const clock = stopClock();
@@ -195,7 +195,7 @@ describe('wrong codes', () => {
     ]);
   });
 
-  it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async ({ t }) => {
+  it('are all codes if the secret cannot be opened; recovery codes and a reset still work', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     const { recoveryCodes, code } = await turnOn(t, person);
     await sql`update users set factor_secret = 'damaged' where id = ${person.id}`.execute(t.ctx.db);
@@ -206,7 +206,7 @@ describe('wrong codes', () => {
     expect(await signIn(t, person)).toHaveStatus(200);
   });
 
-  it('do not last when a clock that was wrong is set right', async ({ t, person }) => {
+  it('do not lock any longer after a wrong clock is corrected', async ({ t, person }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(3_600_000);
     expect(await signIn(t, person, code())).toHaveStatus(200);
@@ -218,7 +218,7 @@ describe('wrong codes', () => {
 });
 
 describe('turning it off', () => {
-  it('makes sign-ins take the password alone again', async ({ t, person }) => {
+  it('lets the password alone sign in again', async ({ t, person }) => {
     const off = (code = '123456') => person.post('/session/second-factor/turn-off', { code });
     expect(await off()).toFailWith(409, 'SECOND_FACTOR_OFF');
     const { recoveryCodes } = await turnOn(t, person);
@@ -227,7 +227,7 @@ describe('turning it off', () => {
     expect(await signIn(t, { ...person, password: 'x' }, recoveryCodes[0])).toFailWith(401);
   });
 
-  it('takes a code, and so do new recovery codes and a new password: a password alone is never enough', async ({
+  it('needs a code, like new recovery codes and a new password: a password alone is never enough', async ({
     t,
     person,
   }) => {
@@ -262,7 +262,7 @@ describe('turning it off', () => {
     expect(await off).toHaveStatus(204);
   });
 
-  it('for a colleague signs them out, and leaves an entry', async ({ t, admin }) => {
+  it('for a colleague signs them out and adds an audit entry', async ({ t, admin }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     await turnOn(t, person);
     const path = `/users/${person.id}/second-factor`;
@@ -274,7 +274,11 @@ describe('turning it off', () => {
   });
 });
 
-it('a shop that requires it refuses all else until a person has one', async ({ t, admin, stranger }) => {
+it('a shop that requires a second factor refuses everything else until a user has one', async ({
+  t,
+  admin,
+  stranger,
+}) => {
   const person = await newPerson(t, { role: 'STAFF' });
   await turnOn(t, admin);
   expect((await admin.get('/sign-in-rules')).body).toEqual({ secondFactorRequired: false });
@@ -300,7 +304,10 @@ it('a shop that requires it refuses all else until a person has one', async ({ t
   expect(await stranger.get('/offline-repairs')).toHaveStatus(200);
 });
 
-it('a link to choose a password asks for a code as well, and stays good until then', async ({ t, admin }) => {
+it('a link to choose a password also asks for a code, and stays valid until it is given', async ({
+  t,
+  admin,
+}) => {
   const user = await newUser(t, { role: 'STAFF' });
   const person = await signInAs(t, user);
   const { code } = await turnOn(t, person);

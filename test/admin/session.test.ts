@@ -90,7 +90,9 @@ describe('signing in', () => {
     expect(await adminCaller(t, planted).get('/session')).toFailWith(401);
   });
 
-  it('works with the e-mail in any case, spaces around it and accents typed either way', async ({ t }) => {
+  it('works with the email in any case, with spaces around it and accents in any normal form', async ({
+    t,
+  }) => {
     await newUser(t, { email: 'Grace.Hopper@Example.com', password: 'pa\u0301ssword caf\u00e9' });
     for (const email of ['grace.hopper@example.com', 'GRACE.HOPPER@EXAMPLE.COM'])
       for (const password of ['p\u00e1ssword cafe\u0301', 'pa\u0301ssword caf\u00e9'])
@@ -102,7 +104,7 @@ describe('signing in', () => {
     expect(await adminCaller(t).post('/session', padded, { unchecked: true })).toHaveStatus(200);
   });
 
-  it('answers a wrong e-mail and a wrong password alike', ONLY_SQLITE, async () => {
+  it('returns the same response for a wrong email and a wrong password', ONLY_SQLITE, async () => {
     const t = await harness({ own: true });
     const { email } = await newUser(t);
     const answers = [
@@ -122,7 +124,7 @@ describe('signing in', () => {
     expect(await sessionRows(t)).toEqual([]);
   });
 
-  it('takes as long for an unknown e-mail as for a wrong password', ONLY_SQLITE, async ({ t }) => {
+  it('takes as long for an unknown email as for a wrong password', ONLY_SQLITE, async ({ t }) => {
     const { email } = await newUser(t, { hashed: hashPassword });
     const works: { known: number; unknown: number }[] = [];
     for (let i = 0; i < 9; i += 1)
@@ -138,7 +140,7 @@ describe('signing in', () => {
     expect(ratio).toBeLessThan(2);
   });
 
-  it('refuses what is no e-mail or password; a long password is never hashed', ONLY_SQLITE, async ({ t }) => {
+  it('rejects invalid emails and passwords; a long password is never hashed', ONLY_SQLITE, async ({ t }) => {
     const { email } = await newUser(t, { hashed: hashPassword });
     const rules = async (...sent: [unknown, unknown, object?]) => rulesOf(await signIn(t, ...sent));
     expect(await rules(undefined, undefined)).toEqual({ email: 'required', password: 'required' });
@@ -158,7 +160,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('shows who is signed in, with the shop as it is now, and so does the sign-in', async ({ t }) => {
+  it('shows the user and the current state of the shop, like the sign-in does', async ({ t }) => {
     const user = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
     const { id, name } = t.shop;
     const shown = (plan: string, subscription: string) => ({
@@ -173,7 +175,7 @@ describe('a session', () => {
     expect(body).toMatchObject(shown('STARTER', 'inactive'));
   });
 
-  it('ends after 12 hours, and is cleaned up', async () => {
+  it('ends after 12 hours, and is deleted', async () => {
     const t = await harness({ own: true });
     const person = await newPerson(t);
     t.clock.advance(12 * HOUR_MS - 60_000);
@@ -201,7 +203,7 @@ describe('a session', () => {
     expect(await t.get('/offline-repairs', { key: null, headers: { cookie } })).toFailWith(401);
   });
 
-  it('ends at sign-out: the cookie is cleared, and a copy of it is worth nothing', async () => {
+  it('ends at sign-out: the cookie is cleared, and a copy of it no longer works', async () => {
     const t = await harness({ own: true });
     const person = await newPerson(t);
     const stolen = adminCaller(t, person.cookie);
@@ -240,7 +242,7 @@ describe('changing your own password', () => {
     await signInAs(t, { ...person, password: NEW_PASSWORD });
   });
 
-  it('needs the present password, and says so at its field', async ({ t, person }) => {
+  it('needs the current password, with the error at its field', async ({ t, person }) => {
     const [currentPassword, newPassword] = [PASSWORD, NEW_PASSWORD];
     for (const [body, wrong] of [
       [{ currentPassword: 'not mine', newPassword }, { currentPassword: 'wrong' }],
@@ -254,7 +256,7 @@ describe('changing your own password', () => {
     await signInAs(t, person);
   });
 
-  it('is done once when asked twice, and leaves no session that was opened at the same time', async () => {
+  it('happens once if requested twice, and ends sessions that were opened at the same time', async () => {
     const t = await harness({ own: true });
     const person = await newPerson(t);
     const [changed, opened] = await Promise.all([

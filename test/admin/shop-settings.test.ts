@@ -20,7 +20,7 @@ const EMPTY = {
   logo: null,
 };
 
-it('what slips show is set by an Admin, for one shop', async ({ t, admin, staff, stranger }) => {
+it('an Admin sets what the slips of the shop show', async ({ t, admin, staff, stranger }) => {
   const shopName = t.shop.name;
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
   const settings = {
@@ -54,7 +54,7 @@ it('what slips show is set by an Admin, for one shop', async ({ t, admin, staff,
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
 });
 
-it('refuses what is no currency, time zone or picture, and changes nothing', async ({ admin }) => {
+it('rejects an invalid currency, time zone or picture, and changes nothing', async ({ admin }) => {
   const rules = async (body: object) => rulesOf(await admin.put('/shop-settings', body));
   const svg = 'data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=';
   const wrong = { currency: 'EURO', timeZone: '+02:00', email: 'kettle', address: ['a', ''], logo: svg };
@@ -80,7 +80,7 @@ it('refuses what is no currency, time zone or picture, and changes nothing', asy
   expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl('jpeg', jpeg()));
 });
 
-it('refuses pictures that are cut off or damaged, or of no sane size', async ({ admin }) => {
+it('rejects pictures that are truncated, damaged or unreasonably large', async ({ admin }) => {
   const MAKERS = { png, jpeg, webp };
   for (const [type, make] of Object.entries(MAKERS)) {
     const put = (bytes: Buffer) => admin.put('/shop-settings', { logo: dataUrl(type, bytes) });
@@ -102,7 +102,7 @@ it('refuses pictures that are cut off or damaged, or of no sane size', async ({ 
   );
 });
 
-it('a shop changes its settings ten times a minute, all of them together; other shops go on', async ({
+it('a shop can change its settings ten times a minute in total; other shops continue', async ({
   admin,
   stranger,
 }) => {

@@ -29,8 +29,8 @@ const advance = async (t: Harness, ms: number, ...people: Person[]): Promise<voi
 const numbersIn = (items: { rmaNumber: string }[]): string[] =>
   items.map(({ rmaNumber }) => rmaNumber.slice(-2));
 
-describe('the work of today', () => {
-  it('is what is due first of both kinds, what is mine, and what is open longest', async ({
+describe("today's work", () => {
+  it('is what is due first of both kinds, what is assigned to me, and what is open longest', async ({
     t,
     admin,
     staff,
@@ -90,7 +90,11 @@ describe('the work of today', () => {
     expect([without.next, numbersIn(without.mine)]).toEqual([[], ['02', '04']]);
   });
 
-  it('ends at midnight where the reader is, and is counted and listed alike', async ({ t, admin, staff }) => {
+  it("ends at midnight in the reader's time zone, with counts that match the lists", async ({
+    t,
+    admin,
+    staff,
+  }) => {
     await targets(admin, { OFFLINE_DIAGNOSTICS: 1 });
     for (let i = 0; i < 30; i++) {
       await create(t, REPAIRS);
@@ -116,12 +120,12 @@ describe('the work of today', () => {
   });
 });
 
-describe('the frequent faults of a sku', () => {
+describe('the frequent faults of an SKU', () => {
   const item = (sku: string) => ({ sku, productName: 'Kettle', quantity: 1, price: 49.95 });
   const faultsOf = async (person: Person, sku: string) =>
     (await person.get(`/faults?sku=${encodeURIComponent(sku)}`)).body.items;
 
-  it('are short, counted in any case, at most six, and of this sku and shop only', async ({
+  it('are at most six short texts of this SKU and shop, counted in any case', async ({
     t,
     staff,
     stranger,
@@ -146,7 +150,7 @@ describe('the frequent faults of a sku', () => {
       expect(await staff.get(`/faults${query}`)).toHaveStatus(400);
   });
 
-  it('are none of an erased repair', async ({ t, admin }) => {
+  it('exclude erased repairs', async ({ t, admin }) => {
     const id = await create(t, REPAIRS, { faultDescription: 'Ada dropped it', faultyItem: item('S') });
     expect(await faultsOf(admin, 'S')).toHaveLength(1);
     const { customerEmail: email } = (await t.get(`${REPAIRS}/${id}`)).body;

@@ -30,7 +30,7 @@ const rowOf = (t: Harness, id: string) =>
   t.ctx.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
 
 describe('the team', () => {
-  it('is listed newest first, page by page, without anything secret', async ({ t, admin }) => {
+  it('is listed newest first, in pages, without secrets', async ({ t, admin }) => {
     const others = await t.addShop();
     await newUser(t, { shop: others.shop });
     const made = [admin.id];
@@ -50,7 +50,7 @@ describe('the team', () => {
     expect(rulesOf(await admin.get('/users?limit=101&nonsense=1'))).toEqual(wrong);
   });
 
-  it('takes a new person, who can sign in at once', async ({ t, admin }) => {
+  it('accepts a new user, who can sign in immediately', async ({ t, admin }) => {
     const answer = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
     expect(answer).toHaveStatus(201);
     const id = expect.stringMatching(UUID7);
@@ -61,7 +61,7 @@ describe('the team', () => {
     expect((await grace.get('/session')).body).toMatchObject(session);
   });
 
-  it('refuses what is wrong in a person, all of it at once', async ({ t, admin }) => {
+  it('rejects all errors of a new user at once', async ({ t, admin }) => {
     const rules = async (body: unknown) => rulesOf(await admin.post('/users', body));
     expect(await rules({})).toEqual({ email: 'required', role: 'required' });
     const all = { email: 'format', role: 'oneOf', password: 'minLength', nick: 'unknown' };
@@ -83,7 +83,7 @@ describe('the team', () => {
     expect(await rolesIn(t)).toEqual(['ADMIN']);
   });
 
-  it('takes each e-mail once: in any case, in any shop, also when asked twice at the same time', async () => {
+  it('accepts each email once: in any case, in any shop, also for simultaneous requests', async () => {
     const t = await harness({ own: true });
     const admin = await newPerson(t);
     const others = await t.addShop();
@@ -118,7 +118,7 @@ describe('a new password', () => {
     ['grace.muller@example.com', 'guessable'],
   ];
 
-  it('is none of the most common, and not made of the shop or the person, wherever it is chosen', async ({
+  it('must not be common or contain the names of shop or user, wherever it is chosen', async ({
     t,
     admin,
   }) => {
@@ -145,13 +145,13 @@ describe('a new password', () => {
     expect(await admin.patch(`/users/${user.id}`, { password: 'muller kettle' })).toHaveStatus(200);
   });
 
-  it('does not end those from before', async ({ t }) => {
+  it('does not end passwords from before that rule', async ({ t }) => {
     const user = await newUser(t, { password: '12345678' });
     await signInAs(t, user);
   });
 });
 
-describe('an e-mail with letters beyond ASCII', () => {
+describe('an email with letters beyond ASCII', () => {
   const LETTERS = [
     'jos\u00e9@example.com',
     'mar\u212a@example.com',
@@ -175,7 +175,7 @@ describe('an e-mail with letters beyond ASCII', () => {
     expect(await rolesIn(t)).toEqual(['ADMIN', 'STAFF']);
   });
 
-  it('of an account from before goes on signing in, in any case, and the rest of the account can be changed', async ({
+  it('of an older account still signs in, in any case, and the rest of the account can be changed', async ({
     t,
     admin,
   }) => {
@@ -188,14 +188,14 @@ describe('an e-mail with letters beyond ASCII', () => {
     });
   });
 
-  it('does not sign in to the account of an ASCII address that it becomes in lower case', async ({ t }) => {
+  it('does not sign in to the account whose ASCII address it equals in lower case', async ({ t }) => {
     await newUser(t, { email: 'mark.kelvin@example.com' });
     const sent = { email: 'mar\u212a.kelvin@example.com', password: PASSWORD };
     expect(await adminCaller(t).post('/session', sent)).toFailWith(401, 'SIGN_IN_FAILED');
   });
 });
 
-it('a person tries fifty new e-mails an hour, none of them at the cost of others, and the log shows who tries those of others', async () => {
+it('a user can try fifty new emails an hour, without affecting others, and the log shows who tried those of others', async () => {
   const t = await harness({ own: true });
   const clock = stopClock();
   const [admin, other, staff] = [
@@ -228,8 +228,8 @@ it('a person tries fifty new e-mails an hour, none of them at the cost of others
   expect(await (await signInAs(t, admin)).post('/users', userBody({ email }))).toFailWith(409, 'EMAIL_TAKEN');
 });
 
-describe('a person', () => {
-  it('is changed one thing at a time, the rest staying as it was', async ({ t, admin, staff }) => {
+describe('a user', () => {
+  it('can be changed one field at a time, without affecting the rest', async ({ t, admin, staff }) => {
     const shown = { ...shownOf(staff), lastSignInAt: expect.stringMatching(ISO) };
     const patch = async (body?: unknown) => (await admin.patch(`/users/${staff.id}`, body)).body;
     expect(await patch({})).toEqual(shown);
@@ -261,7 +261,7 @@ describe('a person', () => {
     expect(await admin.get('/session')).toHaveStatus(200);
   });
 
-  it('cannot take an e-mail that is in use', async ({ t, admin }) => {
+  it('cannot get an email that is in use', async ({ t, admin }) => {
     const staff = await newUser(t, { role: 'STAFF' });
     const email = admin.email.toUpperCase();
     expect(await admin.patch(`/users/${staff.id}`, { email, role: 'ADMIN' })).toFailWith(409, 'EMAIL_TAKEN');
@@ -271,7 +271,7 @@ describe('a person', () => {
     expect(await admin.put('/session/email', taken)).toFailWith(409, 'EMAIL_TAKEN');
   });
 
-  it('is gone once removed, and the e-mail is free again', async ({ t, admin, staff }) => {
+  it('is gone once removed, and the email is available again', async ({ t, admin, staff }) => {
     const answer = await admin.delete(`/users/${staff.id}`);
     expect(answer).toHaveStatus(204);
     expect(answer.body).toBe('');
@@ -302,7 +302,7 @@ describe('the last Admin of a shop', () => {
   });
 
   const WAYS = [{ method: 'PATCH', body: { role: 'STAFF' } }, { method: 'DELETE' }];
-  it.for(WAYS)('stays when Admins demote or remove each other at once: $method', async (options, { t }) => {
+  it.for(WAYS)('remains when Admins demote or remove each other at once: $method', async (options, { t }) => {
     for (let round = 0; round < 5; round += 1) {
       const { shop } = await t.addShop();
       const admins = await atOnce(3, () => newPerson(t, { shop }));

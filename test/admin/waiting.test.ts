@@ -36,11 +36,15 @@ const numbersOf = async (person: Person, path: string, query: string): Promise<s
   return answer.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
 };
 
-describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, move, start, end }) => {
+describe.each(KINDS)('a waiting return at $path', ({ path, table, body, figures, move, start, end }) => {
   const own = (id: string) => `${path}/${id}/waiting-for`;
   const create = async (t: Harness): Promise<string> => (await t.post(path, body())).body.id;
 
-  it('says for what, with a note that only staff see, and goes on', async ({ t, admin, staff }) => {
+  it('shows what it waits for, with a note that only staff see, and can be resumed', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const id = await create(t);
     const before = (await staff.get(`${path}/${id}`)).body;
     expect(before.waitingFor).toBe(null);
@@ -97,7 +101,7 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     ]);
   });
 
-  it('is refused for what does not exist, is of another shop, has ended or is erased', async ({
+  it("is refused for a return that does not exist, is another shop's, closed or erased", async ({
     t,
     admin,
     staff,
@@ -136,7 +140,7 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect(await staff.delete(own(id))).toFailWith(409, 'ERASED');
   });
 
-  it('stops the clock of the target until it goes on', async ({ t, admin, staff }) => {
+  it('pauses its target time until it is resumed', async ({ t, admin, staff }) => {
     await targetOf(admin, start, 2);
     const id = await create(t);
     const read = async () => (await staff.get(`${path}/${id}`)).body;
@@ -170,7 +174,7 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect(Date.parse((await read()).dueAt)).toBe(Date.parse(moved.statusSince) + 2 * DAY_MS);
   });
 
-  it('ends with a change of status, by programs too, without an entry of its own', async ({
+  it('stops waiting with a change of status, also by API clients, without a separate entry', async ({
     t,
     admin,
     staff,
@@ -195,7 +199,7 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect(types).toEqual(['CREATED', 'WAITING_SET', 'STATUS_CHANGED']);
   });
 
-  it('is listed by what it waits for, and every figure of it is a list', async ({ t, admin, staff }) => {
+  it('is listed by what it waits for, and every count matches a list', async ({ t, admin, staff }) => {
     await targetOf(admin, start, 1);
     const ids: string[] = [];
     for (let i = 0; i < 6; i++) ids.push(await create(t));
@@ -222,7 +226,10 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect(await staff.post('/views', { ...view, search })).toHaveStatus(201);
   });
 
-  it('takes many at once, and the times of one rise whatever a process thinks', async ({ t, staff }) => {
+  it('can be set for many at once, and its times increase whatever the clock of a process', async ({
+    t,
+    staff,
+  }) => {
     const ids = await atOnce(20, () => create(t));
     const set = await Promise.all(ids.map((id) => staff.put(own(id), PART)));
     expect(set).toHaveStatuses({ 200: 20 });
@@ -239,7 +246,11 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect((await staff.put(own(id), PART)).body.waitingFor).toMatchObject({ what: 'PART' });
   });
 
-  it('loses its note with the customer, and is exported with it before', async ({ t, admin, staff }) => {
+  it('loses its note when the customer is erased, and is exported with it before', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const id = await create(t);
     await staff.put(own(id), PART);
     const { customerEmail: email } = (await staff.get(`${path}/${id}`)).body;
@@ -254,7 +265,7 @@ describe.each(KINDS)('work at $path that waits', ({ path, table, body, figures, 
     expect((await staff.get('/overview')).body[figures].waiting).toBe(0);
   });
 
-  it('is due by the hour, sorted by that in either order, and what is not due comes last', async ({
+  it('has a due time to the hour, which sorts in both orders, with undated returns last', async ({
     t,
     admin,
     staff,

@@ -48,7 +48,7 @@ const expectFiguresToBeLists = async (person: Person, path: string, figures: str
 };
 
 describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, end }) => {
-  it('is assigned, due and filtered, and every figure is a list', async ({ t }) => {
+  it('can be assigned, due and filtered, and every count matches a list', async ({ t }) => {
     const ids: string[] = [];
     const create = async () => ids.push((await t.post(path, body())).body.id);
     await create();
@@ -125,7 +125,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     expect((await admin.post(`${path}/${old}/assign`, { assigneeId: null })).body.assignee).toBe(null);
   });
 
-  it('refuses unknown filters, and filters by dates to the millisecond', async ({ t, staff }) => {
+  it('rejects unknown filters, and filters by dates to the millisecond', async ({ t, staff }) => {
     const wrong = ['open=maybe', 'assignee=all', 'overdue=false', 'createdFrom=yesterday', 'sort=colour'];
     for (const query of wrong) expect(await staff.get(`${path}?${query}`), query).toHaveStatus(400);
     const { createdAt } = (await t.post(path, body())).body;
@@ -143,7 +143,7 @@ const found = async (t: Harness, path: string, queries: string[], expected: stri
   for (const query of queries) expect([query, await listed(staff, path, query)]).toEqual([query, expected]);
 };
 
-it('finds repairs by reference, tracking, phone, store, danger and disposition', async ({ t, admin }) => {
+it('repairs are found by reference, tracking, phone, store, danger and disposition', async ({ t, admin }) => {
   await admin.put('/dangerous-goods', { rules: ['BATT-*'] });
   const { id } = await newRepair(t, {
     externalRef: 'POS-88213',
@@ -178,7 +178,7 @@ it('finds repairs by reference, tracking, phone, store, danger and disposition',
   ]);
 });
 
-it('finds trade returns by reference, phone and a part of the company', async ({ t }) => {
+it('trade returns are found by reference, phone and part of the company', async ({ t }) => {
   const company = { companyName: 'ÅNGSTRÖM Ltd', companyId: 'C_100%' };
   await newTradeReturn(t, { externalRef: 'ERP-1', ...company, customerPhone: '02/1234.567' });
   await newTradeReturn(t, { customerName: 'Ångström' });
@@ -190,7 +190,12 @@ it('finds trade returns by reference, phone and a part of the company', async ({
 describe('saved views', () => {
   const view = { kind: 'OFFLINE_REPAIR', name: 'Mine, oldest', search: { assignee: 'me', order: 'asc' } };
 
-  it('are private, or of the shop and its Admins', async ({ t, admin, staff, stranger }) => {
+  it('are private, or belong to the shop and are managed by its Admins', async ({
+    t,
+    admin,
+    staff,
+    stranger,
+  }) => {
     const colleague = await newPerson(t, { role: 'STAFF' });
     const own = (await staff.post('/views', view)).body;
     expect(own).toEqual({ ...view, id: own.id, shared: false });
@@ -228,7 +233,7 @@ describe('saved views', () => {
     expect(await t.ctx.db.selectFrom('saved_views').select('name').execute()).toEqual([{ name: 'Ours' }]);
   });
 
-  it('hold filters that the list knows, and are at most 50', async ({ staff }) => {
+  it('accept filters of the list only, and are limited to 50', async ({ staff }) => {
     for (const [search, field] of [
       [{ colour: 'red' }, 'search.colour'],
       [{ company: 'x' }, 'search.company'],
@@ -250,7 +255,7 @@ describe('saved views', () => {
   });
 });
 
-it('counts what there is by age and day, and nothing of another shop', async () => {
+it('the overview counts returns by age and day, of one shop only', async () => {
   const t = await harness({ allowance: 100 });
   const other = await t.addShop();
   await t.post('/offline-repairs', repairBody(), { key: other.client.apiKey });
@@ -274,7 +279,7 @@ it('counts what there is by age and day, and nothing of another shop', async () 
   expect(answer.body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
 });
 
-it("shows this month's use against the allowance, from the first of the month on", async () => {
+it("the overview shows this month's usage against the allowance, from the first of the month", async () => {
   const t = await harness({ allowance: 7 });
   const staff = await newPerson(t, { role: 'STAFF' });
   const month = () => new Date(t.ctx.clock.now()).toISOString().slice(0, 7);
@@ -288,7 +293,7 @@ it("shows this month's use against the allowance, from the first of the month on
   expect((await later.get('/overview')).body.month).toMatchObject({ month: month(), used: 0 });
 });
 
-it('shows how the last day of webhooks went', async ({ sending: t }) => {
+it('the overview shows the webhooks of the last day', async ({ sending: t }) => {
   const [good, bad] = [await startReceiver(), await startReceiver(() => 500)];
   const [served, refused] = [await t.addReceiver(good.url), await t.addReceiver(bad.url)];
   await t.create(served);
