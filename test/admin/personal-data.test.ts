@@ -138,7 +138,7 @@ const PERSON = /planted\.example|7946.?0018|5550100/i;
 const erase = (admin: Person, more: object) => admin.post('/customers/erase', { reason: REASON, ...more });
 
 describe('erasures of a restored backup', () => {
-  itAlone('are finished for every shop, also behind many that fail', async ({ t }) => {
+  itAlone('are completed for every shop, even after many that fail', async ({ t }) => {
     const { db } = t.ctx;
     const other = await t.addShop();
     const make = async (key: string) =>
@@ -242,7 +242,7 @@ describe('a planted customer', () => {
     expect(entry).toMatchObject({ action: 'CUSTOMER_EXPORTED', data: { count: 2 } });
   });
 
-  itAlone('is erased from everything that must lose them, and all else stays', async ({ t, admin }) => {
+  itAlone('is erased from everything that must lose them, and the rest stays', async ({ t, admin }) => {
     const { repair, trade } = await plant(t, admin);
     const other = (await t.post('/offline-repairs', repairBody())).body;
     for (const view of VIEWS) await admin.post('/views', { kind: 'OFFLINE_REPAIR', shared: true, ...view });
@@ -402,7 +402,7 @@ describe('erasing', () => {
     expect(await counts()).toEqual([2, 0, 0, 1, 0, 0, 0]);
   });
 
-  itAlone('waits for a webhook about the return, or drops it when asked to', async ({ t, admin }) => {
+  itAlone('waits for a webhook about the return, or drops it on request', async ({ t, admin }) => {
     await createClient(t.ctx, OPERATOR, {
       shopId: t.shop.id,
       name: 'ERP',
@@ -464,7 +464,7 @@ describe('erasing', () => {
     expect(await admin.post('/customers/export', { email: EMAIL })).toFailWith(403, 'PROOF_REQUIRED');
   });
 
-  itAlone('goes on where a row is damaged', async ({ t, admin }) => {
+  itAlone('continues past a damaged row', async ({ t, admin }) => {
     const { repair } = await plant(t, admin);
     const { db } = t.ctx;
     await db
@@ -540,7 +540,7 @@ describe('by API', () => {
     ]);
   });
 
-  itAlone('takes twenty calls of a shop a minute, dry runs included', async ({ t }) => {
+  itAlone('allows twenty calls of a shop a minute, including dry runs', async ({ t }) => {
     const { client, shop } = await t.addShop();
     await t.ctx.db
       .updateTable('api_clients')
@@ -559,7 +559,7 @@ describe('by API', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  itAlone('takes one call of a shop at a time', async ({ t }) => {
+  itAlone('allows one call of a shop at a time', async ({ t }) => {
     const [post, other] = [await eraser(t), await eraser(t, (await t.addShop()).shop.id)];
     // Each takes 20 ms at least.
     await atOnce(30, async () => {
@@ -581,9 +581,9 @@ describe('by API', () => {
   });
 });
 
-describe('forgetting', () => {
+describe('scheduled erasure', () => {
   itAlone(
-    'erases what ended long enough ago, of the kinds and shops that asked for it',
+    'erases returns that were closed long enough ago, of the kinds and shops that chose it',
     async ({ t, admin }) => {
       const made = async (path: string, body: object, end: [string, object]) => {
         const { id } = (await t.post(path, body)).body;
@@ -638,7 +638,7 @@ describe('forgetting', () => {
     },
   );
 
-  itAlone('goes on behind returns that cannot be erased', async ({ t, admin }) => {
+  itAlone('continues past returns that cannot be erased', async ({ t, admin }) => {
     const { db } = t.ctx;
     const made = async (status_since: number, more: object) => {
       const { id } = (await t.post('/offline-repairs', repairBody())).body;

@@ -88,7 +88,7 @@ const saveState = (env: Env, change: Partial<ScheduleState>) =>
   );
 
 describe('an encrypted backup', ONLY_SQLITE, () => {
-  it('is restored with its identity, and with no other', async () => {
+  it('can only be restored with its own identity', async () => {
     const { env } = await scheduled();
     const [own, other] = [await keyPair(), await keyPair()];
     const file = backupFile();
@@ -121,7 +121,7 @@ describe('an encrypted backup', ONLY_SQLITE, () => {
     expect((await everyRow(target))['shops']).toEqual((await everyRow(env))['shops']);
   });
 
-  it('is what BACKUP_RECIPIENT asks for; a wrong one is refused before anything is written', async () => {
+  it('is written if BACKUP_RECIPIENT is set; an invalid one is refused before anything is written', async () => {
     const { env, folder } = await scheduled();
     const { recipient, identity } = await keyPair();
     const file = backupFile();
@@ -145,7 +145,7 @@ describe('an encrypted backup', ONLY_SQLITE, () => {
 });
 
 describe('restore --check', ONLY_SQLITE, () => {
-  it('restores into a temporary database, and leaves that of the service and the folder as they were', async () => {
+  it('restores into a temporary database, without changing that of the service or the folder', async () => {
     const { env } = await scheduled();
     const file = backupFile();
     const { tables } = await cliHere(['backup', file], env);
@@ -186,7 +186,7 @@ describe('restore --check', ONLY_SQLITE, () => {
     expect(await everyRow(env)).toEqual(before);
   });
 
-  it('prints no control character of a file that it does not trust', async () => {
+  it('prints no control characters of an untrusted file', async () => {
     const { env } = await scheduled();
     const title = '\u001b]0;owned\u0007\u001b[2J';
     const header = {
@@ -209,7 +209,7 @@ describe('restore --check', ONLY_SQLITE, () => {
     }
   });
 
-  it('names TMPDIR where it cannot write', async () => {
+  it('names TMPDIR if it cannot write', async () => {
     const { env } = await scheduled();
     const file = backupFile();
     await cliHere(['backup', file], env);
@@ -228,7 +228,7 @@ describe('restore --check', ONLY_SQLITE, () => {
 });
 
 describe('the schedule', () => {
-  it('takes what was missed at the next start, once for all processes, and its file can be restored', async () => {
+  it('takes a missed backup at the next start, once for all processes, and its file can be restored', async () => {
     const { recipient, file } = await keyPair();
     const { env, folder } = await scheduled({ BACKUP_RECIPIENT: recipient });
     const servers = await startAll(env);
@@ -258,7 +258,7 @@ describe('the schedule', () => {
   });
 
   it(
-    'that a process died in is taken at the next start, since the lock proves it, and what was left is deleted',
+    'takes a backup again at the next start if its process died, and deletes what was left',
     ONLY_SQLITE,
     async () => {
       const { env, folder } = await scheduled();
@@ -292,7 +292,7 @@ describe('the schedule', () => {
   );
 
   it(
-    'that a process is killed in leaves no file, and the others take it when its claim has run out',
+    'takes a backup again in another process once the claim of a killed one has expired, and leaves no file of it',
     ONLY_POSTGRES,
     async () => {
       const { env, folder } = await scheduled();
@@ -323,7 +323,7 @@ describe('the schedule', () => {
     },
   );
 
-  it('is looked at, not believed: a newest file that is gone, or shorter, is said and counts as none', async () => {
+  it('checks the newest file: one that is missing or truncated is reported and does not count', async () => {
     const { env, folder } = await scheduled();
     const server = await startServer(env);
     await until('it is taken', () => isDone(env));
@@ -359,7 +359,7 @@ describe('the schedule', () => {
     await server.stop();
   });
 
-  it('writes only into a folder of its own user, where no other may write', {
+  it('writes only into a folder that belongs to its user and that nobody else can write to', {
     ...ONLY_SQLITE,
     ...needsRoot,
   }, async () => {
@@ -384,7 +384,7 @@ describe('the schedule', () => {
   });
 
   it(
-    'has a day for its first backup after a restore, and doctor says what came back',
+    'allows a day for the first backup after a restore, and doctor says what was restored',
     ONLY_SQLITE,
     async () => {
       const { env } = await scheduled();
@@ -417,7 +417,7 @@ describe('the schedule', () => {
     },
   );
 
-  it('that fails is logged, counted, and a line of doctor; nothing is left', async () => {
+  it('logs and counts a failed backup, shows it in doctor, and leaves no file', async () => {
     const { env, folder } = await scheduled();
     // On SQLite a full disk is the database's as well.
     if (ENGINE === 'sqlite') return;
@@ -447,7 +447,7 @@ describe('the schedule', () => {
     [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/dev/null' }, /not a folder \(BACKUP_DIR\)/],
     [{ BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/tmp', BACKUP_KEEP: '0' }, /BACKUP_KEEP must be/],
     [{ BACKUP_RECIPIENT: 'age2x' }, /BACKUP_RECIPIENT must be an age recipient/],
-  ])('with %j does not start', ONLY_SQLITE, async (settings, line) => {
+  ])('does not start with %j', ONLY_SQLITE, async (settings, line) => {
     const env = await migratedDatabase();
     const { status, stderr } = await run(['serve'], { ...env, PORT: '0', ...(settings as Env) });
     expect(status).toBe(1);
@@ -471,7 +471,7 @@ describe('from day to day', () => {
     return { app, folder, schedule, take };
   };
 
-  it('there is one a day, at its time, and as many are kept as asked for, never less than the newest', async () => {
+  it('a backup is taken once a day at its time, and the configured number is kept, at least the newest', async () => {
     const { app, folder, take } = await openSchedule(3);
     writeFileSync(join(folder, 'handback-2020-01-01.backup'), 'by hand');
     expect([await take(), await take()]).toEqual([1, 0]);
@@ -504,7 +504,7 @@ describe('from day to day', () => {
   });
 
   it(
-    'two installations share a folder, and each keeps its own; a restored one is another',
+    'two installations share a folder and keep their own backups, and a restored one counts as another',
     ONLY_SQLITE,
     async () => {
       const folder = temporaryFolder();
@@ -528,7 +528,7 @@ describe('from day to day', () => {
     },
   );
 
-  it('a clock that was a year ahead does not stop the schedule', ONLY_SQLITE, async () => {
+  it('a clock that was a year ahead does not stop the backups', ONLY_SQLITE, async () => {
     const { app, take } = await openSchedule(3);
     app.clock.advance(365 * DAY);
     expect(await take()).toBe(1);
@@ -537,7 +537,7 @@ describe('from day to day', () => {
   });
 
   it(
-    'a process whose clock is a little behind leaves alone what another has claimed or taken',
+    'a process whose clock is slightly behind respects a backup that another has claimed or taken',
     ONLY_SQLITE,
     async () => {
       const { app, folder, schedule, take } = await openSchedule(3);
@@ -555,7 +555,7 @@ describe('from day to day', () => {
   );
 
   it.each(['{"due":1,"claimedAt"', 'null', '{"due":"x"}'])(
-    'a stored state that is damaged (%s) is logged once, and a backup is taken',
+    'a damaged stored state (%s) is logged once, and a backup is taken',
     ONLY_SQLITE,
     async (value) => {
       const { app, take } = await openSchedule(3);
@@ -568,7 +568,7 @@ describe('from day to day', () => {
     },
   );
 
-  it('one that fails is tried again after two hours, and again, until it works', ONLY_SQLITE, async () => {
+  it('a failed backup is tried again every two hours until it works', ONLY_SQLITE, async () => {
     const { app, folder, schedule, take } = await openSchedule(3);
     const gone = { ...schedule, folder: join(folder, 'gone') };
     await backUpIfDue(app.ctx, gone, NEVER);
@@ -585,23 +585,27 @@ describe('from day to day', () => {
     expect([await take(), await take()]).toEqual([1, 0]);
   });
 
-  it('one that takes hours keeps its claim while it writes, and its result counts', ONLY_SQLITE, async () => {
-    const { app, schedule, take } = await openSchedule(3);
-    const slow = {
-      ...app.ctx.clock,
-      now: () => {
-        app.clock.advance(0.2 * HOUR);
-        return app.ctx.clock.now();
-      },
-    };
-    await backUpIfDue({ ...app.ctx, clock: slow }, schedule, NEVER);
-    const { claimedAt = 0, doneAt, newest } = (await readSchedule(app.ctx.db)) ?? {};
-    expect(claimedAt - (newest?.at ?? 0)).toBeGreaterThan(2 * HOUR);
-    expect((doneAt ?? 0) - claimedAt).toBeLessThan(HOUR);
-    expect(await take()).toBe(0);
-  });
+  it(
+    'a backup that takes hours keeps its claim while it writes, and its result counts',
+    ONLY_SQLITE,
+    async () => {
+      const { app, schedule, take } = await openSchedule(3);
+      const slow = {
+        ...app.ctx.clock,
+        now: () => {
+          app.clock.advance(0.2 * HOUR);
+          return app.ctx.clock.now();
+        },
+      };
+      await backUpIfDue({ ...app.ctx, clock: slow }, schedule, NEVER);
+      const { claimedAt = 0, doneAt, newest } = (await readSchedule(app.ctx.db)) ?? {};
+      expect(claimedAt - (newest?.at ?? 0)).toBeGreaterThan(2 * HOUR);
+      expect((doneAt ?? 0) - claimedAt).toBeLessThan(HOUR);
+      expect(await take()).toBe(0);
+    },
+  );
 
-  it('two that look at the same moment take one, and a stop leaves it to the next', async () => {
+  it('two processes that check at the same moment take one backup, and a stop leaves it to the next', async () => {
     const { app, folder, schedule, take } = await openSchedule(3);
     const stopping = new AbortController();
     stopping.abort();

@@ -13,7 +13,7 @@ import { makeShop } from '../support/shops.ts';
 const backedUp = sharedBackup();
 
 describe('a backup file', () => {
-  it('is for its owner alone, holds no secret in clear, and says in its first line what it is', async () => {
+  it('is readable by its owner only, contains no plain secrets, and says what it is in its first line', async () => {
     const { env, secrets } = await backedUp();
     const file = backupFile();
     await cliHere(['backup', file], env);
@@ -33,7 +33,7 @@ describe('a backup file', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['handback.backup']);
   });
 
-  it('is not overwritten unless that is asked for', async () => {
+  it('is not overwritten unless requested', async () => {
     const { env, file } = await backedUp();
     const before = readFileSync(file);
     expect(await failing(['backup', file], env, run)).toMatch(/already exists.*--overwrite/);
@@ -43,7 +43,7 @@ describe('a backup file', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['handback.backup']);
   });
 
-  it('that cannot be written is one line, and leaves nothing behind', async () => {
+  it('leaves nothing behind if it cannot be written, and the error is one line', async () => {
     const { env, file } = await backedUp();
     expect(await failing(['backup', join(file, 'x')], env)).toMatch(/cannot write .*not a folder/);
     expect(await failing(['backup', `${file}-missing/x`], env)).toMatch(/cannot write .*no such folder/);
@@ -55,7 +55,7 @@ describe('a backup file', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['handback.backup']);
   });
 
-  it('is of a database that is there, has been set up, and is not newer', async () => {
+  it('is refused for a database that is missing, not set up, or newer', async () => {
     const env = await emptyOn(ENGINE);
     expect(await failing(['backup', backupFile()], env)).toMatch(/no database|nothing to back up/);
     if (ENGINE === 'sqlite') expect(existsSync(env['DATA_DIR'] as string)).toBe(false);
@@ -66,7 +66,7 @@ describe('a backup file', () => {
     expect(await failing(['backup', backupFile()], env)).toMatch(/newer release.*9999-future/);
   });
 
-  it('is not signed where the key of the database is missing, and says so', async () => {
+  it("is not signed if the database's key is missing, and says so", async () => {
     const { env, file } = await backedUp();
     const other = { ...env, SECRET_KEY: 'another key that is long enough too' };
     const { status, stderr, json } = await runHere(['backup', file, '--overwrite', '--json'], other);
@@ -77,7 +77,7 @@ describe('a backup file', () => {
     expect(await cliHere(['restore', file, '--unsigned'], target)).toMatchObject({ verified: true });
   });
 
-  it('tells people what it holds and what else to keep', async () => {
+  it('comes with a message about what it contains and what else to keep', async () => {
     const { env, file } = await backedUp();
     const { status, stdout, stderr } = await run(['backup', file, '--overwrite'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

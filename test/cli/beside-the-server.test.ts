@@ -12,7 +12,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { makeShop, startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
-describe('a command beside a running server takes effect with the next request', () => {
+describe('a command beside a running server takes effect from the next request on', () => {
   it('for a plan, a subscription and a revoked client', async () => {
     const env = await migratedDatabase();
     const server = await startServer(env);
@@ -39,7 +39,7 @@ describe('a command beside a running server takes effect with the next request',
     expect(await create()).toFailWith(401, 'UNAUTHENTICATED');
   });
 
-  it('for a client that is replaced, and what waited for it goes out under the new secret', async () => {
+  it('for a replaced client, whose waiting deliveries are sent with the new secret', async () => {
     const [old, next] = [await startReceiver(() => 500), await startReceiver()];
     const { env, server, client } = await startShop({ webhookUrl: old.url });
     const { body: repair } = await server.create();
@@ -59,7 +59,7 @@ describe('a command beside a running server takes effect with the next request',
     expect(seen).toContain(sent?.headers['x-webhook-id']);
   });
 
-  it('for an allowance and a usage cap, which differ', ONLY_SQLITE, async () => {
+  it('for an allowance and a usage cap, which are different', ONLY_SQLITE, async () => {
     const server = await harness();
     const { env } = server;
     const { shopId, key } = await makeShop(env, { allowance: 1 });
@@ -85,7 +85,7 @@ describe('a command beside a running server takes effect with the next request',
     ]);
   });
 
-  it('for what it tells of a client: the last use', ONLY_SQLITE, async () => {
+  it('for the last use of a client', ONLY_SQLITE, async () => {
     const { env, get } = await harness();
     const { shopId, key } = await makeShop(env);
     expect(await get('/offline-repairs', { key })).toHaveStatus(200);
@@ -98,7 +98,7 @@ describe('a command beside a running server takes effect with the next request',
   });
 });
 
-it('the database holds no key, no webhook secret and no password in clear', ONLY_SQLITE, async () => {
+it('the database contains no plain key, webhook secret or password', ONLY_SQLITE, async () => {
   const { env, post } = await harness();
   const { shopId, clientId, key, webhookSecret } = await makeShop(env);
   const password = 'correct horse battery staple';

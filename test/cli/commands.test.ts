@@ -38,8 +38,8 @@ const withShop = async (settings: Record<string, string> = {}) => {
   return { ...at, shop, createdAt, createUser, createClient };
 };
 
-describe('a command is a program', () => {
-  it('that does its work, prints one line and ends by itself', async () => {
+describe('a command', () => {
+  it('does its work, prints one line and exits', async () => {
     const env = await migratedDatabase();
     const done = (...args: string[]) => cliAsProcess(args, env);
     expect(await done('migrate')).toEqual({ migrated: true });
@@ -55,7 +55,7 @@ describe('a command is a program', () => {
     expect(await done('demo')).toMatchObject({ apiKey: API_KEY });
   });
 
-  it('that ends with status 1 where something cannot be done', async () => {
+  it('exits with status 1 if something cannot be done', async () => {
     const env = await migratedDatabase();
     for (const args of [
       ['shop', 'dangerous', UNKNOWN_ID],
@@ -78,7 +78,7 @@ it.each([
   ['client', 'revoke', "'; drop table shops; --"],
   ['user', 'link', 'bo@example.com'],
   ['user', 'reset-factor', 'bo@example.com'],
-])('what does not exist is named in the refusal: %s %s', async (...args) => {
+])('the error names what does not exist: %s %s', async (...args) => {
   const { fails } = await setUp();
   const named = args.find((part) => /019a8c1e|not-an-id|drop table|@/.test(part));
   expect(await fails(...args)).toContain(named);
@@ -98,7 +98,7 @@ describe('shops', () => {
     expect(await cli('shop', 'list')).toEqual([created]);
   });
 
-  it('are changed one thing at a time, the rest staying as it was', async () => {
+  it('are changed one field at a time, without affecting the rest', async () => {
     const { cli, shop: id, createdAt } = await withShop();
     const shop = { id, name: 'Shop', createdAt, plan: 'SCALE', subscription: 'active' };
     let expected: object = { ...shop, billing: 'ALLOWANCE', allowance: 5, usageCap: null };
@@ -119,7 +119,7 @@ describe('shops', () => {
     }
   });
 
-  it('take dangerous-goods rules, all of a change or none', async () => {
+  it('accept dangerous-goods rules, all of them or none', async () => {
     const { cli, fails, shop: shopId } = await withShop();
     const rules = (...options: string[]) => cli('shop', 'dangerous', shopId, ...options);
     expect(await rules()).toEqual({ shopId, rules: [] });
@@ -134,7 +134,7 @@ describe('shops', () => {
 });
 
 describe('users', () => {
-  it('are created with a password given, or read from standard input', async () => {
+  it('are created with a generated password, or one from standard input', async () => {
     const { env, cli, createUser } = await withShop();
     const given = await cli(
       ...createUser('Ada@Example.com', '--role', 'ADMIN', '--password', 'correct horse'),
@@ -147,7 +147,7 @@ describe('users', () => {
     expect(users).toContainEqual({ id: piped.id, name: 'Bo Lindqvist' });
   });
 
-  it('are refused with an e-mail that is taken, also in other letters and in another shop', async () => {
+  it('are refused with an email that is in use, also in another case or another shop', async () => {
     const { cli, fails, createUser, shop } = await withShop();
     const { id: other } = await cli('shop', 'create', '--name', 'Other');
     const more = ['--role', 'STAFF', '--password', 'correct horse'];
@@ -156,7 +156,7 @@ describe('users', () => {
     expect(await fails(...again)).toContain('e-mail');
   });
 
-  it('are refused with a password that is too short, too long or absent, which is never echoed', async () => {
+  it('are refused with a password that is too short, too long or missing, which is never echoed', async () => {
     const { env, fails, createUser } = await withShop();
     const args = createUser('ada@example.com', '--role', 'STAFF');
     for (const password of ['short7!', 'x'.repeat(201)]) {
@@ -170,7 +170,7 @@ describe('users', () => {
     }
   });
 
-  it('are invited with a link, get a new one, and lose their second factor', async () => {
+  it('can be invited with a link, get a new one, and lose their second factor', async () => {
     const { cli, fails, shop } = await withShop({ PUBLIC_URL: 'https://returns.example.com' });
     const args = ['user', 'invite', '--shop', shop, '--email', 'Ada@Example.com', '--role', 'ADMIN'];
     const link = expect.stringMatching(/^https:\/\/returns\.example\.com\/admin\/link#[0-9a-f]{64}$/);
@@ -201,7 +201,7 @@ describe('a mail that cannot be sent', () => {
 });
 
 describe('mail test', () => {
-  it('sends one mail, or says why not, and needs no database', async () => {
+  it('sends one mail or says why it cannot, and needs no database', async () => {
     const mails = await mailServer({ password: 'right' });
     const env = { ...mails.env, DATA_DIR: join(temporaryFolder(), 'none') };
     const url = (password: string) => mails.env.SMTP_URL.replace('//', `//me:${password}@`);
@@ -228,8 +228,8 @@ describe('mail test', () => {
   });
 });
 
-describe('without settings', () => {
-  it('only migrate creates a database in its folder', async () => {
+describe('with the default settings', () => {
+  it('only migrate creates a database in the data folder', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'data'));
     const here = (...args: string[]) => run(args, {}, { shell: `cd ${folder}` });
@@ -252,7 +252,7 @@ describe('without settings', () => {
 });
 
 describe('clients', () => {
-  it('are created, listed, changed and revoked; key and secret are shown once', async () => {
+  it('can be created, listed, changed and revoked; the key and the secret are shown once', async () => {
     const { cli, fails, createClient, shop } = await withShop();
     const created = await cli(...createClient('--webhook-url', URL));
     const { id } = created;
@@ -274,7 +274,7 @@ describe('clients', () => {
     expect(await cli(...createClient())).toMatchObject({ name: 'Till', webhookUrl: null });
   });
 
-  it('are replaced: the new one has the name and URL of the old one, or those given', async () => {
+  it('can be replaced: the new one has the name and URL of the old one, or the given ones', async () => {
     const { cli, fails, createClient, shop } = await withShop();
     const first = await cli(...createClient('--webhook-url', URL));
     const second = await cli('client', 'replace', first.id);
@@ -294,7 +294,7 @@ describe('clients', () => {
     ]);
   });
 
-  it('have rights and an end, and an old key that works beside the new one', async () => {
+  it('have rights and an expiry, and an old key can work beside the new one', async () => {
     const { env, cli, fails, createClient, shop } = await withShop();
     const now = Date.now();
     const day = (ahead: number) => new Date(now + ahead * 86_400_000).toISOString().slice(0, 10);
@@ -351,7 +351,7 @@ describe('clients', () => {
 });
 
 describe('demo', () => {
-  it('prints the address that the service has, also where the command has other settings', async () => {
+  it('prints the address of the service, even if the command has other settings', async () => {
     const { env, cli } = await setUp();
     const server = await startServer(env);
     const own = await cli('demo');
@@ -400,7 +400,7 @@ describe('demo', () => {
   });
 });
 
-it('output to be read has one named line a field, and one line a row', async () => {
+it('readable output has one named line for each field, and one line for each row', async () => {
   const { env } = await setUp();
   expect((await runHere(['shop', 'list'], env)).stdout).toBe('(none)\n');
   const shop = await runHere(['shop', 'create', '--name', 'Corner shop'], env);

@@ -46,7 +46,7 @@ const newFile = (text = ''): string => {
 };
 
 describe('handback customer', () => {
-  it('exports a row that cannot be read as it is stored, and says so', async ({ t }) => {
+  it('exports an unreadable row as it is stored, and says so', async ({ t }) => {
     const { ended } = await plant(t);
     const damaged = { faulty_item: '{"broken' };
     await t.ctx.db.updateTable('offline_repairs').set(damaged).where('id', '=', ended).execute();
@@ -60,7 +60,7 @@ describe('handback customer', () => {
     );
   });
 
-  it('finds, by e-mail or phone', async ({ t }) => {
+  it('finds customers by email or phone', async ({ t }) => {
     const { ended, open } = await plant(t);
     await newRepair(t);
     const found = await cliHere(['customer', 'find', ...of(t)], t.env);
@@ -73,7 +73,7 @@ describe('handback customer', () => {
     expect((await runHere(['customer', 'find', ...of(t)], t.env)).stdout).toMatch(/^kind +id +rmaNumber/);
   });
 
-  it('asks for what it needs in one line', async ({ t }) => {
+  it('asks for missing arguments in one line', async ({ t }) => {
     const spelt = async (...args: string[]) => runHere(['customer', ...args, '--shop', t.shop.id], t.env);
     for (const [args, message] of [
       [['find'], /'--email <e-mail>' or '--phone <phone>' not specified/],
@@ -106,7 +106,7 @@ describe('handback customer', () => {
     ]);
   });
 
-  it('erases what is confirmed, and names it first', async ({ t, admin }) => {
+  it('erases after confirmation, and first names what it erases', async ({ t, admin }) => {
     await plant(t);
     const dry = await cliHere(['customer', 'erase', ...of(t, '--dry-run')], t.env);
     expect(dry).toMatchObject({ dryRun: true, matched: 2, erased: 1, refused: ['#RMA-000002 OPEN'] });
@@ -177,7 +177,7 @@ const erasedAfterBackup = async (t: Harness, admin: Person) => {
 };
 
 describe('a restored backup', () => {
-  it('with the newest list holds nothing that was erased since', async ({ t, admin }) => {
+  it('with the newest list contains nothing that was erased since', async ({ t, admin }) => {
     const { file, list, leaver } = await erasedAfterBackup(t, admin);
     const unknown = JSON.stringify({ ...JSON.parse(list.split('\n')[0] ?? ''), subject_id: UNKNOWN_ID });
     const target = await emptyOn(ENGINE);
@@ -204,7 +204,7 @@ describe('a restored backup', () => {
     expect(await listOf(target)).toContain(UNKNOWN_ID);
   });
 
-  it('without one is a warning of doctor, until one is applied', async ({ t, admin }) => {
+  it('without a list causes a warning of doctor until one is applied', async ({ t, admin }) => {
     const { file, list, leaver } = await erasedAfterBackup(t, admin);
     const target = await emptyOn(ENGINE);
     const { stdout } = await runHere(['restore', file], target);
@@ -234,7 +234,7 @@ describe('a restored backup', () => {
     expect(await doctor(third)).toBe(null);
   });
 
-  it('is not touched by a list that cannot be read', async ({ t, admin }) => {
+  it('is not changed by an unreadable list', async ({ t, admin }) => {
     const { file, list } = await erasedAfterBackup(t, admin);
     const target = await emptyOn(ENGINE);
     const lines = linesOf(list);
@@ -247,7 +247,7 @@ describe('a restored backup', () => {
     expect((await cliHere(['restore', file], target)).verified).toBe(true);
   });
 
-  it('is not touched by a list that is not signed, or names what is live, and an only Admin stays', async ({
+  it('is not changed by an unsigned list or one that names active records, and an only Admin stays', async ({
     t,
     admin,
   }) => {
@@ -293,7 +293,7 @@ describe('a restored backup', () => {
     expect((await left.execute()).filter(({ role }) => role === 'ADMIN')).toHaveLength(1);
   });
 
-  it('that was interrupted before the list was applied is finished by the service', async ({ t, admin }) => {
+  it('that was interrupted before the list was applied is completed by the service', async ({ t, admin }) => {
     const { list } = await erasedAfterBackup(t, admin);
     const { id } = await newRepair(t, ADA);
     const added = { ...JSON.parse(list.split('\n')[0] ?? ''), subject_id: id };

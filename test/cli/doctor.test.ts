@@ -14,7 +14,7 @@ const CHECKS =
   'settings,database,migrations,writes,clock,secret key,queue,keys,backup,totals,counters,disk'.split(',');
 
 describe('doctor', () => {
-  it('finds nothing wrong with a good installation, and changes nothing', async () => {
+  it('finds nothing wrong with a healthy installation, and changes nothing', async () => {
     const env = await filled();
     const before = await everyRow(env);
     const found = await doctor(env, run);
@@ -46,7 +46,7 @@ describe('doctor', () => {
     expect(await look({ PASSWORD_SIGN_IN: 'false' })).toMatchObject({ state: 'wrong' });
   });
 
-  it('asks the mail server whether it takes the login, and sends nothing', async () => {
+  it('checks that the mail server accepts the login, and sends nothing', async () => {
     const env = await migratedDatabase();
     const mails = await mailServer({ password: 'right' });
     const look = async (password: string, SMTP_URL = mails.env.SMTP_URL) =>
@@ -81,7 +81,7 @@ describe('doctor', () => {
     ['numbers', 'update shop_counters set last_number = 2', 'counters', /last_number of shop/],
     ['positions', 'update shop_counters set last_position = 2', 'counters', /last_position of shop/],
     ['times', 'update shop_counters set last_at = 2', 'counters', /last_at of shop/],
-  ])('finds %s that do not fit the rows', async (_what, change, check, about) => {
+  ])('finds %s that do not match the rows', async (_what, change, check, about) => {
     const { shopId, ...env } = await filled();
     await sql.raw(change).execute(lookInto(env));
     const found = await doctor(env);
@@ -91,7 +91,7 @@ describe('doctor', () => {
   });
 
   it.each([['doctor'], ['doctor --json'], ['shop list'], ['--help'], ['listen --port 0']])(
-    'a reader that has gone ends %s quietly',
+    'exits quietly if the reader of its output closes: %s',
     async (command) => {
       const { child, out, ended } = launch(command.split(' '), await migratedDatabase());
       child.stdout.destroy();
@@ -100,7 +100,7 @@ describe('doctor', () => {
     },
   );
 
-  it('finds keys that do not open what is sealed', async () => {
+  it('finds keys that do not open the stored secrets', async () => {
     const env = await migratedDatabase();
     const { clientId: id } = await makeShop(env);
     await makeShop(env);
@@ -118,7 +118,7 @@ describe('doctor', () => {
     expect(found).toMatchObject({ state: 'wrong', message: expect.stringContaining(`api_clients ${id}`) });
   });
 
-  it('warns of webhooks that wait for long, and of changes that are dated ahead', async () => {
+  it('warns of webhooks that have waited for long, and of changes dated in the future', async () => {
     const env = await filled();
     const db = lookInto(env);
     const client = await db.selectFrom('api_clients').select('id').executeTakeFirstOrThrow();
@@ -133,7 +133,7 @@ describe('doctor', () => {
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
   });
 
-  it('names receivers that fail and says what was dropped, though nothing waits any more', async () => {
+  it('names failing receivers and says what was dropped, even if nothing waits any more', async () => {
     const env = await filled();
     const db = lookInto(env);
     const client = await db.selectFrom('api_clients').select('id').executeTakeFirstOrThrow();
@@ -178,7 +178,7 @@ describe('doctor', () => {
     expect(await found({ replaced_by: shopId })).toMatchObject({ state: 'ok' });
   });
 
-  it('warns of a month that a clock wrote which was ahead', async () => {
+  it('warns of a month that was stored by a clock that was ahead', async () => {
     const env = await filled();
     await lookInto(env).updateTable('shop_counters').set({ month: '9999-12' }).execute();
     expect((await doctor(env))['clock']).toMatchObject({
@@ -187,7 +187,7 @@ describe('doctor', () => {
     });
   });
 
-  it('tells of a schema that is older, newer, or not there', async () => {
+  it('reports a schema that is older, newer, or missing', async () => {
     // Not one that other tests use again.
     const env = await emptyDatabase();
     await makeShop(env);
@@ -210,7 +210,7 @@ describe('doctor', () => {
     expect(existsSync(empty['DATA_DIR'] as string)).toBe(false);
   });
 
-  it('says so where the database takes no writes, and where backups cannot be written', async () => {
+  it('reports a read-only database, and a folder that backups cannot be written to', async () => {
     const env = { ...(await filled()), BACKUP_DAILY_AT: '02:30', BACKUP_DIR: '/missing' };
     const lock = holdWriteLock(env);
     const found = await doctor(env);
@@ -227,7 +227,7 @@ describe('doctor', () => {
     expect((await doctor(env))['writes']?.state).toBe('ok');
   });
 
-  it('names a wrong setting, and says what is doubtful about others', async () => {
+  it('names an invalid setting, and warns of doubtful ones', async () => {
     const env = await migratedDatabase();
     expect(await doctor({ ...env, PORT: 'many' })).toEqual({
       settings: { check: 'settings', state: 'wrong', message: expect.stringContaining('PORT') },

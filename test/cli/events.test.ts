@@ -78,7 +78,7 @@ const endedCleanly = async ({ child, out, ended }: Follower): Promise<string | u
 };
 
 describe('events', () => {
-  it('prints what is there and then what comes, a line each, until Ctrl-C', async () => {
+  it('prints existing and new events, one per line, until Ctrl-C', async () => {
     const { add, asked, feed, follow } = await setUp();
     await add(2);
     const { cursor } = await feed();
@@ -102,7 +102,7 @@ describe('events', () => {
     );
   });
 
-  it('asks for the types that it was given', async () => {
+  it('requests the types that it was given', async () => {
     const { asked, add, feed, follow, post } = await setUp();
     await add(2);
     const [first] = (await feed()).items;
@@ -117,7 +117,7 @@ describe('events', () => {
     expect(wrong.out.stderr).toContain('types must be all, or some of');
   });
 
-  it('prints JSON lines that hold exactly what the feed has, over several pages', async () => {
+  it('prints JSON lines with exactly the content of the feed, over several pages', async () => {
     const { add, feed, follow, url } = await setUp();
     await add(150, { customerName: 'Zoë "citée"\n👩‍🔧' });
     const follower = follow('--url', `${url}${BASE_PATH}/`, '--json');
@@ -128,7 +128,7 @@ describe('events', () => {
     await endedCleanly(follower);
   });
 
-  it('begins where --after says', async () => {
+  it('starts where --after says', async () => {
     const { add, asked, feed, follow } = await setUp();
     await add(2);
     const fromCursor = follow('--json', '--after', (await feed('limit=1')).cursor);
@@ -153,7 +153,7 @@ describe('events', () => {
     await endedCleanly(fromOldest);
   });
 
-  it('shows no control characters of what callers wrote', async () => {
+  it("shows no control characters of callers' texts", async () => {
     const { add, follow } = await setUp();
     await add(1, { externalRef: '\u001b[31mred\u001b[0m\nnew \u009b2Jline\u202e' });
     const follower = follow();
@@ -164,7 +164,7 @@ describe('events', () => {
     expect(linesOf(follower)).toHaveLength(1);
   });
 
-  it('ends when its reader has gone', async () => {
+  it('ends when the reader of its output closes', async () => {
     const { add, follow } = await setUp();
     await add(1);
     const follower = follow();
@@ -175,7 +175,7 @@ describe('events', () => {
   });
 });
 
-describe('events while something is in the way', () => {
+describe('events with an unreliable service', () => {
   it('waits as long as a 429 says, and says so', async () => {
     const { add, asked, faults, follow } = await setUp();
     faults.push(answers(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
@@ -189,7 +189,7 @@ describe('events while something is in the way', () => {
     await endedCleanly(follower);
   });
 
-  it('loses and repeats nothing after a 503 and an answer that breaks off', async () => {
+  it('loses and repeats nothing after a 503 and a response that breaks off', async () => {
     const { add, faults, feed, follow } = await setUp();
     faults.push(answers(503), (response) => response.destroy());
     await add(2);
@@ -198,7 +198,7 @@ describe('events while something is in the way', () => {
     await endedCleanly(follower);
   });
 
-  it('does not ask a service without pause that has nothing and does not wait', async () => {
+  it('pauses between requests to a service that has no events and does not wait', async () => {
     const { asked, faults, follow, feed } = await setUp();
     const nothing = answers(200, { items: [], cursor: (await feed()).cursor, hasMore: false });
     faults.push(nothing, nothing, nothing);
@@ -263,7 +263,7 @@ describe('events --forward-to', () => {
     expect(out.stdout + out.stderr).not.toMatch(new RegExp(`handback_ext_|${SECRET}`));
   });
 
-  it('tries a receiver that is away or refuses until it accepts the event, and sends none before', async () => {
+  it('retries until an unavailable or refusing receiver accepts the event, and sends none before it', async () => {
     const { add, feed, forward } = await setUp();
     const receiver = await startReceiver((n) => (n <= 2 ? 500 : 204));
     await add(2);
@@ -282,7 +282,7 @@ describe('events --forward-to', () => {
     expect(stderr).toContain('the receiver accepts events again');
   });
 
-  it('says what keeps it from a receiver that is not there, and ends at once all the same', async () => {
+  it('says why it cannot reach a receiver, and still ends immediately', async () => {
     const { add, forward } = await setUp();
     await add(1);
     const follower = forward(`http://127.0.0.1:${await freePort()}/hook`);
@@ -291,7 +291,7 @@ describe('events --forward-to', () => {
     expect(follower.out.stdout).toBe('');
   });
 
-  it('forwards what the webhooks were, to the byte, through restarts of both sides', {
+  it('forwards the bytes of the webhooks, across restarts of both sides', {
     timeout: scaled(180_000),
   }, async () => {
     const [webhooks, forwarded] = [await startReceiver(), await startReceiver()];
@@ -336,7 +336,7 @@ describe('events --forward-to', () => {
 });
 
 describe('the cursor that events --forward-to prints at its end', () => {
-  it('is that before a page of which the receiver has not accepted everything', async () => {
+  it('precedes a page that the receiver has not accepted completely', async () => {
     const { add, feed, forward } = await setUp();
     await add(3);
     const { cursor } = await feed('limit=1');
@@ -351,7 +351,7 @@ describe('the cursor that events --forward-to prints at its end', () => {
     expect(idsOf(receiver.received)).toEqual([second, third, second, third]);
   });
 
-  it('is the newest one after --after latest, before anything came', async () => {
+  it('is the newest one after --after latest, before any event arrived', async () => {
     const { add, asked, feed, forward } = await setUp();
     await add(2);
     const { cursor } = await feed();
@@ -360,7 +360,7 @@ describe('the cursor that events --forward-to prints at its end', () => {
     expect(await endedCleanly(follower)).toBe(cursor);
   });
 
-  it('is also there when the service refuses', async () => {
+  it('is also printed when the service refuses', async () => {
     const { add, asked, faults, feed, forward } = await setUp();
     const receiver = await startReceiver();
     await add(1);

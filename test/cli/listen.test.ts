@@ -22,7 +22,7 @@ const listening = async (...args: string[]) => {
   return { out, deliver };
 };
 
-it('shows a delivery and says whether its signature holds', async () => {
+it('listen shows a delivery and says whether its signature is valid', async () => {
   const { out, deliver } = await listening('--secret', 'whsec_1');
   expect(await deliver(createHmac('sha256', 'whsec_1').update(BODY).digest('hex'))).toHaveStatus(200);
   await until('it is shown', () => /signature {2}holds/.test(out.stdout));
@@ -32,7 +32,7 @@ it('shows a delivery and says whether its signature holds', async () => {
   await until('it is shown', () => /DOES NOT HOLD/.test(out.stdout));
 });
 
-it('answers with the status it is given, or not at all', async () => {
+it('listen responds with the given status, or not at all', async () => {
   const refusing = await listening('--answer', '500');
   expect(await refusing.deliver('00')).toHaveStatus(500);
   const hanging = await listening('--hang');

@@ -26,7 +26,7 @@ import { makeShop } from '../support/shops.ts';
 const backedUp = sharedBackup();
 
 describe('a restore refuses', () => {
-  it('a file that is not to the bit what was written, and writes nothing', async () => {
+  it('a file with any changed bit, and writes nothing', async () => {
     const { file } = await backedUp();
     const whole = readFileSync(file);
     const target = await emptyOn(ENGINE);
@@ -46,7 +46,7 @@ describe('a restore refuses', () => {
     expect(await cli(['restore', file], target)).toMatchObject({ verified: true });
   });
 
-  it('a database that holds anything', async () => {
+  it('a database that is not empty', async () => {
     const { env, file } = await backedUp();
     const before = await everyRow(env);
     expect(await failing(['restore', file], env)).toMatch(/not empty/);
@@ -58,7 +58,7 @@ describe('a restore refuses', () => {
     expect(await failing(['restore', file], started)).toMatch(/not empty \(sign_in_failures\)/);
   });
 
-  it('to guess keys: another one, or none, is refused before anything is written', async () => {
+  it('a missing or different key, before anything is written', async () => {
     const { file } = await backedUp();
     const target = await emptyOn(ENGINE);
     const other = { ...target, SECRET_KEY: 'another key that is long enough too' };
@@ -92,7 +92,7 @@ describe('a restore refuses', () => {
     expect(await isUntouched(target)).toBe(true);
   });
 
-  it('what was changed by hand and says so by its own digests, signed or not', async () => {
+  it('a file that was edited, signed or not', async () => {
     const { file } = await backedUp();
     // With the newest tables already, so that no refusal has to create them first.
     const target = { ...(await migratedDatabase()), SECRET_KEY };
@@ -127,7 +127,7 @@ describe('a restore refuses', () => {
     expect(await restore(file, target)).toMatchObject({ verified: true });
   });
 
-  it('a forged one: without the key it has no signature, or another one', async () => {
+  it('a forged file, which has no signature or a wrong one', async () => {
     const { file } = await backedUp();
     const target = await emptyOn(ENGINE);
     const toAdmin = forged('users', (row) => row.replace('"STAFF"', '"ADMIN"').replace('@', '@evil.'));
@@ -141,7 +141,7 @@ describe('a restore refuses', () => {
     expect(await isUntouched(target)).toBe(true);
   });
 
-  it('an inflated one, with little memory', async () => {
+  it('a decompression bomb, with little memory', async () => {
     const { file } = await backedUp();
     const target = await emptyOn(ENGINE);
     const [header, table] = linesOf(file);
@@ -166,7 +166,7 @@ describe('a restore refuses', () => {
     ['a header alone', gzipSync('{"handback":"backup","format":1}\n'), /damaged/],
     ['another file', gzipSync('{}\n'), /not a backup/],
     ['three bytes', 'han', /not a backup/],
-  ])('what is no backup: %s', async (_what, bytes, about) => {
+  ])('a file that is not a backup: %s', async (_what, bytes, about) => {
     const { file, env } = await backedUp();
     writeFileSync(file, bytes);
     expect(await failing(['restore', file], env)).toMatch(about);
@@ -178,7 +178,7 @@ const lastAction = async (env: Env): Promise<string | undefined> =>
     ?.action;
 
 describe('a restore', () => {
-  it('goes into a database that was started and left empty', async () => {
+  it('works into a database that was migrated and left empty', async () => {
     const { env, file, key } = await backedUp();
     const target = await emptyOn(ENGINE);
     await (await startServer(target)).stop();
@@ -219,7 +219,7 @@ describe('a restore', () => {
     expect(await everyRow(target)).toEqual(await everyRow(source));
   });
 
-  it('gives SQLite back what a damaged row holds', async () => {
+  it('gives SQLite the content of a damaged row back', async () => {
     const [source, target] = [await emptyOn('sqlite'), await emptyOn('sqlite')];
     await makeShop(source);
     await sql`update shop_counters set last_number = 1.5, month = x'00ff'`.execute(lookInto(source));

@@ -13,7 +13,7 @@ const NEW = 'the key that takes its place and is long enough';
 const keys = (...all: string[]) => ({ SECRET_KEY: all.join(',') });
 
 describe('secrets reseal', () => {
-  it('takes an installation from one key to the next while servers run', async () => {
+  it('moves an installation from one key to the next while servers run', async () => {
     const env = { ...(await emptyDatabase()), ...keys(OLD) };
     const { clientId, webhookSecret, shopId } = await makeShop(env);
     const { email } = await addPerson(env, shopId);
@@ -58,7 +58,7 @@ describe('secrets reseal', () => {
     );
   });
 
-  it('names a row that cannot be opened, leaves it, and reseals the others', async () => {
+  it('names a row that cannot be opened, skips it, and reseals the others', async () => {
     const env = { ...(await emptyDatabase()), ...keys(OLD) };
     const { shopId, clientId } = await makeShop(env);
     const bad = await cliHere(['client', 'create', '--shop', shopId, '--name', 'Bad'], env);

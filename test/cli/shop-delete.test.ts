@@ -82,7 +82,7 @@ const GO_WITH_OTHERS = [
 ];
 
 describe('the tables of a shop', () => {
-  it('are all in the list of what is deleted', () => {
+  it('are all in the list of tables to delete from', () => {
     const owners: readonly string[] = ['shop_id', 'client_id', 'user_id', 'rma_id'];
     const owned = TABLE_NAMES.filter((table) => columnsOf(table).some((column) => owners.includes(column)));
     expect([...Object.keys(SHOP_TABLES), ...GO_WITH_OTHERS].sort()).toEqual(owned.sort());
@@ -90,7 +90,7 @@ describe('the tables of a shop', () => {
 });
 
 describe('shop delete', () => {
-  it('deletes everything of the shop, and nothing of another', async ({ t }) => {
+  it('deletes everything of the shop, and nothing of others', async ({ t }) => {
     const other = await t.addShop();
     const theirs = await fill(t, other.shop, other.client.apiKey);
     const before = await holding(t.ctx.db, [other.shop.id, ...theirs.clientIds]);
@@ -119,7 +119,7 @@ describe('shop delete', () => {
     expect(JSON.parse(list.split('\n')[0] ?? '')).toMatchObject({ subject_id: t.shop.id, kind: 'shops' });
   });
 
-  it('is refused for another name, active clients, and without a word on the export', async ({ t }) => {
+  it('is refused for a wrong name, active clients, and without a choice about the export', async ({ t }) => {
     const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     expect(await failing(deleting(t, 'Another', '--no-export'), t.env)).toMatch(/another name/);
     const active = await failing(deleting(t, t.shop.name, '--no-export'), t.env);
@@ -130,7 +130,7 @@ describe('shop delete', () => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
-  it('writes an export of all rows first, without secrets, and overwrites nothing', async ({ t }) => {
+  it('first writes an export of all rows, without secrets, and overwrites no file', async ({ t }) => {
     const { repair, clientIds } = await fill(t);
     await revokeAll(t);
     const file = join(temporaryFolder(), 'shop.json');
@@ -157,7 +157,7 @@ describe('shop delete', () => {
     expect(await holding(t.ctx.db, [other.shop.id])).toContain('shops');
   });
 
-  it('lets no one in from its first moment on, and is finished by the same command', async ({ t }) => {
+  it('locks everyone out from the start, and can be completed by the same command', async ({ t }) => {
     const { admin, clientIds, repair, trade } = await fill(t);
     // Its key works beside that of its successor until its end.
     const old = await findClient(t.ctx.db, t.client.id);
@@ -181,7 +181,7 @@ describe('shop delete', () => {
     expect(await holding(t.ctx.db, [t.shop.id, ...clientIds, repair, trade])).toEqual([]);
   });
 
-  it('that was interrupted is finished by the service, too', async ({ t }) => {
+  it('is also completed by the service if it was interrupted', async ({ t }) => {
     const { clientIds, repair } = await fill(t);
     await beginShopDeletion(t.ctx, t.shop.id);
     await sweep(t.ctx);
@@ -190,7 +190,7 @@ describe('shop delete', () => {
     expect(erasure).toEqual({ subject_id: t.shop.id, done_to: null });
   });
 
-  it('is done again after a restore with the list', async ({ t }) => {
+  it('is repeated after a restore with the list', async ({ t }) => {
     const other = await t.addShop();
     await fill(t);
     const file = backupFile();

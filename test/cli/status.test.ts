@@ -93,7 +93,7 @@ describe('status', () => {
     expect(await everyRow(env)).toEqual(before);
   });
 
-  it('shows each setting in force and where it comes from, and no secret', async () => {
+  it('shows each effective setting and its source, and no secret', async () => {
     const env = await migratedDatabase();
     await makeShop(env);
     const file = join(temporaryFolder(), 'token');
@@ -124,7 +124,7 @@ describe('status', () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   });
 
-  it('reads an older schema that has what it reads, and says so where it does not', async () => {
+  it('reads an older schema if it can, and says so if it cannot', async () => {
     const env = await migratedDatabase();
     addMigration('0002-colour', async (db) => {
       await sql`alter table shops add column colour text`.execute(db);
@@ -139,7 +139,7 @@ describe('status', () => {
     );
   });
 
-  it('and the commands about customers create nothing, nor set anything up', async () => {
+  it('and the commands about customers neither create nor migrate a database', async () => {
     const env = await emptyDatabase();
     const isEmpty = async () =>
       ENGINE === 'sqlite'
@@ -150,7 +150,7 @@ describe('status', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('says so where there is no database, or one that has not been set up', async () => {
+  it('reports a missing database, or one that has not been set up', async () => {
     const { status, stderr } = await run(['status'], await emptyDatabase());
     expect(status).toBe(1);
     expect(stderr).toMatch(/^handback: (there is no database|this database has not been set up)[^\n]*\n$/);

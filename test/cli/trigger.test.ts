@@ -57,7 +57,7 @@ describe('trigger', () => {
     }
   });
 
-  it('says what was sent and what the receiver answered', async () => {
+  it('prints what was sent and how the receiver responded', async () => {
     const receiver = await startReceiver((_n, response) => {
       response.writeHead(202).end('queued\u001b[31m as 17');
       return undefined;
@@ -72,7 +72,7 @@ describe('trigger', () => {
     expect(stdout).not.toContain(SECRET);
   });
 
-  it.each([401, 500, 302])('ends with status 1 where the receiver answers %i', async (answer) => {
+  it.each([401, 500, 302])('exits with status 1 if the receiver responds with %i', async (answer) => {
     const receiver = await startReceiver(() => answer);
     const args = ['trigger', 'trade_return.resolved', '--to', receiver.url, '--secret', SECRET, '--json'];
     const { status, json, stderr } = await runHere(args, {});
@@ -84,7 +84,7 @@ describe('trigger', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('ends with status 1 where nothing listens, and touches no data', async () => {
+  it('exits with status 1 if nothing listens, and changes no data', async () => {
     const folder = temporaryFolder();
     const to = `http://127.0.0.1:${await freePort()}/`;
     const { status, stdout, stderr } = await run(

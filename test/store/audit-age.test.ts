@@ -43,7 +43,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('of a thousand days is cleaned up in steps', async ({ t }) => {
+  it('cleans up a thousand days in batches', async ({ t }) => {
     const now = t.ctx.clock.now();
     for (let day = 0; day < 1_000; day += 1) await addEntry(t, now - day * DAY_MS - 1);
     await sweep(t.ctx);
@@ -53,7 +53,7 @@ describe('the audit log', () => {
     expect(rows.filter(({ address }) => address !== null)).toHaveLength(90);
   });
 
-  it('still counts refused sign-ins of a person in one entry', async ({ t, admin }) => {
+  it('still counts refused sign-ins of a user in one entry', async ({ t, admin }) => {
     const fail = () =>
       adminCaller(t).post('/session', { email: admin.email, password: 'wrong' }, { ip: '172.16.9.9' });
     await fail();
@@ -69,8 +69,8 @@ describe('the audit log', () => {
   });
 });
 
-describe('months before', () => {
-  it('is the same day, or the last of a shorter month', () => {
+describe('a date some months ago', () => {
+  it('is the same day, or the last day of a shorter month', () => {
     const back = (day: string, months: number) =>
       new Date(monthsBefore(Date.parse(day), months)).toISOString().slice(0, 10);
     expect(back('2026-11-18', 24)).toBe('2024-11-18');

@@ -25,7 +25,7 @@ const count = (database: Database): Promise<unknown> =>
   database.changeTransactions.pipelined([counting(database)], ([rows]) => ({ writes: [], result: rows }));
 
 describe('pipelined transactions', () => {
-  it('follow one another: the next sees what the one before has written', async ({ database }) => {
+  it('run in order: the next one sees the writes of the one before', async ({ database }) => {
     let second: Promise<unknown> | null = null;
     await write(database, ['one', 'two'], () => {
       second = count(database);
@@ -33,7 +33,7 @@ describe('pipelined transactions', () => {
     expect(await (second ?? count(database))).toEqual([{ n: 2 }]);
   });
 
-  it('fail alone, whole, and with the reason: the one behind is written', async ({ database }) => {
+  it('fail alone, completely and with the reason, and the next one commits', async ({ database }) => {
     await write(database, ['taken']);
     let behind: Promise<unknown> | null = null;
     const failing = write(database, ['first', 'taken'], () => {
@@ -44,7 +44,7 @@ describe('pipelined transactions', () => {
     expect(await noted(database)).toEqual(['behind', 'taken']);
   });
 
-  it('write nothing where deciding fails, and the next goes on', async ({ database }) => {
+  it('write nothing if deciding fails, and the next one continues', async ({ database }) => {
     const failing = database.changeTransactions.pipelined([counting(database)], () => {
       throw new Error('changed my mind');
     });
@@ -53,7 +53,7 @@ describe('pipelined transactions', () => {
     expect(await noted(database)).toEqual(['later']);
   });
 
-  it('update rows with what each of them changes', async ({ database }) => {
+  it('update each row with its own changes', async ({ database }) => {
     const { db, changeTransactions } = database;
     const shop = { id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', name: 'Shop', plan: 'SCALE' };
     const row = { ...shop, created_at: 1, updated_at: 1, subscription: 'active' as const };
@@ -66,7 +66,7 @@ describe('pipelined transactions', () => {
     expect(after).toEqual([{ name: 'Shop', ...set }]);
   });
 
-  it('go on with another connection when theirs breaks', ONLY_POSTGRES, async ({ database }) => {
+  it('continue on another connection when theirs breaks', ONLY_POSTGRES, async ({ database }) => {
     const { pipelined } = database.changeTransactions;
     const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`.compile(database.db);
     const pid = () => pipelined([backend], ([rows]) => ({ writes: [], result: rows }));

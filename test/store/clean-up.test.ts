@@ -59,7 +59,7 @@ const watchedSweep = async (t: Harness): Promise<number> => {
 };
 
 describe('clean-up', () => {
-  it('comes within half a minute of a start, and every ten minutes from then on', async ({ t }) => {
+  it('runs within half a minute of a start, and every ten minutes from then on', async ({ t }) => {
     await addOldKeys(t, 10, 10, 10);
     // From here on, so that the first is the janitor's: connections to PostgreSQL have timers too.
     const waits = vi.spyOn(globalThis, 'setTimeout');
@@ -72,7 +72,7 @@ describe('clean-up', () => {
     expect(await keysLeft(t)).toEqual([]);
   });
 
-  it('goes in small steps, and answers requests in between', async ({ t }) => {
+  it('runs in small batches, with requests served in between', async ({ t }) => {
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
     let answered = 0;
     const endReader = repeatedly(1, async () => {
@@ -86,7 +86,7 @@ describe('clean-up', () => {
     expect(await keysLeft(t)).toEqual([]);
   });
 
-  it('is just as quick by plans from when there was nothing to clean up', async ({ t }) => {
+  it('is just as fast with plans from an empty table', async ({ t }) => {
     if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
     await sweep(t.ctx);
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
@@ -95,7 +95,7 @@ describe('clean-up', () => {
     expect([await keysLeft(t), await eventsLeft(t)]).toEqual([[], []]);
   });
 
-  it('takes steps that are just as small where each row is as large as can be', async ({ t }) => {
+  it('keeps its batches short even if each row has the maximum size', async ({ t }) => {
     await addOldKeys(t, 300, 50, 250_000);
     expect(await watchedSweep(t)).toBeGreaterThanOrEqual(3);
   });
@@ -126,7 +126,7 @@ const timesAnalyzed = async ({ db }: Context): Promise<number> => {
   return Number(rows[0]?.count ?? 0);
 };
 
-it('the clean-up gives the planner statistics of a table that grew, once', async ({ t }) => {
+it('the clean-up analyses a table that grew, once', async ({ t }) => {
   // The server would analyse it by itself, and leave nothing to the service.
   if (ENGINE === 'postgres')
     await sql`alter table offline_repairs set (autovacuum_enabled = false)`.execute(t.ctx.db);
@@ -145,7 +145,7 @@ it('the clean-up gives the planner statistics of a table that grew, once', async
   expect(t.logs.filter((line) => line.includes('failed'))).toEqual([]);
 });
 
-it('every connection plans by the new statistics', ONLY_SQLITE, async ({ t }) => {
+it('every connection uses the new statistics', ONLY_SQLITE, async ({ t }) => {
   await fill(t);
   const explain = sql<{ detail: string }>`explain query plan
       select id from offline_repairs where shop_id = 'a' and order_number = 'b' and store_id = 'c'`;

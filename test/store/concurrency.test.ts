@@ -36,7 +36,7 @@ const newCaller = async (ctx: Context): Promise<Caller> => {
   return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
 };
 
-it('times of one repair strictly rise, also by moves of one millisecond and of a process whose clock lags', async () => {
+it('the times of one repair strictly increase, also for moves in one millisecond and by a process whose clock lags', async () => {
   const env = await migratedDatabase();
   const ctx = await contextAt(env, NOON);
   // On SQLite there is one process only; its clock may still be set back.
@@ -80,7 +80,7 @@ describe('idempotency keys', () => {
       return rows.length > 0;
     });
 
-  it('are deleted when they are 24 hours old, and not a millisecond before', async () => {
+  it('are deleted when they are 24 hours old, and not a millisecond earlier', async () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
     const old = { ancient: NOON - 30 * DAY_MS, 'just-over': NOON - DAY_MS - 1 };
     await insert(ctx, { ...old, 'just-under': NOON - DAY_MS + 1, new: NOON, ahead: NOON + HOUR_MS });
@@ -89,7 +89,7 @@ describe('idempotency keys', () => {
     expect(await forgetPast('idempotency_keys')(ctx, NOON)).toBe(false);
   });
 
-  it('stay when they are used again at the moment in which they are deleted', async () => {
+  it('survive if they are used again while they are being deleted', async () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
     await insert(ctx, { 'used again': NOON - 2 * DAY_MS });
     const { deleting } = await ctx.db.transaction().execute(async (trx) => {
@@ -103,7 +103,7 @@ describe('idempotency keys', () => {
   });
 });
 
-it('stored totals match the rows, after creations, moves, replays and refusals side by side', async () => {
+it('stored totals match the rows after concurrent creations, moves, replays and refusals', async () => {
   const t = await harness();
   const { client: other } = await t.addShop({ allowance: 3 });
   const moves = ['begin-diagnostics', 'begin-repair', 'close', 'close', 'tracking'];

@@ -32,7 +32,7 @@ describe('the search index', ONLY_POSTGRES, () => {
     return (await indexes.execute(openOn(env).db)).rows.length > 0;
   };
 
-  it('is skipped, with a notice, where the user may not create the extension', async () => {
+  it('is skipped with a notice if the user may not create the extension', async () => {
     const env = await emptyDatabase();
     const role = `limited_${randomBytes(6).toString('hex')}`;
     const own = env['DATABASE_URL'] as string;
@@ -49,7 +49,7 @@ describe('the search index', ONLY_POSTGRES, () => {
     expect(await hasIndex(env)).toBe(false);
   });
 
-  it('fails the migration where anything else is wrong', async () => {
+  it('fails the migration for any other error', async () => {
     const env = await emptyDatabase();
     const database = openOn(env);
     await sql`create table trade_returns_search (x int)`.execute(database.db);
@@ -96,7 +96,7 @@ describe('a migration of a later release', () => {
     });
   });
 
-  it('leaves no trace if it fails, nor do those before it', async () => {
+  it('leaves no trace if it fails, nor do those before it in the same run', async () => {
     const { database } = await ofThisRelease();
     addMigration('0002-colour', addColour);
     addMigration('0003-wrong', async (db) => {
@@ -110,13 +110,13 @@ describe('a migration of a later release', () => {
   });
 });
 
-describe('a database that another release has migrated', () => {
+describe('a database migrated by another release', () => {
   const addChange = (env: Env, name: string) =>
     sql`insert into kysely_migration (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(
       openOn(env).db,
     );
 
-  it('is taken as it is where that release is a later one', async () => {
+  it('is accepted as it is if that release is a later one', async () => {
     const env = await emptyDatabase();
     await openOn(env).migrate();
     await addChange(env, '9998-of-a-later-release');
@@ -126,7 +126,7 @@ describe('a database that another release has migrated', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('is refused in one line where a pre-release version created it', async () => {
+  it('is refused with one line if a pre-release version created it', async () => {
     const env = await emptyDatabase();
     await openOn(env).migrate();
     await sql`delete from kysely_migration`.execute(openOn(env).db);
@@ -139,7 +139,7 @@ describe('a database that another release has migrated', () => {
   });
 });
 
-describe('the schema that a start expects', () => {
+describe('the expected schema', () => {
   const changed = async (...statements: string[]): Promise<Env> => {
     const env = { ...(await emptyDatabase()), SECRET_KEY };
     const { db, migrate } = openOn(env);
@@ -173,14 +173,14 @@ describe('the schema that a start expects', () => {
     ['an index is missing', ['drop index webhook_deliveries_retry'], 'webhook_deliveries_retry is missing'],
     ['a type is another', days('text not null'), 'target_days.days is "text not null" instead of "integer'],
     ['an index is not unique', plainIndex, 'events_id is "index" instead of "unique index"'],
-  ])('is refused where %s', async (_what, statements, named) => {
+  ])('is missing if %s', async (_what, statements, named) => {
     expect(await doctor(await changed(...statements))).toMatchObject({
       migrations: { state: 'wrong', message: expect.stringContaining(named) },
       data: { state: 'warn' },
     });
   });
 
-  it('is refused at a start in one line, which says what to do', async () => {
+  it('is checked at a start, which fails with one line that says what to do', async () => {
     const env = await changed('drop table webhook_leases');
     const { status, stderr } = await run(['serve'], { ...env, PORT: '0' });
     expect({ status, lines: stderr.trim().split('\n').length }).toEqual({ status: 1, lines: 1 });
@@ -188,7 +188,7 @@ describe('the schema that a start expects', () => {
     expect(stderr).toMatch(/back it up with this release \(handback backup\) and restore that into an empty/);
   });
 
-  it('may have more: tables, columns and indexes that a later release added', async () => {
+  it('may have more tables, columns and indexes, which a later release added', async () => {
     const env = await changed(
       'create table added (id text)',
       'alter table shops add column added text',
@@ -199,7 +199,7 @@ describe('the schema that a start expects', () => {
     expect((await doctor(env))['migrations']?.state).toBe('ok');
   });
 
-  it('is there again after the backup and restore that the line asks for', async () => {
+  it('is restored by the backup and restore that the line recommends', async () => {
     const env = await changed('alter table webhook_deliveries drop column reason');
     const file = join(temporaryFolder(), 'backup');
     await cli(['backup', file], env);

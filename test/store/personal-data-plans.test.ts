@@ -57,7 +57,7 @@ const fill = async (t: Harness): Promise<void> => {
   await sql`analyze`.execute(db);
 };
 
-it('the returns and events of a customer, and what is to be forgotten, are found by their indexes', async () => {
+it("a customer's returns and events, and those due for erasure, are found by indexes", async () => {
   const t = await harness();
   await fill(t);
   const { ctx, statements } = watched(t.ctx);
@@ -83,7 +83,7 @@ it('the returns and events of a customer, and what is to be forgotten, are found
   expect(await readsOf(() => countForgettable(ctx, caller, months))).toMatch(/offline_repairs_forgettable/);
 });
 
-it("a removed person's entries are found by indexes, and no other timeline is read", async () => {
+it("a removed user's entries are found by indexes, without reading other timelines", async () => {
   const t = await harness();
   await fill(t);
   const id = newId(Date.now());

@@ -24,8 +24,8 @@ const addOldKey = ({ ctx }: Harness) =>
 const oldKeys = ({ ctx }: Harness) =>
   ctx.db.selectFrom('idempotency_keys').select('key').where('key', '=', 'old').execute();
 
-describe('each kind of work has connections of its own', () => {
-  it('clean-up does not wait for those of webhooks', async () => {
+describe('each kind of work has its own connections', () => {
+  it('clean-up does not wait for webhooks', async () => {
     const t = await harness({ env: { DATABASE_POOLS: 'webhooks=1' } });
     await addOldKey(t);
     const release = await holdConnections(t.ctx.webhooks);
@@ -34,7 +34,7 @@ describe('each kind of work has connections of its own', () => {
     await release();
   });
 
-  it('webhooks and requests do not wait for that of clean-up', async () => {
+  it('webhooks and requests do not wait for clean-up', async () => {
     const receiver = await startReceiver();
     const t = await webhookHarness();
     const client = await t.addReceiver(receiver.url);
@@ -48,7 +48,7 @@ describe('each kind of work has connections of its own', () => {
     await swept;
   });
 
-  it('requests of API clients do not wait for those of the admin app', async () => {
+  it('requests of API clients do not wait for the admin app', async () => {
     const t = await harness({ env: { DATABASE_POOLS: 'admin=1' } });
     const { body } = await t.post('/offline-repairs', repairBody());
     const release = await holdConnections(t.ctx.db);
@@ -70,7 +70,7 @@ describe('each kind of work has connections of its own', () => {
     for (const answer of answers) expect(answer).toHaveStatus(200, 201);
   });
 
-  it('staff read lists and timelines while API clients hold all of theirs', async () => {
+  it('staff read lists and timelines while API clients use all their connections', async () => {
     const t = await harness({ env: { DATABASE_POOLS: 'lists=1' } });
     const { body } = await t.post('/offline-repairs', repairBody());
     const admin = await newPerson(t);
@@ -114,7 +114,7 @@ describe('short reads', () => {
     });
   });
 
-  it('leave none of their connections to a search', async () => {
+  it('do not share their connections with searches', async () => {
     const t = await harness();
     const caller: Caller = { shop: t.shop, actor: { type: 'USER', id: UNKNOWN_ID, name: 'Ada' } };
     await t.ctx.db.connection().execute(async (other) => {
@@ -137,7 +137,7 @@ describe('short reads', () => {
   });
 });
 
-it('a backup whose connection breaks between two statements fails, and the process goes on', async () => {
+it('a backup fails if its connection breaks between two statements, and the process continues', async () => {
   const { ctx } = await harness();
   const broken = withSnapshot(ctx.config, async (reading) => {
     const pid = await answererOf(reading.db);
@@ -152,7 +152,7 @@ it('a backup whose connection breaks between two statements fails, and the proce
 });
 
 describe('short lists', () => {
-  it('that are asked for together share a connection, which has no slow one', async () => {
+  it('that are requested together share a connection, without slow ones', async () => {
     const { db, shortLists } = await openEngine();
     await db.connection().execute(async (other) => {
       await sql`select pg_advisory_lock(1)`.execute(other);
@@ -165,7 +165,7 @@ describe('short lists', () => {
     });
   });
 
-  it('fail together where their connection breaks, and the next ones get a new one', async () => {
+  it('fail together if their connection breaks, and the next ones get a new one', async () => {
     const { db, shortLists } = await openEngine();
     await db.connection().execute(async (other) => {
       await sql`select pg_advisory_lock(1)`.execute(other);

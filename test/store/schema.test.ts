@@ -64,7 +64,7 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
 };
 
 describe('migrations', () => {
-  it('can be run again, and change nothing then', async () => {
+  it('can be run again without changing anything', async () => {
     const env = await emptyDatabase();
     const first = openOn(env);
     await first.migrate();
@@ -77,7 +77,7 @@ describe('migrations', () => {
     expect(kept).toEqual([{ name: 'kept', value: 'yes' }]);
   });
 
-  it('create the tables and columns that statements name', async () => {
+  it('create the tables and columns that statements use', async () => {
     const { db } = await openEngine();
     const sorted = (names: readonly string[]) => names.toSorted();
     const created = Object.entries(await schemaOf(db)).map(([name, columns]) => [
@@ -106,7 +106,7 @@ describe('migrations', () => {
     expect([onPostgres, onSqlite].map((indexes) => indexes.filter(isForSearch).length)).toEqual([2, 2]);
   });
 
-  it('let no number be given twice in a shop, whatever the code does', async () => {
+  it('prevent duplicate numbers within a shop, whatever the code does', async () => {
     const database = await openEngine();
     /** A value for every column that must have one. */
     const times = { created_at: 1, updated_at: 1, status_since: 1 };
@@ -123,7 +123,7 @@ describe('migrations', () => {
     await expect(insert('03', '01')).rejects.toThrow(/unique/i);
   });
 
-  it('let no event have the id or the position of another', async () => {
+  it('prevent two events with the same id or position', async () => {
     const database = await openEngine();
     const [ID, OTHER] = [`${PREFIX}e01`, `${PREFIX}e02`];
     const event = { shop_id: ID, rma_id: ID, event: 'offline_repair.closed', at: 1, body: '{}' } as const;
@@ -148,7 +148,7 @@ const catalogue = {
     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
 }[ENGINE];
 
-it('columns hold texts and whole numbers: nothing else goes from one engine to the other unchanged', async () => {
+it('columns contain only texts and integers, which both engines store alike', async () => {
   const { db } = await openEngine();
   const { rows } = await catalogue.execute(db);
   const types = new Set(rows.filter(({ table }) => BACKED_UP_TABLES.includes(table)).map(({ type }) => type));
@@ -156,7 +156,7 @@ it('columns hold texts and whole numbers: nothing else goes from one engine to t
   expect([...types].filter((type) => !known.includes(type))).toEqual([]);
 });
 
-it('the database hands out no numbers of its own, which a restore would have to set', async () => {
+it('the database has no sequences, which a restore would have to set', async () => {
   const { db } = await openEngine();
   const { rows } = await (ENGINE === 'postgres'
     ? sql`select sequencename from pg_sequences`

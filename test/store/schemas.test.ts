@@ -6,7 +6,7 @@ import { doctor } from '../support/doctor.ts';
 import { cli, type Env, emptyDatabase, lookInto, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
-it('two installations live in two schemas of one database, and neither sees the other', async () => {
+it('two installations use two schemas of one database, and neither sees the other', async () => {
   const first = await emptyDatabase();
   const owner = lookInto(first);
   await sql`create schema "Second one"`.execute(owner);

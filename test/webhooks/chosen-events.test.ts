@@ -31,8 +31,8 @@ const toldTo = async (t: Harness) =>
 /** Of a later release: not one that a client is sent, or a reader meets, without asking. */
 const LATER = 'offline_repair.painted' as WebhookEventName;
 
-describe('events that a client chose', () => {
-  it('are sent to it, and others to no other client', async ({ t }) => {
+describe('the chosen events of a client', () => {
+  it('are sent to it, and others are not sent to anyone', async ({ t }) => {
     const other = await add(t);
     const client = await add(t, ['offline_repair.closed', 'trade_return.resolved']);
     const key = client.apiKey;
@@ -50,7 +50,7 @@ describe('events that a client chose', () => {
     expect((await toldTo(t)).at(-1)).toEqual([other.id, 'trade_return.created']);
   });
 
-  it('count from the next change on', async ({ t }) => {
+  it('apply from the next change on', async ({ t }) => {
     const client = await add(t);
     const key = client.apiKey;
     const { id } = await newRepair(t, {}, { key });
@@ -63,7 +63,7 @@ describe('events that a client chose', () => {
     ]);
   });
 
-  it('of the client that takes the place of one without a URL count as its own', async ({ t }) => {
+  it('also apply if the client stands in for one without a URL', async ({ t }) => {
     const instead = await add(t, ['trade_return.resolved']);
     await add(t);
     const { id } = await newTradeReturn(t);
@@ -71,7 +71,7 @@ describe('events that a client chose', () => {
     expect(await toldTo(t)).toEqual([[instead.id, 'trade_return.resolved']]);
   });
 
-  it('do not keep a test event back', ONLY_SQLITE, async () => {
+  it('do not hold back a test event', ONLY_SQLITE, async () => {
     const { webhookHarness } = await import('../support/webhooks.ts');
     const { newPerson } = await import('../support/admin.ts');
     const t = await webhookHarness();
@@ -84,7 +84,7 @@ describe('events that a client chose', () => {
     expect(got?.body.event).toBe('webhook.test');
   });
 
-  it('are the nine of the specification by default, also when a release brings more', ({ t }) => {
+  it('are the nine of the specification by default, even if a release adds more', ({ t }) => {
     const receivesWith = (events: string | null, event: WebhookEventName) =>
       deliveryOf(
         t.shop,
@@ -143,8 +143,8 @@ const addLater = async (t: Harness, count: number) => {
   ctx.wake('events', shop.id);
 };
 
-describe('the feed', () => {
-  it('has the nine without types, those asked for, or all', async ({ t }) => {
+describe('the event feed', () => {
+  it('contains the nine default types, the requested ones, or all', async ({ t }) => {
     const { id } = await newRepair(t);
     await addLater(t, 1);
     await t.post(`/offline-repairs/${id}/close`);
@@ -161,7 +161,7 @@ describe('the feed', () => {
       expect((await read(t, query)).cursor).toBe(all.cursor);
   });
 
-  it('refuses types that it does not know', ONLY_SQLITE, async ({ t }) => {
+  it('rejects unknown types', ONLY_SQLITE, async ({ t }) => {
     for (const types of [
       '',
       'nothing',
@@ -173,7 +173,7 @@ describe('the feed', () => {
     expect(rulesOf(await t.get('/events?types=all&types=all'))).toEqual({ types: 'repeated' });
   });
 
-  it('refuses a cursor far ahead of its newest event', async ({ t }) => {
+  it('rejects a cursor far ahead of its newest event', async ({ t }) => {
     await newRepair(t);
     const position = '999999999999999';
     const check = createHash('sha256').update(`${t.shop.id} ${position}`).digest('hex').slice(0, 8);
@@ -181,7 +181,7 @@ describe('the feed', () => {
     expect(await t.get(`/events?after=${cursor}`)).toFailWith(400, 'VALIDATION_FAILED');
   });
 
-  it('has a cursor that passes what was not asked for, and stays good for other types', async ({ t }) => {
+  it('has a cursor that skips other types, and stays valid for them', async ({ t }) => {
     const first = await newRepair(t);
     await newTradeReturn(t);
     const { cursor, items, hasMore } = await read(t, 'types=offline_repair.closed');
@@ -195,7 +195,7 @@ describe('the feed', () => {
     ]);
   });
 
-  it('gives each event once, in bounded pages, where most are not asked for', async ({ t }) => {
+  it('returns each event once, in limited pages, if most are of other types', async ({ t }) => {
     const made = [(await newRepair(t)).id];
     for (let i = 0; i < 3; i++) {
       await addLater(t, 2_500);
@@ -215,7 +215,7 @@ describe('the feed', () => {
     expect((await read(t, `after=${page.cursor}&types=all`)).items).toEqual([]);
   });
 
-  it('waits on where only others come, and answers with a cursor past them', async ({ t }) => {
+  it('keeps waiting if only other types arrive, and returns a cursor past them', async ({ t }) => {
     const { cursor } = await read(t, 'after=latest');
     const waiting = read(t, `after=${cursor}&wait=10`);
     for (let i = 0; i < 5; i++) await addLater(t, 1);

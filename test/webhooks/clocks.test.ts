@@ -31,8 +31,8 @@ const leaveRetry = (t: WebhookHarness, clientId: string, dueInMs: number): Promi
   return addDeliveries(t, [waitingDelivery(clientId, now, columns)]);
 };
 
-describe('clocks that differ', () => {
-  it.for([-5_000, -300, 5_000])('by %i ms delay no first attempt', async (byMs, { t }) => {
+describe('differing clocks', () => {
+  it.for([-5_000, -300, 5_000])('do not delay the first attempt (%i ms)', async (byMs, { t }) => {
     const receiver = await startReceiver();
     await t.startSending(withClockOff(t.ctx, byMs));
     const client = await t.addReceiver(receiver.url);
@@ -43,7 +43,7 @@ describe('clocks that differ', () => {
     }
   });
 
-  it('leave a lease free that is held further ahead than a lease can be', async ({ t }) => {
+  it('do not block a receiver by a lease that lies implausibly far ahead', async ({ t }) => {
     const receiver = await startReceiver();
     const client = await t.addReceiver(receiver.url);
     await t.ctx.db
@@ -69,7 +69,7 @@ describe('a clock that jumps back an hour', () => {
     expect((await t.deliveries()).map(({ status }) => status)).toEqual(['DELIVERED', 'DELIVERED']);
   });
 
-  it('leaves nothing waiting for an hour that another process was to try again', async ({ t }) => {
+  it('leaves no retry of another process waiting for an hour', async ({ t }) => {
     const receiver = await startReceiver();
     await leaveRetry(t, (await t.addReceiver(receiver.url)).id, HOUR_MS);
     await t.startSending();
@@ -77,7 +77,7 @@ describe('a clock that jumps back an hour', () => {
   });
 });
 
-it('a receiver woken early is served at its time, not at the next scan', async ({ sending: t }) => {
+it('a receiver that is woken early is served when due, not at the next scan', async ({ sending: t }) => {
   const [receiver, first] = [await startReceiver(), await startReceiver()];
   // The look at the start is over once this has arrived; the next one comes five seconds later.
   await t.create(await t.addReceiver(first.url));

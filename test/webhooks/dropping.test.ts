@@ -29,7 +29,7 @@ const droppedFigure = async (t: WebhookHarness): Promise<number> => {
   return Number(/^handback_webhook_deliveries_dropped_total (\d+)$/m.exec(figures)?.[1]);
 };
 
-describe('what still waits', () => {
+describe('a waiting delivery', () => {
   it.each<[reason: string, change: (t: WebhookHarness, client: NewApiClient) => Promise<unknown>]>([
     ['the client was revoked', (t, client) => revokeClient(t.ctx, OPERATOR, client)],
     ['the client has no webhook URL', (t, { id }) => changeClient(t.ctx, OPERATOR, id, { webhookUrl: null })],
@@ -50,7 +50,7 @@ describe('what still waits', () => {
     ]);
   });
 
-  it('is dropped after the last attempt, with the error in words', async ({ t }) => {
+  it('is dropped after the last attempt, with a readable error', async ({ t }) => {
     const reason = 'four attempts failed: connection refused (ECONNREFUSED)';
     const client = await t.addReceiver('http://127.0.0.1:1/');
     t.clock.hold();
@@ -71,14 +71,14 @@ describe('what still waits', () => {
   });
 });
 
-describe('what has waited for a day', () => {
+describe('a delivery that has waited for a day', () => {
   const enqueue = (t: WebhookHarness, clientId: string, count: number, atMs: number) =>
     addDeliveries(
       t,
       Array.from({ length: count }, () => waitingDelivery(clientId, atMs)),
     );
 
-  it('is dropped in bulk, and nothing younger with it', async () => {
+  it('is dropped in bulk, and younger ones are kept', async () => {
     const receiver = await startReceiver();
     const t = await webhookHarness({ sending: false });
     const client = await t.addReceiver(await rawServer(() => {}));
@@ -110,7 +110,7 @@ it.each([
   ['sealed with another key', Buffer.alloc(64, 7).toString('base64')],
   ['cut short', 'AAAA'],
   ['empty', ''],
-])('a webhook secret that is %s fails its own deliveries alone', ONLY_SQLITE, async (_how, sealed) => {
+])('a webhook secret that is %s only fails its own deliveries', ONLY_SQLITE, async (_how, sealed) => {
   const [healthy, other] = [await startReceiver(), await startReceiver()];
   const t = await webhookHarness({ sending: false });
   const broken = await t.addReceiver(other.url);
@@ -132,7 +132,7 @@ it.each([
 });
 
 it(
-  'a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at',
+  'a delivery with an unreadable attempt log is dropped alone, and can still be read',
   ONLY_SQLITE,
   async () => {
     const { t, receiver, client } = await sendingTo((n) => (n <= 2 ? 500 : 200));
@@ -163,7 +163,7 @@ it(
   },
 );
 
-it('a webhook URL that is none fails its attempts, not the process', ONLY_SQLITE, async ({ t }) => {
+it('an invalid webhook URL fails the delivery, not the process', ONLY_SQLITE, async ({ t }) => {
   const receiver = await startReceiver();
   const client = await t.addReceiver('http://127.0.0.1:9/');
   await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
@@ -188,7 +188,7 @@ const refuseChangesOf = async ({ ctx: { db } }: WebhookHarness, deliveryId: stri
     when (old.id = ${id}) execute function refuse()`.execute(db);
 };
 
-it('a result that the database refuses is given up alone, logged and counted; its receiver and all others go on', async () => {
+it('a result that the database refuses is dropped alone, logged and counted, and all receivers continue', async () => {
   const [refused, other] = [await startReceiver(), await startReceiver()];
   const t = await webhookHarness({ sending: false });
   const [client, healthy] = [await t.addReceiver(refused.url), await t.addReceiver(other.url)];

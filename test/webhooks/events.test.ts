@@ -26,7 +26,7 @@ describe.each(KINDS)('the events at $path', (row) => {
   const { kind, path, walk } = row;
   const created = `${walk[0]?.event.split('.')[0]}.created`;
 
-  it('are fired once per change, with the data and the headers of the contract', async () => {
+  it('are sent once per change, with the data and headers of the contract', async () => {
     const { t, receiver, client } = await sendingTo();
     const key = { key: client.apiKey };
     const common = { externalRef: 'ERP-7', externalSource: 'erp' };
@@ -60,7 +60,9 @@ describe.each(KINDS)('the events at $path', (row) => {
     expect(receiver.received).toHaveLength(walk.length + 1);
   });
 
-  it('go to the client that created it, also when older ones have a URL and act', async ({ t }) => {
+  it('go to the client that created the RMA, even if older ones have a URL and make changes', async ({
+    t,
+  }) => {
     const [mover] = [await addReceiver(t), await addReceiver(t)];
     const maker = await addReceiver(t);
     const { id } = await newRma(t, kind, {}, { key: maker.apiKey });
@@ -70,7 +72,7 @@ describe.each(KINDS)('the events at $path', (row) => {
     );
   });
 
-  it('are not fired by creations that are refused, tried out or replayed', async ({ t }) => {
+  it('are not sent for creations that are refused, dry runs or replays', async ({ t }) => {
     const client = await addReceiver(t);
     const post = (query: string, body: unknown) =>
       t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
@@ -87,7 +89,7 @@ describe('the events of a repair', () => {
   const close = (t: Harness, id: string, key?: string) =>
     t.post(`/offline-repairs/${id}/close`, undefined, key ? { key } : {});
 
-  it('tell of tracking given at creation within `created` alone', async ({ t }) => {
+  it('report tracking that was given at creation only in `created`', async ({ t }) => {
     const tracking = { trackingNumber: 'T1', carrierName: 'DHL' };
     await newRepair(t, { tracking }, { key: (await addReceiver(t)).apiKey });
     const deliveries = await deliveriesOf(t);
@@ -95,7 +97,7 @@ describe('the events of a repair', () => {
     expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject(tracking);
   });
 
-  it('go nowhere where the client that created it is revoked, or has no URL', async ({ t }) => {
+  it('are not sent if the client that created it is revoked or has no URL', async ({ t }) => {
     const [revoked, silent] = [await addReceiver(t), await addReceiver(t)];
     // To no other client either, though one has a URL.
     await addReceiver(t);
@@ -112,7 +114,7 @@ describe('the events of a repair', () => {
   });
 });
 
-it.for(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan, { t }) => {
+it.for(['STARTER', 'GROWTH'] as const)('moves send no events while the plan is %s', async (plan, { t }) => {
   const { id, apiKey } = await addReceiver(t);
   const staff = staffOf({ shop: { ...t.shop, plan } });
   const repair = await newRepair(t, {}, { key: apiKey });
@@ -165,7 +167,7 @@ describe('the credit amount of a trade return', () => {
     [['1e2*5e-1', '12.5E+1*0.2e1'], '300'],
   ];
 
-  it('is exact where binary numbers are not', async ({ t }) => {
+  it('is exact where floating-point numbers are not', async ({ t }) => {
     const client = await addReceiver(t);
     for (const [items, amount] of CASES)
       expect({ items, amount: await amountOf(t, client, items) }).toEqual({ items, amount });

@@ -63,8 +63,8 @@ const drop = async (t: WebhookHarness, client: NewApiClient, count: number) => {
 /** What any process may find out now. */
 const check = (t: WebhookHarness) => new ReceiverFailures(t.ctx).check();
 
-describe('a receiver that fails', () => {
-  it('for ten minutes gives one mail to each Admin and one notice, and one more when it works again', async () => {
+describe('a failing receiver', () => {
+  it('causes one mail to each Admin and one notice after ten minutes, and another mail when it works again', async () => {
     const { t, mails, receiver, client, admin } = await setUp();
     await drop(t, client, 3);
     expect(await stateOf(t, client)).toMatchObject({
@@ -109,7 +109,7 @@ describe('a receiver that fails', () => {
     expect(await stateOf(t, client)).toBeNull();
   });
 
-  it('begins without failures when its URL changes', async () => {
+  it('starts without failures when its URL changes', async () => {
     const { t, receiver, client, admin } = await setUp();
     await drop(t, client, 3);
     t.advance(10 * MINUTE_MS);
@@ -123,7 +123,7 @@ describe('a receiver that fails', () => {
     expect(await noticesOf(admin)).toEqual([]);
   });
 
-  it('is no matter for staff, and none of another shop', async () => {
+  it('is hidden from staff and from other shops', async () => {
     const { t, client, admin } = await setUp();
     await drop(t, client, 3);
     t.clock.advance(10 * MINUTE_MS);
@@ -133,7 +133,7 @@ describe('a receiver that fails', () => {
     expect(await noticesOf(await newPerson(t, { shop: (await t.addShop()).shop }))).toEqual([]);
   });
 
-  it('begins anew with every 2xx', async () => {
+  it('starts from zero with every 2xx', async () => {
     const { t, receiver, client, admin } = await setUp();
     await drop(t, client, 2);
     t.clock.advance(9 * MINUTE_MS);
@@ -148,7 +148,7 @@ describe('a receiver that fails', () => {
     expect(await stateOf(t, client)).toMatchObject({ failed_attempts: 4, dropped_deliveries: 1 });
   });
 
-  it('of two processes gives one mail, and one when it works again', async () => {
+  it('causes one mail with two processes, and one when it works again', async () => {
     const { t, mails, receiver, client } = await setUp();
     await drop(t, client, 3);
     t.clock.advance(10 * MINUTE_MS);
@@ -208,7 +208,7 @@ describe('the state of a receiver', () => {
     expect(t.logs.filter((line) => line.includes('keeps failing'))).toHaveLength(expected ? 1 : 0);
   });
 
-  it('is of interest while the client is active and has a URL', async ({ t, admin }) => {
+  it('is only kept while the client is active and has a URL', async ({ t, admin }) => {
     const figure = () => t.ctx.metrics.registry.getSingleMetricAsString('handback_webhook_receivers_failing');
     const before = await figure();
     const [revoked, without] = [
@@ -225,7 +225,7 @@ describe('the state of a receiver', () => {
     expect(await figure()).toBe(before);
   });
 
-  it('goes over to the client that replaces it: no second mail', async ({ t, admin }) => {
+  it('is taken over by the client that replaces it, without a second mail', async ({ t, admin }) => {
     const client = await t.addReceiver('http://127.0.0.1:9/');
     await row(t, client);
     expect(await isFailing(t, client)).toBe(true);
@@ -236,7 +236,7 @@ describe('the state of a receiver', () => {
   });
 });
 
-it('while all is well nothing is written or read for it', async ({ sending: t }) => {
+it('no failure state is read or written while deliveries succeed', async ({ sending: t }) => {
   const receiver = await startReceiver();
   const client = await t.addReceiver(receiver.url);
   const seen: string[] = [];

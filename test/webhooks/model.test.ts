@@ -75,7 +75,7 @@ const finish = async (world: World, onlooker: Onlooker): Promise<void> => {
       throw new Error(`${name} still remembers ${dispatcher.receivers.size} receivers`);
 };
 
-it('the dispatcher does what the model says, whatever happens to processes and receivers', {
+it('the dispatcher behaves like the model, whatever happens to processes and receivers', {
   timeout: scaled(3_600_000),
 }, async () => {
   const ground = await prepareGround();
@@ -109,7 +109,7 @@ it('the dispatcher does what the model says, whatever happens to processes and r
   });
 });
 
-it('a retry whose failure takes long to count comes right after that', async () => {
+it('a retry follows directly after a failure that takes long to record', async () => {
   const ground = await prepareGround();
   const world = new World(ground, LIMITS, 1, () => {});
   const COUNTED_AFTER_MS = 1_500;
@@ -124,7 +124,7 @@ it('a retry whose failure takes long to count comes right after that', async () 
   expect(waitMs).toBeLessThan(COUNTED_AFTER_MS + 500);
 });
 
-it('a process that sleeps through its lease while it reads the queue does not send what it has read', async () => {
+it('a process that sleeps past its lease while reading the queue does not send what it has read', async () => {
   const ground = await prepareGround();
   const world = new World(ground, LIMITS, 1, () => {});
   const attempts = () => world.exchanges.map(({ attempt }) => attempt);

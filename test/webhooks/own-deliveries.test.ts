@@ -32,7 +32,7 @@ const listed = async (t: WebhookHarness, key: string, query: Record<string, stri
   return answer.body;
 };
 
-describe("a program's deliveries", () => {
+describe("a client's deliveries", () => {
   it('are shown with their outcome, and one by one with the bytes that were sent', async () => {
     const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
     t.clock.hold();
@@ -63,7 +63,7 @@ describe("a program's deliveries", () => {
     expect(Buffer.from(answer.body.body)).toEqual(receiver.received[1]?.bytes);
   });
 
-  it('say why they were dropped, always', async () => {
+  it('always say why they were dropped', async () => {
     const { t, client } = await sendingTo(() => 500);
     t.clock.hold();
     await t.create(client);
@@ -81,7 +81,7 @@ describe("a program's deliveries", () => {
     expect(body).toMatchObject({ ...dropped, reason: 'it is not known why', attempts: [], body: null });
   });
 
-  it('are filtered by status, event and RMA, newest first, page by page', async ({ t }) => {
+  it('are filtered by status, event and RMA, newest first, in pages', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const { apiKey } = client;
     const one = await t.create(client);
@@ -106,7 +106,7 @@ describe("a program's deliveries", () => {
     expect(await listed(t, apiKey, { page: '9' })).toMatchObject({ items: [], total: 5 });
   });
 
-  it('are refused by filters that are none', ONLY_SQLITE, async ({ t }) => {
+  it('are refused for unknown filters', ONLY_SQLITE, async ({ t }) => {
     const rules = async (query: Record<string, string>) =>
       rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
     const wrong = { status: 'oneOf', event: 'oneOf', rmaId: 'format', limit: 'max', q: 'unknown' };
@@ -115,7 +115,7 @@ describe("a program's deliveries", () => {
       expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
   });
 
-  it('are in no list of another client, of the shop or of another', async ({ t }) => {
+  it('are not visible to other clients, in the same shop or in others', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const { id: rmaId } = await t.create(client);
     const [sibling, stranger] = [await t.addReceiver(NOWHERE), (await t.addShop()).client];
@@ -124,7 +124,7 @@ describe("a program's deliveries", () => {
         expect(await listed(t, apiKey, query)).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  it('are shown for thirty days', ONLY_SQLITE, async ({ t }) => {
+  it('are visible for thirty days', ONLY_SQLITE, async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     const [delivery] = await t.deliveries();
@@ -135,7 +135,7 @@ describe("a program's deliveries", () => {
     expect(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey })).toFailWith(404);
   });
 
-  it('are shown without one that cannot be read', ONLY_SQLITE, async ({ t }) => {
+  it('are listed without unreadable ones', ONLY_SQLITE, async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     await t.create(client);
@@ -153,7 +153,7 @@ describe("a program's deliveries", () => {
 /** So many that an index is worth while for each of them. */
 const CLIENTS = 20;
 
-it('deliveries of an RMA, and dropped ones, are found by an index among however many', async ({ t }) => {
+it('deliveries of an RMA, and dropped ones, are found by an index', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
   const now = t.ctx.clock.now();
   const [idle, ...others] = Array.from({ length: CLIENTS }, () => newId(now)) as [string, ...string[]];

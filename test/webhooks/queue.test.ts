@@ -27,7 +27,7 @@ const it = itWith(() => webhookHarness({ sending: false }));
 
 const NOWHERE = 'http://127.0.0.1:9/';
 
-it('what is due is what each receiver has room for, oldest first', async ({ t }) => {
+it('each receiver gets as many due deliveries as it has slots for, oldest first', async ({ t }) => {
   const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
   const made: string[] = [];
   for (let i = 0; i < 10; i++) {
@@ -63,13 +63,13 @@ describe('the lease of a receiver', () => {
   type Receivers = { clientId: string }[];
   const ids = (receivers: Receivers) => receivers.map(({ clientId }) => clientId).sort();
 
-  it('is one process’s, also when several ask at the same time', async () => {
+  it('goes to one process, even if several ask at the same time', async () => {
     const { receivers, process } = await setUp();
     const asked = await atOnce(8, (i) => process().of(i % 2 ? receivers : [...receivers].reverse()));
     expect(ids(asked.flat())).toEqual(ids(receivers));
   });
 
-  it('is kept while it is used, and runs out where it is not', async () => {
+  it('is extended while it is used, and expires otherwise', async () => {
     const { t, receivers, process } = await setUp();
     const [one, other] = [process(), process()];
     const [used, unused] = [receivers.slice(0, 1), receivers.slice(1, 2)];
@@ -87,7 +87,7 @@ describe('the lease of a receiver', () => {
     expect(await one.of(both)).toEqual([]);
   });
 
-  it('is asked for again only after a while where it is another’s, and is free at once when that one stops', async () => {
+  it('is requested again after a pause if another process holds it, and is free as soon as that one stops', async () => {
     const { receivers, process } = await setUp();
     const [one, other] = [process(), process()];
     const [first] = receivers as [{ clientId: string }];
@@ -101,7 +101,7 @@ describe('the lease of a receiver', () => {
   });
 });
 
-it('a settlement counts once: a later, stale one overwrites nothing', async ({ t }) => {
+it('a result is recorded once: a later, stale one overwrites nothing', async ({ t }) => {
   await t.create(await t.addReceiver(NOWHERE));
   const [{ id } = { id: '' }] = await t.deliveries();
   const now = t.ctx.clock.now();
@@ -119,7 +119,7 @@ it('a settlement counts once: a later, stale one overwrites nothing', async ({ t
   expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 2 }]);
 });
 
-it('deliveries are kept 30 days and then forgotten, but never while they wait', async ({ t }) => {
+it('deliveries are deleted after 30 days, but never while they wait', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
   for (let i = 0; i < 3; i++) await t.create(client);
   const [old] = await t.deliveries();
@@ -140,7 +140,7 @@ it('deliveries are kept 30 days and then forgotten, but never while they wait', 
 const RECEIVERS = 3_000;
 const AT_ONCE = 200;
 
-it('an event of another receiver goes ahead of a backlog of thousands of receivers', async () => {
+it('an event for another receiver overtakes a backlog of thousands of receivers', async () => {
   const [many, other] = [await startReceiver(), await startReceiver()];
   const t = await webhookHarness({ sending: false });
   // Before the others: a shop may add no client beyond a hundred.
@@ -181,7 +181,7 @@ it('an event of another receiver goes ahead of a backlog of thousands of receive
 // Each text of a statement takes one of the names under which statements are prepared, on every connection.
 
 it(
-  'prepared statements of the dispatcher are few, however many receivers there are',
+  'the dispatcher uses few prepared statements, however many receivers there are',
   ONLY_POSTGRES,
   async ({ t }) => {
     const clients: { clientId: string }[] = [];
@@ -201,7 +201,7 @@ it(
   },
 );
 
-it('what is due or moves to another client is found by the indexes of what waits', async ({ t }) => {
+it('due deliveries, and those that move to another client, are found by partial indexes', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
   const now = t.ctx.clock.now();
   const row = (n: number) =>
@@ -228,7 +228,7 @@ it('what is due or moves to another client is found by the indexes of what waits
 });
 
 it(
-  'events and deliveries are found by index, also with a plan from an empty table',
+  'events and deliveries are found by an index, also with a plan from an empty table',
   ONLY_POSTGRES,
   async ({ t }) => {
     // As in a new database: the test's own may have been analysed by the server meanwhile.

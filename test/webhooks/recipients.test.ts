@@ -18,7 +18,7 @@ const add = (t: Harness, name: string, shopId = t.shop.id) => {
   return createClient(t.ctx, OPERATOR, { shopId, name, webhookUrl: URL });
 };
 
-it('a replacement has the age of the first one it replaces, and names it', async ({ t }) => {
+it('a replacement inherits the age of the first client it replaces, and names it', async ({ t }) => {
   const [first, second] = [await add(t, 'first'), await add(t, 'second')];
   t.clock.advance(1);
   const next = await replaceClient(t.ctx, OPERATOR, first, {});
@@ -42,10 +42,12 @@ it('a replacement has the age of the first one it replaces, and names it', async
   expect(await ids([first.id])).toEqual([[second.id, null]]);
 });
 
-describe('who receives the events of a trade return', () => {
+describe("the receiver of a trade return's events", () => {
   // The harness's own client is older than all others, and has no URL.
 
-  it('is the creator while it has a URL, otherwise the oldest client that has one', async ({ t }) => {
+  it('is the client that created it while it has a URL, otherwise the oldest client with one', async ({
+    t,
+  }) => {
     const [oldest, younger] = [await add(t, 'oldest'), await add(t, 'younger')];
     const maker = await add(t, 'maker');
     t.clock.advance(1);
@@ -67,7 +69,7 @@ describe('who receives the events of a trade return', () => {
     ]);
   });
 
-  it("is none where no client of the shop has a URL, though another shop's has", async ({ t }) => {
+  it("is nobody if no client of the shop has a URL, even if another shop's has", async ({ t }) => {
     await add(t, 'theirs', (await t.addShop()).shop.id);
     await revokeClient(t.ctx, OPERATOR, await add(t, 'revoked'));
     const { id } = await newTradeReturn(t);

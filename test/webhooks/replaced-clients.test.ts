@@ -43,7 +43,7 @@ const hangingReceiver = async () => {
 };
 
 describe('events of RMAs that a replaced client created', () => {
-  it('go to the new client under its secret, also what still waits', async ({ sending: t }) => {
+  it('go to the new client with its secret, also those that are waiting', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(() => 500), await startReceiver()];
     t.clock.hold();
     const client = await t.addReceiver(old.url);
@@ -63,7 +63,7 @@ describe('events of RMAs that a replaced client created', () => {
     expect(old.received).toHaveLength(1);
   });
 
-  it('go to the last of several replacements, also of changes by others', async ({ sending: t }) => {
+  it('go to the last of several replacements, also for changes by others', async ({ sending: t }) => {
     const next = await startReceiver();
     const first = await t.addReceiver(NOWHERE);
     const made = [await newTradeReturn(t, {}, { key: first.apiKey }), await t.create(first)];
@@ -81,7 +81,7 @@ describe('events of RMAs that a replaced client created', () => {
     );
   });
 
-  it('go nowhere, or to the oldest client, once the replacement cannot be reached', async ({ t }) => {
+  it('are not sent, or go to the oldest client, once the replacement has no URL', async ({ t }) => {
     const [client, silenced] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
     const oldest = await t.addReceiver(NOWHERE);
     const creators = [client, silenced];
@@ -99,7 +99,7 @@ describe('events of RMAs that a replaced client created', () => {
     ]);
   });
 
-  it('never reach a client of another shop, and replacing moves nothing of other clients', async ({ t }) => {
+  it('never go to another shop, and a replacement does not affect other clients', async ({ t }) => {
     const elsewhere = (await t.addShop()).shop;
     const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
     const stranger = await t.addReceiver(NOWHERE, elsewhere.id);
@@ -112,7 +112,7 @@ describe('events of RMAs that a replaced client created', () => {
 });
 
 describe('while a client is being replaced', () => {
-  it('a creation that began with the old key and commits later is handed over', async ({ sending: t }) => {
+  it('a creation that started with the old key and commits later is handed over', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(), await startReceiver()];
     const client = await t.addReceiver(old.url);
     const caller = await createAuthenticate(t.ctx)({ 'x-api-key': client.apiKey });
@@ -158,7 +158,7 @@ describe('while a client is being replaced', () => {
     expect(next.received).toHaveLength(attempts);
   });
 
-  it('a backlog that is too large for one step is handed over in several', async ({ t }) => {
+  it('a large backlog is handed over in several batches', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const now = t.ctx.clock.now();
     await addDeliveries(
@@ -178,37 +178,42 @@ describe('while a client is being replaced', () => {
 
 const DAMAGED = ['itself', 'a missing client', 'another shop', 'a client that points back'];
 
-it.for(DAMAGED)('a client replaced by %s drops what waits for it, and nothing else', async (by, { t }) => {
-  const receiver = await startReceiver();
-  const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
-  const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
-  await t.create(client);
-  await t.create(other);
-  const ids: Record<string, string> = {
-    itself: client.id,
-    'another shop': stranger.id,
-    'a client that points back': t.client.id,
-  };
-  const damage = (id: string, to: string) =>
-    sql`update api_clients set revoked_at = 1, replaced_by = ${to} where id = ${id}`.execute(t.ctx.db);
-  await damage(client.id, ids[by] ?? newId(1));
-  if (ids[by] === t.client.id) await damage(t.client.id, client.id);
-  await t.startSending();
-  await t.drained();
-  expect(receiver.received).toHaveLength(1);
-  const rows = await t.deliveries();
-  expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
-    status: 'DROPPED',
-    reason: 'the client was revoked',
-  });
-  expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
-});
+it.for(DAMAGED)(
+  'a client replaced by %s drops its waiting deliveries, and nothing else',
+  async (by, { t }) => {
+    const receiver = await startReceiver();
+    const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
+    const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
+    await t.create(client);
+    await t.create(other);
+    const ids: Record<string, string> = {
+      itself: client.id,
+      'another shop': stranger.id,
+      'a client that points back': t.client.id,
+    };
+    const damage = (id: string, to: string) =>
+      sql`update api_clients set revoked_at = 1, replaced_by = ${to} where id = ${id}`.execute(t.ctx.db);
+    await damage(client.id, ids[by] ?? newId(1));
+    if (ids[by] === t.client.id) await damage(t.client.id, client.id);
+    await t.startSending();
+    await t.drained();
+    expect(receiver.received).toHaveLength(1);
+    const rows = await t.deliveries();
+    expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
+      status: 'DROPPED',
+      reason: 'the client was revoked',
+    });
+    expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
+  },
+);
 
 const WRITERS = 8;
 const REPAIRS_EACH = 12;
 const REPLACEMENTS = 6;
 
-it('8 writers lose no event while both clients are replaced; none has two ids', async ({ sending: t }) => {
+it('concurrent writers lose no event while both clients are replaced, and no event has two ids', async ({
+  sending: t,
+}) => {
   const receivers = [await startReceiver(), await startReceiver()];
   const current: NewApiClient[] = [];
   for (const { url } of receivers) current.push(await t.addReceiver(url));

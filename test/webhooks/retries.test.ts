@@ -11,7 +11,7 @@ import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(webhookHarness);
 
-it('a receiver that never acknowledges gets four requests of the same bytes, 1, 4 and 16 s apart', async () => {
+it('a receiver that never acknowledges gets the same bytes four times, 1, 4 and 16 s apart', async () => {
   const { t, receiver, client } = await sendingTo(() => 500);
   await t.create(client);
   for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
@@ -57,7 +57,7 @@ describe('an attempt', () => {
   });
 });
 
-it('what still waits goes to the new URL when the URL is changed', async ({ t }) => {
+it('waiting deliveries go to the new URL after the URL is changed', async ({ t }) => {
   const [old, next] = [await startReceiver(() => 500), await startReceiver()];
   t.clock.hold();
   const client = await t.addReceiver(old.url);
@@ -72,7 +72,7 @@ it('what still waits goes to the new URL when the URL is changed', async ({ t })
 
 // At most 64 KiB and 1,000 lines are read of an answer. Answers that never end are in test/faults/rows/07-hostile-receivers.test.ts.
 
-it('an answer that ends within the limit is read whole, and its connection used again', async ({ t }) => {
+it('a response within the limit is read completely, and its connection is reused', async ({ t }) => {
   let connections = 0;
   const body = 'x'.repeat(30 * 1024);
   const url = await rawServer((socket) => {
@@ -105,11 +105,11 @@ it.each([
   ['40 KiB of headers', `x-a: ${'b'.repeat(1_000)}\r\n`.repeat(40), ''],
   ['900 headers', 'x-a: b\r\n'.repeat(900), ''],
   ['5,000 lines of body', '', 'line\n'.repeat(5_000)],
-])('an answer with %s is an acknowledgement', async (_what, head, body) => {
+])('a response with %s is an acknowledgement', async (_what, head, body) => {
   expect(await answeringWith(head, body)).toMatchObject({ status: 'DELIVERED' });
 });
 
-it('an answer with 5,000 headers is none', async () => {
+it('a response with 5,000 headers is not an acknowledgement', async () => {
   const { status, attempt_log } = await answeringWith('x-a: b\r\n'.repeat(5_000));
   expect(status).toBe('PENDING');
   expect(attempt_log).toContain('longer than 64 KiB or 1,000 lines');
@@ -117,7 +117,7 @@ it('an answer with 5,000 headers is none', async () => {
 
 // That a stop does not wait for receivers that hang is in test/faults/lasting/webhooks.test.ts.
 
-it('a stop finishes exchanges that end soon, and writes down what came of them', async () => {
+it('a stop waits for requests that end soon, and records their results', async () => {
   const receiver = await startReceiver((_n, response) => {
     setTimeout(() => response.writeHead(200).end(), 1_000);
     return undefined;
