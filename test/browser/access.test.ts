@@ -32,7 +32,7 @@ import { appCode } from '../support/second-factor.ts';
 
 const it = itWith(sharedHarness());
 
-it('an invitation shows a link, in which the person chooses a password; it works once', async ({ t }) => {
+it('an invitation shows a link with which the user chooses a password, once', async ({ t }) => {
   const email = emailAt(t, 'grace');
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
@@ -76,7 +76,7 @@ it('an invitation shows a link, in which the person chooses a password; it works
   expect(await late.getByLabel('E-mail').count()).toBe(0);
 });
 
-it('a person whose e-mail has letters beyond ASCII from before signs in with it', async ({ t }) => {
+it('a user whose older email has letters beyond ASCII signs in with it', async ({ t }) => {
   const { email } = await newUser(t, { email: `jos\u00e9.${emailAt(t, 'grace')}`, role: 'STAFF' });
   const page = await openWindow(t);
   await page.goto('/admin/sign-in');
@@ -93,7 +93,7 @@ it('a person whose e-mail has letters beyond ASCII from before signs in with it'
   await rowWith(admin, 'Jos\u00e9').waitFor();
 });
 
-it('what matters asks for the password first, then goes on by itself with what was typed', async ({ t }) => {
+it('sensitive changes ask for the password, then resume with the form intact', async ({ t }) => {
   const page = await openPageAs('Team', t, 'ADMIN');
   t.clock.advance(10 * 60_000);
   const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' });
@@ -144,7 +144,7 @@ it('what matters asks for the password first, then goes on by itself with what w
   await page.getByLabel('Key for the authenticator app').waitFor();
 });
 
-it('a session that ends while the password is asked for leads to sign-in; the form stays', async ({ t }) => {
+it('a session that ends at the password prompt leads to sign-in, and the form is kept', async ({ t }) => {
   const page = await openPageAs('External API', t, 'ADMIN');
   t.clock.advance(10 * 60_000);
   await page.getByRole('button', { name: 'New client' }).first().click();
@@ -164,7 +164,7 @@ it('a session that ends while the password is asked for leads to sign-in; the fo
   expect(await field(form, 'Name').inputValue()).toBe('Till 7');
 });
 
-it('people change their own e-mail and see and end their own sessions', async ({ t }) => {
+it('users change their own email, and see and end their own sessions', async ({ t }) => {
   const person = await newPerson(t, { role: 'STAFF' });
   const page = await openWindow(t);
   await signInWith(page, person.email);
@@ -215,7 +215,7 @@ it('an Admin changes their own name; Staff ask an Admin', async ({ t }) => {
   expect(await staff.getByRole('button', { name: 'Change your name' }).count()).toBe(0);
 });
 
-it('two-step verification is turned on, asked for at sign-in, renewed and reset by an Admin', async ({
+it('two-step verification is turned on, required at sign-in, renewed and reset by an Admin', async ({
   t,
 }) => {
   const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
@@ -304,7 +304,7 @@ it('two-step verification is turned on, asked for at sign-in, renewed and reset 
   await title(theirs, 'Today').waitFor();
 });
 
-it('signing in follows no link to another site', async ({ t }) => {
+it('signing in never redirects to another site', async ({ t }) => {
   const { email } = await newUser(t);
   const page = await openWindow(t);
   // Neither to another host, nor out of the app to another one on this host.
@@ -328,7 +328,7 @@ it('signing in follows no link to another site', async ({ t }) => {
   }
 });
 
-it('the address of the service leads a person to the app, and a program to the docs', async ({ t }) => {
+it("the service's address leads people to the app, and API clients to the docs", async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.goto('/');
   await title(page, 'Today').waitFor();
@@ -345,7 +345,7 @@ const SETTINGS =
 
 const pages = (page: Page, name = 'Pages') => page.getByRole('navigation', { name }).getByRole('link');
 
-it('an Admin is led to every page, by the menu', async ({ t }) => {
+it('the menu leads an Admin to every page', async ({ t }) => {
   const page = await openPageAs('Today', t, 'ADMIN');
   const shown = await pages(page).allTextContents();
   expect(shown.slice(0, -1)).toEqual([...WORK, 'Settings', 'Docs']);
@@ -362,7 +362,7 @@ it('an Admin is led to every page, by the menu', async ({ t }) => {
   await expectPage(pages(page).filter({ hasText: 'Account' }), 'Account');
 });
 
-it('Staff see the work and their own account, and read that the settings are for Admins', async ({ t }) => {
+it('Staff see the work and their own account, and are told that settings are for Admins', async ({ t }) => {
   const page = await openPageAs('Today', t, 'STAFF');
   expect((await pages(page).allTextContents()).slice(0, -1)).toEqual([...WORK, 'Docs']);
   for (const path of ['shop', `external-api/${t.client.id}`, 'audit-log']) {
@@ -398,7 +398,7 @@ it('Staff of a shared computer leave nothing behind when they sign out', async (
   expect(await page.content()).not.toContain('Ada Pereira');
 });
 
-it('a person who is signed in is led past the sign-in page, forward and back', async ({ t }) => {
+it('a signed-in user skips the sign-in page, forward and back', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t);
   await page.goto('/admin/sign-in?to=%2Ftrade-returns');
@@ -413,7 +413,7 @@ it('a person who is signed in is led past the sign-in page, forward and back', a
   await title(page, 'Trade returns').waitFor();
 });
 
-it('where the browser may store nothing, people sign in, work and sign out', async ({ t }) => {
+it('users can sign in, work and sign out if the browser blocks storage', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t, { ownProfile: true });
   // The component library warns in the console of what it cannot keep.
@@ -439,7 +439,7 @@ it('where the browser may store nothing, people sign in, work and sign out', asy
   await signInTitle(page).waitFor();
 });
 
-it('on a phone the second factor begins with a link and a key, since no phone scans its own screen', async ({
+it('on a phone the second factor starts with a link and a key, since a phone cannot scan its own screen', async ({
   t,
 }) => {
   const page = await openPageAs('Account', t, 'STAFF', { width: 390 });

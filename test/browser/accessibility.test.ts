@@ -224,7 +224,7 @@ const VISITS: { who: UserRole | 'a visitor'; visits: Visit[] }[] = [
 ];
 
 it.each(VISITS)(
-  'axe finds nothing, in light and in dark, wide and narrow, on pages of $who',
+  'axe finds no violations in light and dark, wide and narrow, on pages for $who',
   async ({ who, visits }) => {
     const { t, ids } = await filledShop();
     const page = await (who === 'a visitor' ? openWindow(t) : openAs(t, who));
@@ -279,7 +279,7 @@ const expectSeen = async (page: Page, label: string): Promise<void> => {
   }
 };
 
-it('what is not chosen or not done is seen as well as what is', async () => {
+it('unselected and disabled controls have enough contrast', async () => {
   const t = await webhookHarness({ sending: false });
   const page = await openPageAs('Today', t, 'STAFF');
   await expectSeen(page, 'To do');
@@ -288,7 +288,7 @@ it('what is not chosen or not done is seen as well as what is', async () => {
   await expectSeen(page, 'Select all on this page');
 });
 
-it('a phone has its menu in reach, and a toast covers neither it nor what is above it', async () => {
+it('the menu of a phone is within reach, and a toast covers neither it nor what is above it', async () => {
   const t = await webhookHarness({ sending: false });
   await newRepair(t);
   const page = await openPageAs('Repairs', t, 'ADMIN', { width: 390 });

@@ -23,7 +23,7 @@ const articlesIn = async (page: Page): Promise<string[]> => {
 };
 
 describe('the search', () => {
-  it('finds a call, with a slip of the finger, and leads into the reference', async ({ t }) => {
+  it('finds an endpoint despite a typo, and leads to the reference', async ({ t }) => {
     const page = await openWindow(t);
     await page.goto('/docs/webhooks');
     await page.getByRole('button', { name: 'Search' }).click();
@@ -78,7 +78,7 @@ it('every page fits its window and is accessible, in light and in dark', async (
   }
 });
 
-it('has a menu on a phone, which Escape closes', async ({ t }) => {
+it('the documentation has a menu on a phone, which Escape closes', async ({ t }) => {
   const page = await openWindow(t, { width: 390 });
   await page.goto('/docs/limits');
   const menu = page.getByRole('button', { name: 'Menu' });
@@ -94,7 +94,7 @@ it('has a menu on a phone, which Escape closes', async ({ t }) => {
   await expect.poll(() => title(page)).toBe('Webhooks');
 });
 
-it('leads with the keyboard past the navigation', async ({ t }) => {
+it('the keyboard can skip the navigation', async ({ t }) => {
   const page = await openWindow(t);
   await page.goto('/docs/errors');
   await page.keyboard.press('Tab');
@@ -121,7 +121,7 @@ it('the address in an error leads to its explanation', async ({ t }) => {
 
 const ground = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
 
-it('has the choice of light or dark of the admin app, and leads to it', async ({ t }) => {
+it('the documentation shares light or dark with the admin app, and links to it', async ({ t }) => {
   const page = await openWindow(t);
   await page.goto('/docs/');
   const light = await ground(page);

@@ -10,7 +10,9 @@ import { type Harness, sharedHarness } from '../support/harness.ts';
 const it = itWith(sharedHarness());
 const endSessions = (t: Harness) => t.ctx.db.deleteFrom('sessions').execute();
 
-it('offline, a page not loaded yet shows a message, and opens when the network is back', async ({ t }) => {
+it('a page that cannot be loaded offline shows a message, and opens when the network is back', async ({
+  t,
+}) => {
   const page = await openPageAs('Account', t, 'STAFF', { ownProfile: true });
   await page.waitForLoadState('networkidle');
   await page.evaluate('window.sameDocument = true');
@@ -36,7 +38,7 @@ it('offline, a page not loaded yet shows a message, and opens when the network i
   expect(await page.evaluate('window.sameDocument')).toBe(true);
 });
 
-it('a part that could not be loaded is loaded again, without a reload', async ({ t }) => {
+it('a chunk that failed to load is loaded again, without a reload', async ({ t }) => {
   const page = await openPageAs('Account', t, 'STAFF', { ownProfile: true });
   await page.evaluate('window.sameDocument = true');
   let requested = 0;
@@ -54,7 +56,7 @@ it('a part that could not be loaded is loaded again, without a reload', async ({
   expect(await page.evaluate('window.sameDocument')).toBe(true);
 });
 
-it('another person who signs in after a session ended sees nothing of what was there', async ({ t }) => {
+it('another user who signs in after a session ended sees nothing of it', async ({ t }) => {
   await newRepair(t, { customerName: 'Grace Okafor' });
   const { shop } = await t.addShop();
   const stranger = await newUser(t, { role: 'STAFF', shop });
@@ -74,7 +76,7 @@ it('another person who signs in after a session ended sees nothing of what was t
   expect(await page.content()).not.toContain('Grace Okafor');
 });
 
-it('signing out shows no error on the way, and asks for no other sign-in', async ({ t }) => {
+it('signing out shows no errors and no second sign-in', async ({ t }) => {
   const page = await openPageAs('Today', t, 'STAFF');
   await page.evaluate(`
     window.seen = [];
@@ -86,7 +88,7 @@ it('signing out shows no error on the way, and asks for no other sign-in', async
   expect(await page.evaluate('window.seen')).toEqual([]);
 });
 
-it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async ({ t }) => {
+it('a tab left open across an upgrade reloads the page if a chunk of it is gone', async ({ t }) => {
   const page = await openPageAs('Today', t, 'STAFF');
   // Gone until the page itself is asked for again, which knows the parts by their new names.
   let fetched = 0;
@@ -102,7 +104,7 @@ it('a tab left open across an upgrade fetches the page anew where a part of it i
   expect(fetched).toBeGreaterThan(0);
 });
 
-it('the page works without a component that is optional and cannot be loaded', async ({ t }) => {
+it('a page works without an optional component that cannot be loaded', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.route(/\/assets\/notification-area-.*\.js$/, (route) => route.fulfill({ status: 404 }));
   await page.route(/\/assets\/exact-time-.*\.js$/, (route) => route.fulfill({ status: 404 }));
@@ -115,7 +117,7 @@ it('the page works without a component that is optional and cannot be loaded', a
   await page.getByRole('heading', { name: '#RMA-000001' }).waitFor();
 });
 
-it('a service that cannot answer at the beginning is shown as away, and tried again', async ({ t }) => {
+it('a service that is unavailable at the start is shown as such, and tried again', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   await page.route('**/admin/api/session', (route) => route.abort('internetdisconnected'));
   await page.goto('/admin/trade-returns');
@@ -126,7 +128,7 @@ it('a service that cannot answer at the beginning is shown as away, and tried ag
   await title(page, 'Trade returns').waitFor();
 });
 
-it('an answer that is not the service’s is no answer: a portal of the network', async ({ t }) => {
+it("the response of a captive portal is not taken for the service's", async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openPageAs('Today', t, 'STAFF');
   const portal = { status: 200, contentType: 'text/html', body: '<h1>Welcome to our Wi-Fi</h1>' };
@@ -147,7 +149,7 @@ it('an answer that is not the service’s is no answer: a portal of the network'
   expect(new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${repair.id}`);
 });
 
-it('a request without an answer ends after half a minute, and can be tried again', async ({ t }) => {
+it('a request without a response ends after half a minute, and can be tried again', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF', { ownProfile: true });
   await page.clock.install();
@@ -167,7 +169,7 @@ it('a request without an answer ends after half a minute, and can be tried again
   await page.getByRole('alert').getByText('repair started').waitFor();
 });
 
-it('a search that is typed on is not waited for by the service', async ({ t }) => {
+it('a search request is cancelled when the user types on', async ({ t }) => {
   await newRepair(t);
   const page = await openPageAs('Repairs', t, 'STAFF');
   await page.getByText('1 repair', { exact: true }).waitFor();
@@ -181,9 +183,7 @@ it('a search that is typed on is not waited for by the service', async ({ t }) =
   await aborted;
 });
 
-it('a refusal is said by its code, and an error of the service has no sentence of a program', async ({
-  t,
-}) => {
+it('a refusal is explained by its code, and server errors show no technical text', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/offline-repairs/${repair.id}`);
@@ -210,9 +210,7 @@ it('a refusal is said by its code, and an error of the service has no sentence o
   }
 });
 
-it('a dialog in which the session ended says nothing of it once the person is signed in again', async ({
-  t,
-}) => {
+it('a dialog whose session ended shows no error once the user is signed in again', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/offline-repairs/${repair.id}`);
@@ -231,7 +229,7 @@ it('a dialog in which the session ended says nothing of it once the person is si
   await dialog.waitFor({ state: 'hidden' });
 });
 
-it('what loads for long says so in words', async ({ t }) => {
+it('slow loading shows a message', async ({ t }) => {
   const page = await openPageAs('Account', t, 'STAFF');
   await page.route('**/admin/api/trade-returns?*', () => {});
   await menu(page, 'Trade returns').click();

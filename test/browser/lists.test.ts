@@ -35,7 +35,7 @@ const expectNumbers = (page: Page, numbers: string[]): Promise<void> =>
 const expectSearch = (page: Page, search: Record<string, string>): Promise<void> =>
   expect.poll(() => searchOf(page)).toEqual(search);
 
-it('lists are empty at first, and lead to their forms', async ({ t }) => {
+it('empty lists lead to their forms', async ({ t }) => {
   const page = await openPageAs('Repairs', t, 'STAFF');
   await page.getByText('No repairs yet').waitFor();
   await expectDisabled((await listOptions(page)).getByRole('button', { name: 'Export CSV' }));
@@ -50,7 +50,7 @@ it('lists are empty at first, and lead to their forms', async ({ t }) => {
 });
 
 describe('the list of repairs', () => {
-  it('shows what programs and people made, filtered by words, status and origin', async ({ t }) => {
+  it('shows what API clients and users created, filtered by words, status and origin', async ({ t }) => {
     const staff = await newPerson(t, { role: 'STAFF' });
     const swapped = { orderNumber: 'SO-777', startStatus: 'COUNTER_SWAPPED' };
     const wanted = await newRepair(staff, { ...swapped, customerName: 'Grace Okafor' });
@@ -134,7 +134,7 @@ describe('the list of repairs', () => {
     expect(covered).toBe(true);
   });
 
-  it('is exported as it is filtered', async ({ t }) => {
+  it('is exported with its filters', async ({ t }) => {
     const wanted = await newRepair(t, { customerName: 'Pereira, Ada', storeId: 'store-9' });
     const other = await newRepair(t);
     const admin = await newPerson(t);
@@ -153,7 +153,7 @@ describe('the list of repairs', () => {
     await page.getByText('1 repair exported').waitFor();
   });
 
-  it('is narrowed to a part of the store, which is offered by its name', async ({ t }) => {
+  it('can be filtered by store, with stores suggested by name', async ({ t }) => {
     const wanted = await newRepair(t, { storeId: 'Harbour Road 7' });
     await newRepair(t);
     const page = await openPageAs('Repairs', t, 'STAFF');
@@ -175,7 +175,7 @@ describe('the list of repairs', () => {
     await page.getByText('2 repairs', { exact: true }).waitFor();
   });
 
-  it('says "yesterday" of yesterday, whatever the hour', async ({ t }) => {
+  it('shows yesterday as "yesterday", whatever the hour', async ({ t }) => {
     const made = await newRepair(t);
     const [now, then] = [new Date(), new Date()];
     now.setHours(23, 0, 0, 0);
@@ -188,7 +188,7 @@ describe('the list of repairs', () => {
     await rowOf(page, made.rmaNumber).getByText('yesterday').last().waitFor();
   });
 
-  it('is the open work, oldest first; rows are assigned one by one and together', async ({ t }) => {
+  it('shows open work, oldest first; rows are assigned individually and together', async ({ t }) => {
     const colleague = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     const made = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first, second, third, closed] = made as [Made, Made, Made, Made];
@@ -241,7 +241,7 @@ describe('the list of repairs', () => {
   });
 
   it.for(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
-    'is exported under the day of the reader in %s',
+    "is exported under the reader's date in %s",
     async (timeZone, { t }) => {
       await newRepair(t);
       const page = await openPageAs('Repairs', t, 'STAFF', { timeZone });
@@ -252,7 +252,7 @@ describe('the list of repairs', () => {
     },
   );
 
-  it('opens a row at the click, not a moment later', async ({ t }) => {
+  it('opens a row immediately on a click', async ({ t }) => {
     const { id, rmaNumber } = await newRepair(t);
     const page = await openAs(t, 'STAFF', { ownProfile: true });
     await page.clock.install();
@@ -264,7 +264,7 @@ describe('the list of repairs', () => {
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${id}`);
   });
 
-  it('keeps filters under a name, for oneself and, by an Admin, for all', async ({ t }) => {
+  it('saves filters under a name, for oneself and, by an Admin, for all', async ({ t }) => {
     const made = await newRepair(t, { storeId: 'west' });
     await newRepair(t);
     const page = await openAs(t, 'ADMIN');
@@ -328,7 +328,7 @@ const COVERED = `(() => {
     .map(({ textContent }) => textContent);
 })()`;
 
-it('clearing the filters is offered where they were refused, not to people signed out', async ({ t }) => {
+it('a refused filter can be cleared, but not by signed-out users', async ({ t }) => {
   const page = await openAs(t, 'STAFF');
   const clear = page.getByRole('alert').getByText('Clear all filters');
   await page.goto('/admin/offline-repairs?status=NOWHERE');
@@ -340,7 +340,7 @@ it('clearing the filters is offered where they were refused, not to people signe
   expect(await clear.count()).toBe(0);
 });
 
-it('a notification covers nothing that people use next', async ({ t }) => {
+it('a notification does not cover the next controls', async ({ t }) => {
   const { id } = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   const expectUncovered = async (words: string) => {
@@ -369,7 +369,7 @@ describe('the order of a list', () => {
   const expectSorted = (page: Page, name: string, order: string | null): Promise<void> =>
     expect.poll(() => head(page, name).getAttribute('aria-sort')).toBe(order);
 
-  it('is chosen by a click or a key; the address and the export have it, filters keep it', async ({ t }) => {
+  it('is chosen by click or key, is in the address and the export, and survives filters', async ({ t }) => {
     const made = [await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first = '', second = '', third = ''] = made.map(({ rmaNumber }) => rmaNumber);
     await t.post(`/offline-repairs/${made[0]?.id}/begin-repair`);
@@ -409,7 +409,7 @@ describe('the order of a list', () => {
     await expectSearch(page, { sort: 'status' });
   });
 
-  it('is a choice where there is no room for columns', async ({ t }) => {
+  it('is a select if there is no room for columns', async ({ t }) => {
     const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
     const page = await openAs(t, 'STAFF', { width: 390 });
     await page.goto('/admin/trade-returns');
@@ -427,7 +427,7 @@ describe('the keys of a list', () => {
   const selected = (page: Page) => page.getByRole('region', { name: 'Selected rows' });
   const onRow = ({ rmaNumber }: Made, page: Page) => page.getByRole('link', { name: rmaNumber, exact: true });
 
-  it('move the cursor, select, assign, open, and make a new one', async ({ t }) => {
+  it('move the cursor, select, assign, open, and create a return', async ({ t }) => {
     const made = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first, second, third, fourth] = made as [Made, Made, Made, Made];
     const page = await openPageAs('Repairs', t, 'STAFF', { email: emailAt(t, 'hedy') });
@@ -487,7 +487,7 @@ describe('the keys of a list', () => {
     await title(page, 'New repair').waitFor();
   });
 
-  it('go on where a row was that a move has taken out of the list', async ({ t }) => {
+  it('continue at the position of a row that a move removed from the list', async ({ t }) => {
     const made: Made[] = [];
     for (let i = 0; i < 5; i++) made.push(await newRepair(t));
     const numbers = made.map(({ rmaNumber }) => rmaNumber);
@@ -535,7 +535,7 @@ describe('the keys of a list', () => {
     await title(page, second.rmaNumber).waitFor();
   });
 
-  it('Shift and a click select all rows in between', async ({ t }) => {
+  it('select all rows between two with Shift and a click', async ({ t }) => {
     const made: Made[] = [];
     for (let i = 0; i < 5; i++) made.push(await newTradeReturn(t));
     const page = await openPageAs('Trade returns', t, 'STAFF');
@@ -548,12 +548,12 @@ describe('the keys of a list', () => {
   });
 });
 
-describe('what is selected in a list', () => {
+describe('the selection in a list', () => {
   const bar = (page: Page) => page.getByRole('region', { name: 'Selected rows' });
   const box = (page: Page, { rmaNumber }: Made) =>
     page.getByRole('checkbox', { name: `Select ${rmaNumber}` });
 
-  it('is only what is shown: what leaves the list is not moved with the next', async ({ t }) => {
+  it('contains only visible rows: a row that leaves the list is not moved', async ({ t }) => {
     const email = emailAt(t, 'hedy');
     const made = [await newRepair(t), await newRepair(t), await newRepair(t)];
     const [first, second, third] = made as [Made, Made, Made];
@@ -583,7 +583,7 @@ describe('what is selected in a list', () => {
     expect(await bar(page).count()).toBe(0);
   });
 
-  it('is moved by the first click, though the row of the keyboard shows more than the others', async ({
+  it('is moved by the first click, although the row of the cursor is larger than the others', async ({
     t,
   }) => {
     const faultDescription = 'It leaks. '.repeat(40);
@@ -609,7 +609,7 @@ describe('what is selected in a list', () => {
     await page.getByText('Repair started: 2 repairs').waitFor();
   });
 
-  it('stays when a dialog for it is closed by Cancel, Escape or its cross', async ({ t }) => {
+  it('stays when its dialog is closed by Cancel, Escape or the close button', async ({ t }) => {
     const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
     const page = await openPageAs('Trade returns', t, 'STAFF');
     await box(page, first).check();
@@ -635,7 +635,7 @@ describe('what is selected in a list', () => {
 });
 
 describe('due times in a list', () => {
-  it('order and group it; what waits is shown as such, and found by a filter', async ({ t }) => {
+  it('order and group it; waiting returns are marked and found by a filter', async ({ t }) => {
     const admin = await newPerson(t);
     await admin.put('/target-days', { targets: [{ status: 'OFFLINE_DIAGNOSTICS', days: 3 }] });
     const made = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
@@ -670,7 +670,7 @@ describe('due times in a list', () => {
   });
 });
 
-it('rows are 40 px high, or two lines where this device is set so; five cards fit a phone', async ({ t }) => {
+it('rows are 40 px high, or two lines if this device is set so; five cards fit a phone', async ({ t }) => {
   const made: Made[] = [];
   for (let i = 0; i < 7; i++) made.push(await newRepair(t, { faultDescription: 'It leaks. '.repeat(40) }));
   const page = await openPageAs('Repairs', t, 'STAFF');
@@ -690,7 +690,7 @@ it('rows are 40 px high, or two lines where this device is set so; five cards fi
   expect((fifth?.y ?? 0) + (fifth?.height ?? 0)).toBeLessThanOrEqual(menuTop);
 });
 
-it('on a phone the bar of what is selected has one row, and the others are in its menu', async ({ t }) => {
+it('on a phone the selection bar has one row, with further actions in its menu', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openPageAs('Repairs', t, 'STAFF', { width: 390 });
   await page.getByRole('checkbox', { name: `Select ${repair.rmaNumber}` }).check();
@@ -706,7 +706,7 @@ it('on a phone the bar of what is selected has one row, and the others are in it
     .toBe('OFFLINE_REPAIR');
 });
 
-it('a key that comes before the rows, or right before Enter, is not lost', async ({ t }) => {
+it('a key pressed before the rows load, or right before Enter, is not lost', async ({ t }) => {
   const [first] = [await newRepair(t), await newRepair(t)];
   const page = await openPageAs('Repairs', t, 'STAFF');
   let answer = () => {};

@@ -46,41 +46,44 @@ const loseNextAnswer = (page: Page, path: string) =>
   );
 
 // The worst moment for a connection to go: the service has made the return, and the form does not hear of it.
-it.for(KINDS)('a lost answer at $path makes one return', async ({ path, action, link, fields }, { t }) => {
-  const staff = await newPerson(t, { role: 'STAFF' });
-  const totalOf = async () => (await staff.get(path)).body.total;
-  const page = await openAs(t, 'STAFF');
-  const send = () => page.getByRole('button', { name: action }).click();
-  const loseAnswer = async () => {
-    await fillIn(page, fields);
-    await loseNextAnswer(page, path);
+it.for(KINDS)(
+  'a lost response at $path creates one return',
+  async ({ path, action, link, fields }, { t }) => {
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const totalOf = async () => (await staff.get(path)).body.total;
+    const page = await openAs(t, 'STAFF');
+    const send = () => page.getByRole('button', { name: action }).click();
+    const loseAnswer = async () => {
+      await fillIn(page, fields);
+      await loseNextAnswer(page, path);
+      await send();
+      await page.getByRole('alert').getByText('Not created. What you typed is still here').waitFor();
+    };
+    const isShown = () => page.getByRole('link', { name: 'Print slip' }).waitFor();
+
+    await page.goto(`/admin${path}/new`);
+    await loseAnswer();
+    expect(await totalOf()).toBe(1);
     await send();
-    await page.getByRole('alert').getByText('Not created. What you typed is still here').waitFor();
-  };
-  const isShown = () => page.getByRole('link', { name: 'Print slip' }).waitFor();
+    await isShown();
+    const { total, items } = (await staff.get(path)).body;
+    expect(total).toBe(1);
+    await title(page, items[0].rmaNumber).waitFor();
 
-  await page.goto(`/admin${path}/new`);
-  await loseAnswer();
-  expect(await totalOf()).toBe(1);
-  await send();
-  await isShown();
-  const { total, items } = (await staff.get(path)).body;
-  expect(total).toBe(1);
-  await title(page, items[0].rmaNumber).waitFor();
+    // The next one is another one, also where everything about it is the same.
+    await page.getByRole('main').getByRole('link').first().click();
+    await page.getByRole('link', { name: link }).click();
+    await title(page, link).waitFor();
+    await loseAnswer();
+    await page.reload();
+    await page.getByText('What you typed before is still here.').waitFor();
+    await send();
+    await isShown();
+    expect(await totalOf()).toBe(2);
+  },
+);
 
-  // The next one is another one, also where everything about it is the same.
-  await page.getByRole('main').getByRole('link').first().click();
-  await page.getByRole('link', { name: link }).click();
-  await title(page, link).waitFor();
-  await loseAnswer();
-  await page.reload();
-  await page.getByText('What you typed before is still here.').waitFor();
-  await send();
-  await isShown();
-  expect(await totalOf()).toBe(2);
-});
-
-it('a form can be started over, and Cancel forgets the customer that was typed', async ({ t }) => {
+it('a form can be reset, and Cancel clears the typed customer', async ({ t }) => {
   const page = await openPageAs('New repair', t, 'STAFF');
   await field(page, 'Name').fill('Ada Pereira');
   await page.reload();
@@ -97,7 +100,7 @@ it('a form can be started over, and Cancel forgets the customer that was typed',
   expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
 });
 
-it('a price is read as people write it, and asked about where it can be read in two ways', async ({ t }) => {
+it('a price is read in its usual spellings, and an ambiguous one needs confirmation', async ({ t }) => {
   const staff = await newPerson(t, { role: 'STAFF' });
   const page = await openPageAs('New repair', t, 'STAFF');
   await fillIn(page, REPAIR_FIELDS);
@@ -145,7 +148,7 @@ const priceIn = async (t: Harness, currency: string) => {
   expect(await admin.put('/shop-settings', { ...settings, currency })).toHaveStatus(200);
 };
 
-it('a price is in the currency of the shop, with its decimals and no more', async ({ t }) => {
+it("a price is in the shop's currency, with no more decimals than it has", async ({ t }) => {
   await priceIn(t, 'EUR');
   const page = await openPageAs('New repair', t, 'STAFF');
   const price = field(page, 'Unit price');
@@ -206,7 +209,7 @@ const DRILL = {
 };
 
 // From an empty page to a printed slip, for a customer and an item that the shop knows.
-it('an intake takes a scan, a fault and one key, and twenty seconds at most', async ({ t }) => {
+it('an intake takes a scan, a fault and one key, within twenty seconds', async ({ t }) => {
   const staff = await newPerson(t, { role: 'STAFF' });
   const { id } = await newRepair(t, {
     faultyItem: DRILL,
@@ -268,7 +271,7 @@ it('an intake takes a scan, a fault and one key, and twenty seconds at most', as
   expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
 });
 
-it('an intake warns of an item that is here already, and offers what a customer has', async ({ t }) => {
+it("an intake warns of an item that is already here, and suggests the customer's items", async ({ t }) => {
   const customer = {
     customerName: 'Nora Wind',
     customerEmail: 'nora@example.com',
@@ -319,7 +322,7 @@ it('an intake warns of an item that is here already, and offers what a customer 
   await expectValue(field(page, 'Serial number'), 'SAW');
 });
 
-it('rare fields are behind More fields, which opens where one of them is wrong', async ({ t }) => {
+it('rare fields are behind More fields, which opens if one of them is invalid', async ({ t }) => {
   const page = await openPageAs('New repair', t, 'STAFF');
   expect(await field(page, 'Weight').count()).toBe(0);
   await fillIn(page, REPAIR_FIELDS);
@@ -331,7 +334,7 @@ it('rare fields are behind More fields, which opens where one of them is wrong',
   await expectFocus(field(page, 'Carrier'));
 });
 
-it('a trade return fills in from an earlier one, and Enter adds lines', async ({ t }) => {
+it('a trade return is filled in from an earlier one, and Enter adds lines', async ({ t }) => {
   await priceIn(t, 'EUR');
   await newTradeReturn(t);
   const page = await openPageAs('New trade return', t, 'STAFF');
@@ -355,7 +358,7 @@ it('a trade return fills in from an earlier one, and Enter adds lines', async ({
 
 const LINES = ['SKU, line 1', 'Product, line 1', 'Quantity, line 1', 'Unit price, line 1', 'SKU, line 2'];
 
-it('the buttons stay in sight and cover no field; on a phone lines are cards', async ({ t }) => {
+it('the buttons stay visible and cover no field; on a phone lines are cards', async ({ t }) => {
   for (const { width, path, action } of [
     { width: 1280, path: '/offline-repairs', action: 'Create repair' },
     { width: 390, path: '/offline-repairs', action: 'Create repair' },
@@ -388,7 +391,9 @@ it('the buttons stay in sight and cover no field; on a phone lines are cards', a
   }
 });
 
-it('an unknown order number goes to the order, and an unknown serial number to the item', async ({ t }) => {
+it('an unknown order number is put into the order, and an unknown serial number into the item', async ({
+  t,
+}) => {
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448120' };
   await newRepair(t, { orderNumber: 'SO-10042', faultyItem });
   const page = await openPageAs('New repair', t, 'STAFF');
@@ -406,7 +411,7 @@ it('an unknown order number goes to the order, and an unknown serial number to t
   await expectValue(order, 'so-777');
 });
 
-it('on a phone what is wrong is in sight when a return could not be created', async ({ t }) => {
+it('on a phone the error is visible if a return could not be created', async ({ t }) => {
   const page = await openPageAs('New repair', t, 'STAFF', { width: 390 });
   await fillIn(page, REPAIR_FIELDS);
   const body = { statusCode: 503, error: '', code: 'SERVICE_UNAVAILABLE', message: '', requestId: 'r1' };

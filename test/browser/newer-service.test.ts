@@ -19,7 +19,7 @@ const rewrite = (page: Page, path: string, from: RegExp, to: string) =>
     await route.fulfill({ response, body: text.replace(from, to) });
   });
 
-it('pages show words that they do not know as they are, and stay', async ({ t }) => {
+it('pages show unknown values as they are, and keep working', async ({ t }) => {
   const admin = await newPerson(t);
   const repair = await newRepair(t);
   const other = await newRepair(t);

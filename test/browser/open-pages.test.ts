@@ -10,7 +10,7 @@ import { sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 
-it('a list that stays open keeps its due times, groups and ages up to date', async ({ t }) => {
+it('an open list keeps its due times, groups and ages up to date', async ({ t }) => {
   const admin = await newPerson(t);
   await admin.put('/target-days', { targets: [{ status: 'OFFLINE_DIAGNOSTICS', days: 2 }] });
   const { rmaNumber } = await newRepair(t);
@@ -35,7 +35,7 @@ it('a list that stays open keeps its due times, groups and ages up to date', asy
   expect(await row.getByText('just now').count()).toBe(0);
 });
 
-it('Today counts what was added since it was opened, and says when it could not', async ({ t }) => {
+it('Today counts returns added since it was opened, and says if it could not', async ({ t }) => {
   await newRepair(t);
   const page = await openAs(t, 'STAFF', { ownProfile: true });
   await page.clock.install();
@@ -51,7 +51,7 @@ it('Today counts what was added since it was opened, and says when it could not'
   await created.getByText('2', { exact: true }).waitFor();
 });
 
-it('the next person at the computer finds no message of the last one, and no Undo', async ({ t }) => {
+it('the next user of a computer finds no messages of the last one, and no Undo', async ({ t }) => {
   const { id, rmaNumber } = await newRepair(t);
   const next = await newUser(t, { role: 'STAFF' });
   const page = await openAs(t, 'STAFF');
@@ -73,7 +73,7 @@ it('the next person at the computer finds no message of the last one, and no Und
   expect(await undo.count()).toBe(0);
 });
 
-it('a browser that speaks German shows English dates and numbers beside the English words', async ({ t }) => {
+it('a German browser shows English dates and numbers with the English texts', async ({ t }) => {
   const admin = await newPerson(t);
   const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
   expect(await admin.put('/shop-settings', { ...settings, currency: 'EUR' })).toHaveStatus(200);

@@ -80,7 +80,7 @@ const holdErasures = async (page: Page, answers: Erasure[]) => {
   };
 };
 
-it('many returns are erased call by call; to stop or close that does no harm', async ({ t }) => {
+it('many returns are erased in several requests, which can be stopped or closed safely', async ({ t }) => {
   await closedRepair(t);
   const page = await openPage(t);
   const { held, letGo } = await holdErasures(page, [
@@ -117,7 +117,7 @@ it('many returns are erased call by call; to stop or close that does no harm', a
   expect(held).toEqual([]);
 });
 
-it('a refusal names the returns; an error keeps what was typed', async ({ t }) => {
+it('a refusal names the returns, and an error keeps the form', async ({ t }) => {
   const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
   const page = await openPage(t);
   const dialog = await openErase(page);
@@ -173,7 +173,7 @@ it('an export asks for the password first', async ({ t }) => {
   await page.getByText('1 return exported').waitFor();
 });
 
-it('erased returns of both kinds are quiet, on their pages, lists and slips', async ({ t }) => {
+it('erased returns of both kinds show no personal data on pages, lists and slips', async ({ t }) => {
   const repair = await closedRepair(t);
   const trade = await newTradeReturn(t, { customerName: UNBROKEN, customerEmail: EMAIL });
   const admin = await newPerson(t);
@@ -213,7 +213,7 @@ it('erased returns of both kinds are quiet, on their pages, lists and slips', as
   expect(await page.getByRole('button', { name: 'Close (0)' }).isDisabled()).toBe(true);
 });
 
-it('the name of a former employee is erased', async ({ t, admin }) => {
+it('the name of a removed user is erased', async ({ t, admin }) => {
   const { id } = await newRepair(t);
   const grace = await newPerson(t, { role: 'STAFF', name: 'Grace Gone', email: emailAt(t, 'grace') });
   await grace.post(`/offline-repairs/${id}/notes`, { note: 'Called' });
@@ -231,7 +231,7 @@ it('the name of a former employee is erased', async ({ t, admin }) => {
   await accessibleEverywhere(page);
 });
 
-it('the scan station says of an erased return that it was erased', async ({ t, admin }) => {
+it('the scan station says that a scanned return was erased', async ({ t, admin }) => {
   const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
   await admin.post('/customers/erase', { email: EMAIL, includeOpen: true, reason: 'Asked by letter' });
   const page = await openPageAs('Scan station', t, 'STAFF');

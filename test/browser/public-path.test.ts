@@ -41,7 +41,7 @@ const sharedHost = async () => {
   return host;
 };
 
-it('below a path a person works all day and asks for nothing outside of it', async () => {
+it('a user below a path prefix requests nothing outside of it', async () => {
   const host = await sharedHost();
   const t = await harness({ env: { PUBLIC_URL: `${host.url}${PUBLIC_PATH}` } });
   host.target = t.url;

@@ -40,7 +40,7 @@ const WITH_NOTES = 'Start repair with notesâ€¦';
 
 const dialogOf = (page: Page, label: string): Locator => page.getByRole('dialog', { name: label });
 
-it('a move that came too late tells who did what, and is made only on purpose', async ({ t }) => {
+it('a move that came too late shows who did what, and needs confirmation', async ({ t }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
@@ -71,7 +71,7 @@ it('a move that came too late tells who did what, and is made only on purpose', 
   await page.getByText('From before it was reopened').waitFor();
 });
 
-it('keeps half-written notes and moves through Escape, a reload and the sessionâ€™s end', async ({ t }) => {
+it('half-written notes and moves survive Escape, a reload and the end of the session', async ({ t }) => {
   const repair = await newRepair(t);
   const email = emailAt(t, 'clerk');
   const page = await openAs(t, 'STAFF', { email });
@@ -122,7 +122,7 @@ it('keeps half-written notes and moves through Escape, a reload and the sessionâ
 });
 
 // The error of an empty field comes half a second after the last key: by then the form has emptied itself.
-it('a form that was emptied shows no error until something is typed again', async ({ t }) => {
+it('a cleared form shows no error until something is typed again', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF', { ownProfile: true });
   await page.clock.install();
@@ -154,7 +154,7 @@ it('a form that was emptied shows no error until something is typed again', asyn
   await expectError(name, 'true');
 });
 
-it('keeps half-typed corrections through a reload, and never undoes a colleagueâ€™s', async ({ t }) => {
+it("half-typed corrections survive a reload, and never overwrite a colleague's", async ({ t }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
@@ -191,7 +191,9 @@ it('keeps half-typed corrections through a reload, and never undoes a colleagueâ
   expect(await dialog.count()).toBe(0);
 });
 
-it('walks through a list by keys, corrects a typing error, and shows earlier returns', async ({ t }) => {
+it('keys step through a list, typing errors can be corrected, and earlier returns are shown', async ({
+  t,
+}) => {
   const serial = { ...repairBody().faultyItem, serialNumber: 'SN-1' };
   const repairs = [
     await newRepair(t, { faultyItem: serial }),
@@ -262,7 +264,7 @@ it('walks through a list by keys, corrects a typing error, and shows earlier ret
   await page.getByText('3 repairs', { exact: true }).waitFor();
 });
 
-it('a move that changed nothing is shown as what it was', async ({ t }) => {
+it('a move that changed nothing is shown as such', async ({ t }) => {
   const { id } = await newRepair(t);
   for (const move of ['begin-diagnostics', 'begin-repair', 'close', 'close'])
     expect(await t.post(`/offline-repairs/${id}/${move}`, {})).toHaveStatus(200);
@@ -279,7 +281,7 @@ it('a move that changed nothing is shown as what it was', async ({ t }) => {
     expect(await story.getByText(words).count(), words).toBe(1);
 });
 
-it('a repair shows all of a timeline that has more than a page', async ({ t }) => {
+it('a repair shows a timeline of more than one page completely', async ({ t }) => {
   const repair = await newRepair(t);
   const start = Date.now() + 1000;
   const rows = Array.from({ length: 505 }, (_, i) => ({
@@ -303,7 +305,7 @@ it('a repair shows all of a timeline that has more than a page', async ({ t }) =
     await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
 });
 
-it('a repair tells its exact times to the keyboard, the pointer and a finger', async ({ t }) => {
+it('exact times of a repair are available by keyboard, mouse and touch', async ({ t }) => {
   const { id } = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/offline-repairs/${id}`);
@@ -328,7 +330,7 @@ it('a repair tells its exact times to the keyboard, the pointer and a finger', a
   await exact.waitFor({ state: 'detached' });
 });
 
-it('a repair that is not of this shop is not found', async ({ t }) => {
+it('a repair of another shop is not found', async ({ t }) => {
   const { client } = await t.addShop();
   const { body } = await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
   const page = await openAs(t, 'ADMIN');
@@ -338,7 +340,9 @@ it('a repair that is not of this shop is not found', async ({ t }) => {
   expect(await page.getByText(body.rmaNumber).count()).toBe(0);
 });
 
-it('a trade return that a colleague moved meanwhile is explained, and shown as it stands', async ({ t }) => {
+it('a trade return that a colleague has moved is explained, and shown in its current state', async ({
+  t,
+}) => {
   const { id, rmaNumber } = await newTradeReturn(t);
   const other = await newPerson(t, { role: 'ADMIN' });
   const page = await openAs(t, 'STAFF');
@@ -356,7 +360,7 @@ it('a trade return that a colleague moved meanwhile is explained, and shown as i
   expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_REJECTED');
 });
 
-it('people who were too quick read so in their own words, and keep what they typed', async ({ t }) => {
+it('users who are rate-limited get a readable message, and keep their form', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await openRepair(page, repair);
@@ -386,7 +390,7 @@ const mainButton = (page: Page, name: string): Locator =>
   page.getByRole('group', { name: 'Actions' }).getByRole('button', { name, exact: true });
 const toast = (page: Page, words: string): Locator => page.getByRole('alert').filter({ hasText: words });
 
-it('a move without required fields happens at once, and its toast adds a note or undoes it', async ({
+it('a move without required fields happens immediately, and its toast offers a note or undo', async ({
   t,
   admin,
 }) => {
@@ -425,7 +429,7 @@ it('a move without required fields happens at once, and its toast adds a note or
   await dialogOf(page, 'Start repair').getByLabel('Technician').waitFor();
 });
 
-it('undo leads back to a resolved repair with its outcome, and not over what a colleague did', async ({
+it("undo restores a resolved repair with its outcome, but never overwrites a colleague's change", async ({
   t,
 }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
@@ -451,7 +455,7 @@ it('undo leads back to a resolved repair with its outcome, and not over what a c
   expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
 });
 
-it('a move at once that fails says so, and a conflict asks first', async ({ t }) => {
+it('an immediate move reports its failure, and a conflict asks for confirmation', async ({ t }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
@@ -474,7 +478,7 @@ it('a move at once that fails says so, and a conflict asks first', async ({ t })
   expect(await statusOf(t, repair)).toBe('OFFLINE_REPAIR');
 });
 
-it('a move that fails after one has walked on says so', async ({ t }) => {
+it('a move that fails after the user has gone to another return says so', async ({ t }) => {
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const [first, second] = [await newRepair(t), await newRepair(t)];
   const page = await openAs(t, 'STAFF');
@@ -496,7 +500,7 @@ it('a move that fails after one has walked on says so', async ({ t }) => {
   expect(await statusOf(t, first)).toBe('OFFLINE_CLOSED');
 });
 
-it('the next move can be made at once, while the page still reads what the one before it changed', async ({
+it('the next move is possible immediately, while the page still reloads after the one before', async ({
   t,
 }) => {
   const repair = await newRepair(t);
@@ -515,7 +519,7 @@ it('the next move can be made at once, while the page still reads what the one b
   read.resolve();
 });
 
-it('the main button has one place on every return of a list, wide and on a phone', async ({ t }) => {
+it('the main button has the same position on every return of a list, wide and on a phone', async ({ t }) => {
   await t.ctx.db
     .insertInto('target_days')
     .values({ shop_id: t.shop.id, status: 'OFFLINE_DIAGNOSTICS', days: 2 })
@@ -548,7 +552,7 @@ it('the main button has one place on every return of a list, wide and on a phone
   }
 });
 
-it('a return waits for a part until a day, and goes on', async ({ t }) => {
+it('a return waits for a part until a date, and is resumed', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await openRepair(page, repair);
@@ -583,7 +587,7 @@ it('a return waits for a part until a day, and goes on', async ({ t }) => {
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.waitingFor).toBe(null);
 });
 
-it('a return waits until no day that has passed, and none that is half typed', async ({ t }) => {
+it('a return cannot wait until a past or incomplete date', async ({ t }) => {
   const repair = await newRepair(t);
   const page = await openAs(t, 'STAFF');
   await openRepair(page, repair);
@@ -622,7 +626,7 @@ it('a return waits until no day that has passed, and none that is half typed', a
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.waitingFor.what).toBe('PART');
 });
 
-it('a return is assigned below its name, by keys alone', async ({ t }) => {
+it('a return is assigned below its title, by keyboard only', async ({ t }) => {
   await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
   await newPerson(t, { role: 'STAFF', name: 'Grace Hopper' });
   const repair = await newRepair(t);
@@ -644,7 +648,7 @@ it('a return is assigned below its name, by keys alone', async ({ t }) => {
   await page.getByLabel('What happened, newest first').getByText('assigned it to Grace Hopper').waitFor();
 });
 
-it('a change that a person made in another tab is said to be their own', async ({ t }) => {
+it('a change that a user made in another tab is shown as their own', async ({ t }) => {
   const person = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
   const page = await openWindow(t, { cookie: person.cookie });
@@ -658,7 +662,7 @@ it('a change that a person made in another tab is said to be their own', async (
   expect(await dialog.getByText('Someone else').count()).toBe(0);
 });
 
-it('a credit that was refused leaves no number behind when one starts over', async ({ t }) => {
+it('a refused credit leaves no amount behind after a reset', async ({ t }) => {
   const staff = await newPerson(t, { role: 'STAFF' });
   const { id, rmaNumber } = await newTradeReturn(t);
   await staff.post(`/trade-returns/${id}/approve`, {});

@@ -31,7 +31,7 @@ const focused = (page: Page) =>
     `document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()`,
   );
 
-it('the first row is a few keys away, and the focus returns when a dialog closes', async ({ t }) => {
+it('the first row is reached with few keys, and the focus returns when a dialog closes', async ({ t }) => {
   const repair = await newRepair(t);
   await t.post(`/offline-repairs/${repair.id}/begin-repair`, {});
   const page = await openPageAs('Repairs', t, 'ADMIN');
@@ -59,7 +59,7 @@ it('the first row is a few keys away, and the focus returns when a dialog closes
   await expect.poll(() => focused(page)).toBe('Invite person');
 });
 
-it("a scanner's Enter goes on to the next field, and a scan replaces old tracking", async ({ t }) => {
+it("a scanner's Enter moves to the next field, and a scan replaces old tracking", async ({ t }) => {
   const tracking = { trackingNumber: 'OLD-1', carrierName: 'DHL' };
   const repair = await newRepair(t, { tracking });
   const page = await openAs(t, 'STAFF');
@@ -85,7 +85,7 @@ it("a scanner's Enter goes on to the next field, and a scan replaces old trackin
   expect(await page.getByText('another look').count()).toBe(0);
 });
 
-it('the keys of the search are named as on the keyboard in front of the person', async ({ t }) => {
+it("the shortcut of the search is shown for the user's keyboard", async ({ t }) => {
   for (const [platform, name] of [
     ['MacIntel', '⌘K'],
     ['Linux x86_64', 'Ctrl K'],
@@ -100,7 +100,9 @@ it('the keys of the search are named as on the keyboard in front of the person',
   }
 });
 
-it('the search in the header is opened by keys, walked with arrows, and finds both kinds', async ({ t }) => {
+it('the search in the header opens by keyboard, is navigated with arrows, and finds both kinds', async ({
+  t,
+}) => {
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448013' };
   const repair = await newRepair(t, { faultyItem, customerName: 'Nora Wind' });
   const trade = await newTradeReturn(t);
@@ -156,7 +158,7 @@ const withLateSearch = async (t: Harness, path: string) => {
   return { page, letCome, field };
 };
 
-it('the search keeps what is typed while the search loads for the first time', async ({ t }) => {
+it('the search keeps what is typed while it loads for the first time', async ({ t }) => {
   const { page, letCome, field } = await withLateSearch(t, '/admin/account');
   await title(page, 'Account').waitFor();
   await page.keyboard.press('Control+k');
@@ -173,7 +175,7 @@ it('the search keeps what is typed while the search loads for the first time', a
   await expectValue(field, 'kettle');
 });
 
-it('Ctrl-K in the search field of a list opens the search, and what follows goes there', async ({ t }) => {
+it('Ctrl-K in the search field of a list opens the search, which gets the following keys', async ({ t }) => {
   const { page, letCome, field } = await withLateSearch(t, '/admin/offline-repairs');
   const ofList = page.getByRole('search').getByRole('textbox').first();
   await ofList.fill('SO-');
@@ -187,7 +189,7 @@ it('Ctrl-K in the search field of a list opens the search, and what follows goes
   await expectValue(ofList, 'SO-');
 });
 
-it('a scan on any page opens the return it names, or says that nothing was found', async ({ t }) => {
+it('a scan on any page opens the return, or says that nothing was found', async ({ t }) => {
   const repair = await newRepair(t);
   await newRepair(t, { orderNumber: 'SO-2' });
   const page = await openPageAs('Account', t, 'STAFF');
@@ -212,7 +214,7 @@ it('a scan on any page opens the return it names, or says that nothing was found
   await page.getByRole('dialog', { name: 'Search returns' }).getByText('2 returns found.').waitFor();
 });
 
-it('the scan station says what stands in the way, and takes scans beside its field', async ({ t }) => {
+it('the scan station says why a move is not possible, and accepts scans outside its field', async ({ t }) => {
   const repair = await newRepair(t);
   const rejected = await newTradeReturn(t);
   const stale = await newTradeReturn(t, { tradeOrderNumber: 'TO-9' });
@@ -263,7 +265,7 @@ it('the scan station says what stands in the way, and takes scans beside its fie
   await expect.poll(() => page.getByRole('checkbox', { name: 'Sound' }).isChecked()).toBe(true);
 });
 
-it('the scan station assigns, prints, sets what is waited for, and just looks', async ({ t }) => {
+it('the scan station assigns, prints, sets the waiting reason, and looks up', async ({ t }) => {
   const repair = await newRepair(t);
   const trade = await newTradeReturn(t);
   const staff = await newPerson(t, { role: 'STAFF', name: 'Ana' });
@@ -327,7 +329,7 @@ const withCamera = (page: Page, code: string, error?: string) =>
       return stream;
     };`);
 
-it('on a phone the action that is chosen takes one line, and is changed from there', async ({ t }) => {
+it('on a phone the chosen action takes one line, and can be changed there', async ({ t }) => {
   const page = await openPageAs('Scan station', t, 'STAFF', { width: 390 });
   const other = page.getByRole('radio', { name: 'Close' });
   await page.getByText('Look up only', { exact: true }).click();
@@ -339,7 +341,7 @@ it('on a phone the action that is chosen takes one line, and is changed from the
   await page.getByText('Repairs · Close').waitFor();
 });
 
-it('a phone scans with its camera, once for a code in view; without one the button is absent', async ({
+it('a phone scans with its camera, once for each code; without a camera there is no button', async ({
   t,
 }) => {
   const repair = await newRepair(t);
@@ -390,7 +392,7 @@ const withTwoScans = async (t: Harness) => {
   return { page, made, letGo: held.resolve, statuses };
 };
 
-it('the scan station goes on when its page is left, and shows what became of each scan', async ({ t }) => {
+it('the scan station continues when its page is left, and shows the result of each scan', async ({ t }) => {
   const { page, made, letGo, statuses } = await withTwoScans(t);
   await menu(page, 'Today').click();
   await title(page, 'Today').waitFor();
@@ -403,7 +405,7 @@ it('the scan station goes on when its page is left, and shows what became of eac
   expect(await page.getByRole('radio', { name: 'Start repair', exact: true }).isChecked()).toBe(true);
 });
 
-it('scans that wait when a person signs out are not done for the next one', async ({ t }) => {
+it('scans that wait when a user signs out are not processed for the next one', async ({ t }) => {
   const { page, letGo, statuses } = await withTwoScans(t);
   const next = await newUser(t, { role: 'STAFF' });
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -422,7 +424,7 @@ it('scans that wait when a person signs out are not done for the next one', asyn
   expect((await statuses())[1]).toBe('OFFLINE_DIAGNOSTICS');
 });
 
-it('a slip that was not printed before the page was left says so, and holds up no other scan', async ({
+it('a slip that was not printed before the page was left says so, and does not delay other scans', async ({
   t,
 }) => {
   const { rmaNumber } = await newRepair(t);
@@ -449,7 +451,7 @@ it('a slip that was not printed before the page was left says so, and holds up n
   await page.getByText('1 done, 1 failed').waitFor();
 });
 
-it('a slow scanner is heard wherever the page was clicked, in whatever case it types', async ({ t }) => {
+it('a slow scanner is recognised wherever the focus is, in any case', async ({ t }) => {
   const { rmaNumber } = await newRepair(t, { externalRef: 'POS-77' });
   const page = await openPageAs('Scan station', t, 'STAFF');
   await page.getByRole('radio', { name: 'Look up only' }).check();

@@ -6,7 +6,7 @@ import { sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 
-it('the search runs commands, and begins with what was opened last', async ({ t }) => {
+it('the search runs commands, and starts with what was opened last', async ({ t }) => {
   const [repair, trade] = [await newRepair(t), await newTradeReturn(t)];
   const page = await openPageAs('Today', t, 'ADMIN');
   const dialog = page.getByRole('dialog', { name: 'Search returns' });
@@ -51,7 +51,7 @@ it('the search runs commands, and begins with what was opened last', async ({ t 
   await title(page, repair.rmaNumber).waitFor();
 });
 
-it('the search offers Staff no settings', async ({ t }) => {
+it('the search shows no settings to Staff', async ({ t }) => {
   const page = await openPageAs('Repairs', t, 'STAFF');
   await page.keyboard.press('Control+k');
   const dialog = page.getByRole('dialog', { name: 'Search returns' });
@@ -61,7 +61,7 @@ it('the search offers Staff no settings', async ({ t }) => {
   expect(await dialog.getByRole('option').count()).toBe(0);
 });
 
-it('what is searched comes before a command, unless the command’s whole name was typed', async ({ t }) => {
+it('results precede commands, unless the whole name of a command was typed', async ({ t }) => {
   const ada = await newRepair(t);
   const page = await openPageAs('Account', t, 'ADMIN');
   const dialog = page.getByRole('dialog', { name: 'Search returns' });
@@ -103,7 +103,7 @@ it('what is searched comes before a command, unless the command’s whole name w
   await title(page, 'Audit log').waitFor();
 });
 
-it('a number is found without its letters and zeros', async ({ t }) => {
+it('a number is found without its prefix and zeros', async ({ t }) => {
   for (let i = 0; i < 12; i++) await newRepair(t, { orderNumber: `SO-7${i}` });
   const page = await openPageAs('Account', t, 'STAFF');
   const dialog = page.getByRole('dialog', { name: 'Search returns' });

@@ -27,7 +27,7 @@ import { startReceiver } from '../support/receiver.ts';
 
 const it = itWith(sharedHarness());
 
-it('the team says at the input that an address is taken, and sets a new password', async ({ t }) => {
+it('the team page shows at the field that an address is in use, and sets a new password', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
@@ -47,7 +47,7 @@ it('the team says at the input that an address is taken, and sets a new password
   expect(signedIn).toHaveStatus(200);
 });
 
-it('the team is in order of names, and is searched and filtered', async ({ t }) => {
+it('the team is ordered by name, and can be searched and filtered', async ({ t }) => {
   for (const [name, role] of [
     ['Zoe Adler', 'STAFF'],
     ['ada Pereira', 'ADMIN'],
@@ -77,7 +77,7 @@ it('the team is in order of names, and is searched and filtered', async ({ t }) 
   await expect.poll(names).toEqual(['ada', 'Bea', 'Zoe']);
 });
 
-it('targets are suggested; they are not left unsaved without a question', async ({ t }) => {
+it('targets are suggested, and leaving them unsaved needs confirmation', async ({ t }) => {
   const page = await openPageAs('Targets', t, 'ADMIN');
   await page.getByRole('button', { name: 'Suggest targets' }).click();
   await expectValue(page.getByRole('textbox', { name: 'In repair' }), '10 days');
@@ -98,7 +98,7 @@ it('targets are suggested; they are not left unsaved without a question', async 
   await title(page, 'Team').waitFor();
 });
 
-it('shop settings suggest the browser’s time zone, and save nothing by themselves', async ({ t }) => {
+it('shop settings suggest the browser’s time zone, and do not save it by themselves', async ({ t }) => {
   const page = await openPageAs('Shop', t, 'ADMIN', { timeZone: 'Europe/Berlin' });
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Use Europe/Berlin' }).click();
@@ -109,7 +109,7 @@ it('shop settings suggest the browser’s time zone, and save nothing by themsel
   await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
 });
 
-it('axe finds nothing in the dialogs', async ({ t }) => {
+it('axe finds no violations in the dialogs', async ({ t }) => {
   const email = emailAt(t, 'clerk');
   // In dark: in light, tests below see the dialogs of a client, and journeys those of the team.
   const page = await openPageAs('External API', t, 'ADMIN', { email, scheme: 'dark' });
@@ -144,7 +144,7 @@ const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
 
 describe('API clients', () => {
-  it('are not left by mistake while their key is shown', async ({ t }) => {
+  it('cannot be left by mistake while their key is shown', async ({ t }) => {
     const page = await openPageAs('Team', t, 'ADMIN');
     await toPage(page, 'External API');
     await page.getByRole('button', { name: 'New client' }).click();
@@ -165,7 +165,9 @@ describe('API clients', () => {
     await rowOf(page, 'Kiosk').getByText('None').waitFor();
   });
 
-  it('are revoked only by their name, then their key fails; they can still be replaced', async ({ t }) => {
+  it('are revoked after their name is typed, then their key fails; they can still be replaced', async ({
+    t,
+  }) => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Revoke');
     const form = page.getByRole('dialog', { name: 'Revoke Till?' });
@@ -192,7 +194,7 @@ describe('API clients', () => {
     await page.getByRole('dialog', { name: 'Till is ready' }).waitFor();
   });
 
-  it('are replaced with the rest taken over; the new key works, the old one fails', async ({ t }) => {
+  it('are replaced with the same settings; the new key works, and the old one fails', async ({ t }) => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Replace');
     const form = page.getByRole('dialog', { name: 'Replace Till?' });
@@ -245,8 +247,8 @@ const closeKeys = async (page: Page, name: string) => {
   await once.getByRole('button', { name: 'Done' }).click();
 };
 
-describe('rights, events and the end of a key', () => {
-  it('are chosen for a new client, edited, and told in the audit log', async ({ t, admin }) => {
+describe('rights, events and the expiry of a key', () => {
+  it('are chosen for a new client, edited, and recorded in the audit log', async ({ t, admin }) => {
     const clientNamed = async (name: string) =>
       (await admin.get('/clients')).body.items.find((client: { name: string }) => client.name === name);
     const page = await openPageAs('External API', t, 'ADMIN');
@@ -310,7 +312,7 @@ describe('rights, events and the end of a key', () => {
     await expectAccessible(page);
   });
 
-  it('let the old key of a replaced client work for a while, and be revoked', async ({ t }) => {
+  it('let the old key of a replaced client work for a while, and be revoked early', async ({ t }) => {
     const page = await openPageAs('External API', t, 'ADMIN');
     await pick(page, 'Till', 'Replace');
     const form = page.getByRole('dialog', { name: 'Replace Till?' });
@@ -346,7 +348,7 @@ describe('rights, events and the end of a key', () => {
     expect(await t.get('/offline-repairs')).toHaveStatus(401);
   });
 
-  it('show a key that expires within two weeks, and one that has', async ({ t, admin }) => {
+  it('show a key that expires within two weeks, and one that has expired', async ({ t, admin }) => {
     const expiresAt = `${dayAhead(6)}T00:00:00Z`;
     await admin.post('/clients', { name: 'Kiosk', expiresAt, webhookUrl: HOOK });
     await t.ctx.db
@@ -368,7 +370,7 @@ describe('rights, events and the end of a key', () => {
 });
 
 describe('deliveries', () => {
-  it('tell what was sent, how often and what came back, or that nothing was', async ({ sending: t }) => {
+  it('show what was sent, how often and the response, or that nothing was sent', async ({ sending: t }) => {
     const receiver = await startReceiver((n) => (n <= 4 ? 500 : 200));
     const client = await t.addReceiver(receiver.url);
     const refused = await t.create(client, { orderNumber: 'SO-REFUSED' });
@@ -417,7 +419,7 @@ describe('deliveries', () => {
     await title(page, 'External API').waitFor();
   });
 
-  it('that failed for the same reason are one message, with what to do', async ({ sending: t }) => {
+  it('that failed for the same reason share one message, with advice', async ({ sending: t }) => {
     const receiver = await startReceiver();
     const client = await t.addReceiver(receiver.url);
     for (let count = 0; count < 3; count++) await t.create(client);
@@ -470,7 +472,7 @@ describe('deliveries', () => {
   });
 });
 
-it('a letterhead shows each of its lines once, also where two are equal', async ({ t }) => {
+it('a letterhead shows each of its lines once, even if two are equal', async ({ t }) => {
   const page = await openPageAs('Shop', t, 'ADMIN');
   const address = page.getByRole('textbox', { name: 'Address', exact: true });
   const lines = page.getByRole('article').locator('header span');

@@ -31,7 +31,7 @@ it('Today warns of a plan without the API, a read-only shop and an allowance nea
   await page.getByText("You have used 4 of this month's 5 returns").waitFor();
 });
 
-it('Today tells Admins of receivers that keep failing, and leads to their deliveries', async ({ t }) => {
+it('Today warns Admins of failing receivers, and leads to their deliveries', async ({ t }) => {
   const since = t.ctx.clock.now() - 3 * 3_600_000;
   await t.ctx.db
     .updateTable('api_clients')
@@ -64,8 +64,8 @@ it('Today tells Admins of receivers that keep failing, and leads to their delive
   await title(page, 'Deliveries to Till').waitFor();
 });
 
-describe('a shop that cannot write', () => {
-  it('has no live buttons, and says why and what to do', async ({ t }) => {
+describe('a read-only shop', () => {
+  it('has disabled buttons, and says why and what to do', async ({ t }) => {
     const repair = await newRepair(t);
     await setShop(t, { subscription: 'inactive' });
     const admin = await openAs(t, 'ADMIN');
@@ -84,7 +84,7 @@ describe('a shop that cannot write', () => {
     await expectDisabled(staff.getByRole('button', { name: 'New trade return' }));
   });
 
-  it('whose month is full is told so, and its staff still create returns', async () => {
+  it('is different from one over its allowance, whose staff still create returns', async () => {
     const t = await harness({ allowance: 1 });
     const repair = await newRepair(t);
     const page = await openPageAs('Repairs', t, 'STAFF');
@@ -98,7 +98,7 @@ describe('a shop that cannot write', () => {
   });
 });
 
-it('the plan shows use that is billed up to a cap, and a plan without the API', async () => {
+it('the plan page shows usage that is billed up to a cap, and a plan without the API', async () => {
   const t = await harness({ usageCap: 50 });
   await newRepair(t);
   await setShop(t, { plan: 'GROWTH', subscription: 'inactive' });
@@ -124,9 +124,7 @@ const figureLinks = async (page: Page) => {
     .map(({ href, text }) => ({ href, text, count: Number((/\d+$/.exec(text) ?? /^\d+/.exec(text))?.[0]) }));
 };
 
-it('figures of Today lead to as many rows as they say, and its lists are in the order of due', async ({
-  t,
-}) => {
+it('figures of Today link to as many rows, and its lists are ordered by due time', async ({ t }) => {
   const admin = await newPerson(t);
   await admin.put('/target-days', {
     targets: [
@@ -187,7 +185,7 @@ it('figures of Today lead to as many rows as they say, and its lists are in the 
 // It is never the same day in both, so one of them has another day than UTC.
 const ZONES = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'];
 
-it.for(ZONES)('figures of a day are those of the reader in %s', async (timeZone, { t }) => {
+it.for(ZONES)("daily figures are for the reader's day in %s", async (timeZone, { t }) => {
   await newRepair(t);
   const page = await openAs(t, 'STAFF', { timeZone });
   await page.goto('/admin/?tab=figures');
@@ -201,7 +199,7 @@ it.for(ZONES)('figures of a day are those of the reader in %s', async (timeZone,
   await page.getByText('1 repair', { exact: true }).waitFor();
 });
 
-it('Today without targets does not say that all is done while returns are open', async ({ t }) => {
+it('Today without targets does not say that everything is done while returns are open', async ({ t }) => {
   await newRepair(t);
   await newRepair(t);
   const page = await openPageAs('Today', t, 'ADMIN');
@@ -227,7 +225,7 @@ it('the first steps are in an order that a new Admin can follow', async ({ t }) 
   expect(await staff.getByRole('main').getByRole('link').allTextContents()).toEqual(['New repair']);
 });
 
-it('a trade return of which some has come says so in the list, on its page and on Today', async ({ t }) => {
+it('a partly received trade return is shown as such in the list, on its page and on Today', async ({ t }) => {
   const admin = await newPerson(t);
   await admin.put('/target-days', { targets: [{ status: 'TRADE_APPROVED', days: 3 }] });
   const whole = await newTradeReturn(t);

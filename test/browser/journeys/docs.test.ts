@@ -7,7 +7,7 @@ import { sharedHarness } from '../../support/harness.ts';
 
 const harness = sharedHarness();
 
-it('a reader copies the quick start with their own address, and finds an error code with the keyboard alone', async () => {
+it('a reader copies the quick start with their own address, and finds an error code by keyboard only', async () => {
   const t = await harness();
   const page = await openWindow(t);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -40,7 +40,7 @@ it('a reader copies the quick start with their own address, and finds an error c
   await page.locator('[id="LIMIT_EXCEEDED"]').waitFor();
 });
 
-it('the reference page shows the API, with nothing from another host', async () => {
+it('the reference page shows the API and loads nothing from other hosts', async () => {
   const t = await harness();
   const page = await openWindow(t);
   await page.goto('/docs/reference');

@@ -43,7 +43,7 @@ const openPage = async (t: Harness): Promise<Page> => {
   return page;
 };
 
-it('a customer is found, exported and erased, and a return says so from then on', async () => {
+it('a customer is found, exported and erased, and their returns say so', async () => {
   const t = await harness();
   const done = await closedRepair(t, { customerPhone: '+44 20 7946 0018', notes: 'Planted note' });
   const open = await newRepair(t, { customerName: NAME, customerEmail: 'ADA@Planted.example' });
@@ -98,7 +98,7 @@ it('a customer is found, exported and erased, and a return says so from then on'
   expect(await page.getByRole('main').innerText()).not.toMatch(/Planted|erased@erased/);
 });
 
-it('customers are forgotten by themselves from then on', async () => {
+it('scheduled erasure is turned on', async () => {
   const t = await harness();
   const old = await closedRepair(t);
   await age(t, 'offline_repairs', old, 2 * YEAR_MS);

@@ -17,7 +17,7 @@ import { sharedHarness } from '../../support/harness.ts';
 
 const harness = sharedHarness();
 
-it('the overview shows figures that lead to the lists behind them', async () => {
+it('the overview shows figures that link to their lists', async () => {
   const t = await harness({ allowance: 10 });
   await newRepair(t);
   await newTradeReturn(t);
@@ -32,7 +32,7 @@ it('the overview shows figures that lead to the lists behind them', async () => 
   expect(new URL(page.url()).searchParams.get('status')).toBe('OFFLINE_DIAGNOSTICS');
 });
 
-it('two selected repairs are moved at once, and moved back', async () => {
+it('two selected repairs are moved together, and the move is undone', async () => {
   const t = await harness();
   const [first, second, third] = [await newRepair(t), await newRepair(t), await newRepair(t)];
   const page = await openPageAs('Repairs', t, 'STAFF');
@@ -51,7 +51,7 @@ it('two selected repairs are moved at once, and moved back', async () => {
   await rowOf(page, second.rmaNumber).getByText('In diagnostics').waitFor();
 });
 
-it('the form for a repair says what is missing, then makes it', async () => {
+it('the repair form reports missing fields, then creates the repair', async () => {
   const t = await harness();
   const email = emailAt(t, 'clerk');
   const page = await openPageAs('New repair', t, 'STAFF', { email });
@@ -73,7 +73,7 @@ it('the form for a repair says what is missing, then makes it', async () => {
   await page.getByLabel('What happened, newest first').getByText(email).waitFor();
 });
 
-it('a repair is worked through, and the timeline tells of it', async () => {
+it('a repair goes through its moves, and the timeline shows them', async () => {
   const t = await harness();
   const { id, rmaNumber } = await newRepair(t);
   const email = emailAt(t, 'clerk');

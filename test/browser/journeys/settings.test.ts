@@ -30,7 +30,7 @@ const harness = sharedHarness();
 // An address by number, so that no name has to be looked up.
 const HOOK = 'https://93.184.216.34/hooks/handback';
 
-it('a new API client shows key and secret once, and they work', async () => {
+it('a new API client shows a working key and secret once', async () => {
   const t = await harness();
   const page = await openPageAs('External API', t, 'ADMIN');
   await page.getByRole('button', { name: 'New client' }).click();
@@ -68,7 +68,7 @@ it('a new API client shows key and secret once, and they work', async () => {
   expect(await page.content()).not.toContain(secret);
 });
 
-it('deliveries begin with a test event, of no return', async () => {
+it('a test event is the first delivery, without a return', async () => {
   const t = await webhookHarness();
   const receiver = await startReceiver();
   const client = await t.addReceiver(receiver.url);
@@ -86,7 +86,7 @@ it('deliveries begin with a test event, of no return', async () => {
   expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(arrived?.body);
 });
 
-it('the team takes a person in, who signs in, rises and goes', async () => {
+it('a new user is invited, signs in, is promoted and removed', async () => {
   const t = await harness();
   const email = emailAt(t, 'grace');
   const page = await openPageAs('Team', t, 'ADMIN');
@@ -129,7 +129,7 @@ it('the team takes a person in, who signs in, rises and goes', async () => {
   await signInTitle(theirs).waitFor();
 });
 
-it('dangerous goods are saved as they are added, and removed', async () => {
+it('dangerous goods are saved as they are added and removed', async () => {
   const t = await harness();
   const page = await openPageAs('Dangerous goods', t, 'ADMIN');
   await page.getByText('No dangerous goods yet').waitFor();
@@ -161,7 +161,7 @@ it('dangerous goods are saved as they are added, and removed', async () => {
   await rules.getByText('BATT-*', { exact: true }).waitFor();
 });
 
-it('an empty shop has a checklist, which leads to the targets', async () => {
+it('an empty shop has a checklist that leads to the targets', async () => {
   const t = await harness();
   const page = await openAs(t, 'ADMIN');
   await page.goto('/admin/');
@@ -193,7 +193,7 @@ it('the plan shows how much of an allowance is used', async () => {
   await page.getByText('By plan: 1,200 new returns a month are included.').waitFor();
 });
 
-it('the audit log tells what was just done, and by whom', async () => {
+it('the audit log shows what was just done, and by whom', async () => {
   const t = await harness();
   const email = emailAt(t, 'clerk');
   const colleague = emailAt(t, 'grace');
@@ -229,7 +229,7 @@ it('the audit log tells what was just done, and by whom', async () => {
   await page.getByRole('definition').filter({ hasText: 'BATT-*' }).waitFor();
 });
 
-it('people change their own password', async () => {
+it('users change their own password', async () => {
   const t = await harness();
   const email = emailAt(t, 'clerk');
   const page = await openPageAs('Account', t, 'STAFF', { email });

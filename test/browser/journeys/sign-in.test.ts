@@ -24,7 +24,7 @@ import { until } from '../../support/until.ts';
 
 const harness = sharedHarness();
 
-it('the link of the first start makes the shop and its Admin, once', async () => {
+it('the setup link of the first start creates the shop and its Admin, once', async () => {
   const server = await startServer(await emptyDatabase());
   const link = await until('the link is printed', () => /http\S+set-up#\w+/.exec(server.stderr)?.[0]);
   const page = await openWindow(server, { timeZone: 'Europe/Berlin' });
@@ -66,7 +66,7 @@ it('the link of the first start makes the shop and its Admin, once', async () =>
     expect(server.stdout).not.toContain(hidden);
 });
 
-it('a set-up link beside a demo shop is refused; what was typed stays', async () => {
+it('a setup link is refused beside a demo shop, and the form is kept', async () => {
   const env = await emptyDatabase();
   const server = await startServer(env);
   const link = await until('the link is printed', () => /http\S+set-up#\w+/.exec(server.stderr)?.[0]);
@@ -86,7 +86,7 @@ it('a set-up link beside a demo shop is refused; what was typed stays', async ()
   await expectAccessible(page);
 });
 
-it('signing in leads to the page that was asked for, and out again', async () => {
+it('signing in leads to the requested page, and signing out works', async () => {
   const t = await harness();
   const { email, password } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t);
@@ -111,7 +111,7 @@ it('signing in leads to the page that was asked for, and out again', async () =>
   await signInTitle(page).waitFor();
 });
 
-it('a link to choose a password comes by e-mail', async () => {
+it('a link to choose a password arrives by email', async () => {
   const mails = await mailServer();
   const t = await harness({ env: mails.env });
   const { email } = await newUser(t);
@@ -137,7 +137,7 @@ it('a link to choose a password comes by e-mail', async () => {
   await title(page, 'Today').waitFor();
 });
 
-it('two-step verification is set up first where the shop requires it', async () => {
+it('two-step verification must be set up first if the shop requires it', async () => {
   const t = await harness();
   const staff = await openPageAs('Account', t, 'STAFF');
   const page = await openPageAs('Team', t, 'ADMIN');

@@ -29,7 +29,7 @@ const enterThere = async (page: Page, account: string): Promise<void> => {
   await page.getByRole('button', { name: 'Continue' }).click();
 };
 
-it('a person signs in with the identity provider, and confirms there what matters', async () => {
+it('a user signs in with the identity provider, and confirms sensitive changes there', async () => {
   const { t, page } = await withRealProvider();
   await page.goto('/admin/settings/team');
   await signInTitle(page).waitFor();
@@ -78,7 +78,7 @@ it('a person signs in with the identity provider, and confirms there what matter
   await title(page, 'External API').waitFor();
 });
 
-it('without passwords there is one button, and a sentence while the provider is away', async () => {
+it('without passwords there is one button, and a message while the provider is unavailable', async () => {
   const { t, provider, page } = await withRealProvider({ PASSWORD_SIGN_IN: 'false' });
   await page.goto('/admin/sign-in');
   await signInButton(page).waitFor();
@@ -100,7 +100,7 @@ it('without passwords there is one button, and a sentence while the provider is 
   await expect.poll(() => page.getByRole('button', { name: 'Change your password' }).count()).toBe(0);
 });
 
-it('an Admin confirms an address that its holder gave, and is warned before a person of the provider gets a password', async () => {
+it('an Admin confirms an address that its user chose, and is warned before a user of the provider gets a password', async () => {
   const { t, page } = await withRealProvider();
   const admin = await openPageAs('Team', t, 'ADMIN');
   const ada = await newPerson(t, { role: 'STAFF', name: 'Ada Pereira', email: 'old@example.com' });

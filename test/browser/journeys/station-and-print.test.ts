@@ -15,7 +15,7 @@ const choose = async (page: Page, label: string) => {
   while (!(await isChosen())) await page.keyboard.press('ArrowRight');
 };
 
-it('the scan station moves eight returns, but not one a colleague moved; it undoes, retries and survives a reload', async () => {
+it('the scan station moves returns except one that a colleague moved; it undoes, retries and survives a reload', async () => {
   const t = await harness();
   const repairs: Made[] = [];
   for (let i = 0; i < 8; i++) repairs.push(await newRepair(t, { externalRef: `POS-${i}` }));
@@ -114,7 +114,7 @@ const codesInTheEdge = (page: Page): Promise<number> =>
 const expectPrinted = (page: Page, sizes: string[]): Promise<void> =>
   expect.poll(async () => pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(sizes);
 
-it('an Admin sets the letterhead; slips have three sizes', async () => {
+it('an Admin sets the letterhead, and slips have three sizes', async () => {
   const t = await harness();
   const staff = await newPerson(t, { role: 'STAFF' });
   const repair = await newRepair(staff, { storeId: 'store-9' });

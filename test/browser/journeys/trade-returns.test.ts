@@ -31,7 +31,7 @@ const finishReceiving = async (page: Page): Promise<void> => {
   await closeBy(page.getByRole('dialog', { name: 'Finish receiving?' }), 'Finish receiving');
 };
 
-it('selected trade returns are moved, but for one a colleague moved', async () => {
+it('selected trade returns are moved, except one that a colleague moved', async () => {
   const t = await harness();
   const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
   const other = await newPerson(t, { role: 'STAFF' });
@@ -110,7 +110,7 @@ const manyItems = Array.from({ length: LINES }, (_, i) => ({
   price: 10.05,
 }));
 
-it('forty lines are received with a scanner and without a mouse, wide and narrow; the credit is for what was accepted', async () => {
+it('forty lines are received with a scanner and no mouse, wide and narrow, and the credit is for accepted units', async () => {
   const t = await harness();
   for (const { width, count, credit, declared } of [
     { width: 1280, count: LINES, credit: 432.15, declared: '442.20' },
@@ -149,7 +149,7 @@ it('forty lines are received with a scanner and without a mouse, wide and narrow
   }
 });
 
-it('counts outlast a reload and a colleague who counted too; the credit is shown, and changed with a note', async () => {
+it("counts survive a reload and a colleague's counts; the credit is shown, and changed with a note", async () => {
   const t = await harness();
   const { id, rmaNumber } = await newTradeReturn(t, {
     items: [1, 2, 3].map((quantity, i) => ({ ...manyItems[i], quantity })),
@@ -205,7 +205,7 @@ it('counts outlast a reload and a colleague who counted too; the credit is shown
   await row.getByText('Credit 30.00').waitFor({ state: 'attached' });
 });
 
-it('a trade return is led to its end by an Admin', async () => {
+it('an Admin takes a trade return through all its moves', async () => {
   const t = await harness();
   const { id, rmaNumber } = await newTradeReturn(t);
   const email = emailAt(t, 'clerk');
@@ -246,7 +246,7 @@ it('a trade return is led to its end by an Admin', async () => {
   expect(await moves.getByRole('button').allTextContents()).toEqual(['More']);
 });
 
-it('a return that is not approved is approved where it is received', async () => {
+it('an unapproved return can be approved on the receiving page', async () => {
   const t = await harness();
   const { id } = await newTradeReturn(t);
   const page = await openAs(t, 'STAFF');
