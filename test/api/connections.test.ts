@@ -21,7 +21,7 @@ const ASK = 'GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n';
 
 /** The limits are those of Node's server; here they are shorter, so that no test waits half a minute. */
 const impatient = async (): Promise<Harness> => {
-  const t = await harness();
+  const t = await harness({ env: IMPATIENT });
   t.app.server.headersTimeout = 300;
   t.app.server.requestTimeout = 600;
   t.app.server.setTimeout(2_000);

@@ -300,7 +300,7 @@ describe('a restored backup', () => {
     await t.ctx.db.transaction().execute((trx) => addErasures(trx, [added]));
     expect(await doctor(t.env)).toMatchObject({
       state: 'warn',
-      message: expect.stringMatching(/^1 are not/),
+      message: expect.stringMatching(/^1 unfinished: /),
     });
     await sweep(t.ctx);
     expect(await isHeldBy(t.ctx.db)).toBe(false);
