@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const startOf = (pid: number, file: 'cmdline' | 'environ'): string =>
   readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ');
 
-it('npx starts the service with its settings of V8 and memory, and stops it when it is stopped', async () => {
+it('npx starts the service with its V8 and memory settings, and stops it when npx is stopped', async () => {
   const port = await freePort();
   const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0' };
   const options = { cwd: ROOT, env: { ...process.env, ...env }, detached: true };
@@ -35,7 +35,7 @@ it('npx starts the service with its settings of V8 and memory, and stops it when
   expect(out.stdout).toMatch(/"msg":"stopped"/);
 });
 
-it('a checkout in which nothing is built says so, prints no link that leads nowhere, and works', async () => {
+it('an unbuilt checkout says so, prints no dead links, and works', async () => {
   // Below the project, so that packages are found from there.
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   const root = mkdtempSync(join(ROOT, 'dist', 'sources-'));

@@ -66,7 +66,7 @@ const expectTheSecrets = (config: ReturnType<typeof readConfig>) =>
 /** A stop ends so long after SIGTERM at the latest: docs/operations/upgrade.md. */
 const stopSeconds = (drainMs: number): number => Math.max(12, drainMs / 1000 + 8);
 
-it('says of every file what it is for', () => {
+it('the instructions say what every file is for', () => {
   const readme = readDeploy('README.md');
   for (const name of readdirSync(DEPLOY).filter(
     (each) => !['README.md', '.gitignore', '.env', 'backups', 'secrets'].includes(each),
@@ -75,19 +75,16 @@ it('says of every file what it is for', () => {
 });
 
 describe('compose.yaml', () => {
-  it.each(['migrate', 'api-1', 'api-2', 'worker'])(
-    '%s has settings that the service takes, and time to stop',
-    (name) => {
-      const service = COMPOSE.services[name];
-      expect(service.environment.PUBLIC_URL).toMatch(/^\$\{PUBLIC_URL:\?/);
-      const config = configOf({ ...service.environment, PUBLIC_URL: 'https://returns.example.com' });
-      expect(config.role).toBe(name === 'migrate' ? 'all' : name.replace(/-\d/, ''));
-      if (config.backups) expect(service.volumes).toEqual([`backups:${config.backups.folder}`]);
-      expectTheSecrets(config);
-      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(stopSeconds(config.drainMs));
-      expect(service.read_only).toBe(true);
-    },
-  );
+  it.each(['migrate', 'api-1', 'api-2', 'worker'])('%s has valid settings, and time to stop', (name) => {
+    const service = COMPOSE.services[name];
+    expect(service.environment.PUBLIC_URL).toMatch(/^\$\{PUBLIC_URL:\?/);
+    const config = configOf({ ...service.environment, PUBLIC_URL: 'https://returns.example.com' });
+    expect(config.role).toBe(name === 'migrate' ? 'all' : name.replace(/-\d/, ''));
+    if (config.backups) expect(service.volumes).toEqual([`backups:${config.backups.folder}`]);
+    expectTheSecrets(config);
+    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(stopSeconds(config.drainMs));
+    expect(service.read_only).toBe(true);
+  });
 });
 
 describe('kubernetes', () => {
@@ -109,7 +106,7 @@ describe('kubernetes', () => {
     return (await ran(process.execPath, args, { cwd: dirname(file) })).output;
   };
 
-  it('has objects as the API of the cluster has them', async () => {
+  it("has valid objects of the cluster's API", async () => {
     expect(KUBERNETES.length).toBeGreaterThan(9);
     expect(await errorsIn(KUBERNETES)).toBe('');
     const [api] = ofKind('Deployment') as [Manifest];
@@ -119,7 +116,7 @@ describe('kubernetes', () => {
     expect(found).toMatch(/'string' is not assignable to type 'number'/);
   });
 
-  it('names no file, port, claim, account or label that is not there', () => {
+  it('names only files, ports, claims, accounts and labels that exist', () => {
     const names = readdirSync(join(DEPLOY, 'kubernetes'));
     expect([...kustomization['resources'], 'kustomization.yaml', 'podmonitor.yaml'].sort()).toEqual(
       names.sort(),
@@ -139,7 +136,7 @@ describe('kubernetes', () => {
   });
 
   it.each([...ofKind('Deployment'), ...ofKind('Job')].map((each) => [each['metadata'].name, each] as const))(
-    '%s has settings that the service takes, secrets that the instructions create, and no more rights than it needs',
+    '%s has valid settings, secrets that the instructions create, and minimal rights',
     (_name, { spec: { template } }) => {
       const { containers, volumes, securityContext } = template.spec;
       const config = configOf(settingsOf(containers[0]));
@@ -173,7 +170,7 @@ describe('kubernetes', () => {
     },
   );
 
-  it('leads callers to the processes that serve requests, keeps one of them, and has all of them scraped', () => {
+  it('routes callers to the processes that serve requests, keeps at least one, and scrapes all of them', () => {
     const [api, worker] = ofKind('Deployment').map(({ spec }) => spec);
     const [service, budget, ingress, monitor, policy] = (
       ['Service', 'PodDisruptionBudget', 'Ingress', 'PodMonitor', 'NetworkPolicy'] as const
@@ -217,7 +214,7 @@ describe('handback@.service and its settings', () => {
   const empty = readDeploy('handback.env').replace('=SECRET\n', `=${SECRETS['secret-key']}\n`);
   const filled = empty.replace('=TOKEN\n', `=${SECRETS['metrics-token']}\n`);
 
-  it('are settings that the service takes, on either database, with time to stop', () => {
+  it('are valid on both databases, with time to stop', () => {
     expect(() => configOf(settingsIn(empty))).toThrow(/METRICS_TOKEN must have at least 16 characters/);
     const { drainMs, databaseUrl } = configOf(settingsIn(filled));
     expect(databaseUrl).toMatch(/^postgres:/);
@@ -229,13 +226,13 @@ describe('handback@.service and its settings', () => {
     expect(unit).toContain('EnvironmentFile=/etc/handback/env\n');
   });
 
-  it('comes back however often it fails, a second after each failure', () => {
+  it('restarts however often it fails, a second after each failure', () => {
     const [head = '', rest = ''] = unit.split('[Service]');
     expect(head).toMatch(/^StartLimitIntervalSec=0$/m);
     expect(rest).toMatch(/^Restart=always\nRestartSec=1$/m);
   });
 
-  it('is a unit that systemd takes, and exposes little', needs('systemd-analyze'), () => {
+  it('is a valid systemd unit with a low exposure', needs('systemd-analyze'), () => {
     const folder = temporaryFolder();
     // Node may be elsewhere on this machine.
     const file = join(folder, 'handback@3001.service');
@@ -259,7 +256,7 @@ describe('alerts and dashboard', () => {
     targets.map(({ expr }) => expr),
   );
 
-  it('ask only for figures that the service prints', async () => {
+  it('use only metrics that the service exports', async () => {
     const server = await startServer({ DATA_DIR: temporaryFolder() });
     await server.get('/healthz');
     const { body } = await server.get('/metrics', { ip: null });
@@ -275,7 +272,7 @@ describe('alerts and dashboard', () => {
     expect(named.filter((name) => !printed.has(name))).toEqual([]);
   });
 
-  it('name no label that the service does not print', () => {
+  it('use only labels that the service exports', () => {
     const labels = new Set(['job', 'instance', 'le', 'method', 'route', 'status', 'what', 'result']);
     const used = [...rules.map(({ expr }) => expr), ...queries].flatMap((query) => [
       ...(query.match(/\w+(?=(=~?|!=|!~)")/g) ?? []),
@@ -290,7 +287,7 @@ describe('alerts and dashboard', () => {
     expect(section).toMatch(new RegExp(`^### ${name}\\n\\n\\S`, 'm'));
   });
 
-  it('fire where they should, and not where all is well', needs('promtool'), () => {
+  it('fire when they should, and not when all is well', needs('promtool'), () => {
     expect(failureOf('promtool', ['check', 'rules', 'prometheus/alerts.yaml'])).toBe('');
     expect(failureOf('promtool', ['test', 'rules', 'prometheus/alerts.test.yaml'])).toBe('');
     const tried = parse(readDeploy('prometheus/alerts.test.yaml')).tests.map(

@@ -62,7 +62,7 @@ const JOB = theOnly('Job')['spec'].template.spec.containers[0];
 /** What the instructions have the operator run in one of them. */
 const COMMANDS = commandsIn(readDeploy('kubernetes/kustomization.yaml'));
 
-it('the processes for Kubernetes migrate, serve, answer probes and scrapes, take a backup, and run the commands of the instructions', async () => {
+it('the processes for Kubernetes migrate, serve, respond to probes and scrapes, take a backup, and run the commands of the instructions', async () => {
   const { inside, backups, prepare } = await containerFolders();
   prepare(BEFORE.command);
   expect(await run(JOB.args, inside(settingsOf(JOB)))).toMatchObject({ status: 0, stderr: '' });

@@ -108,7 +108,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(40);
   });
 
-  it('one address has a hundred connections at most, and keeps no other out', async () => {
+  it('one address has at most a hundred connections, and does not lock out others', async () => {
     const { ports } = await startTwo(await migratedDatabase());
     const { secure } = await startProxy(ports);
     const port = Number(new URL(secure).port);
@@ -128,7 +128,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     for (let i = 0; i < 10; i += 1) expect(await ask('/healthz')).toHaveStatus(200);
   });
 
-  it('callers read while the database takes no writes, and get the error of the API where no process runs', async () => {
+  it("callers can read while the database is read-only, and get the API's error if no process runs", async () => {
     // Not one that other tests use again.
     const env = await emptyDatabase();
     const { key } = await makeShop(env);
@@ -153,7 +153,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     expectNotReady(await ask(`${BASE_PATH}/offline-repairs`, key));
   });
 
-  it('callers cannot choose the address that counts, nor read the metrics, nor go without TLS', async () => {
+  it('callers cannot forge their address, read the metrics or avoid TLS', async () => {
     const { ports } = await startTwo(await migratedDatabase());
     const { plain, secure } = await startProxy(ports);
     const ask = callerOf(secure);

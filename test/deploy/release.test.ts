@@ -47,7 +47,7 @@ describe('npm run release', () => {
     expect(json('openapi.json')).toMatchObject({ openapi: '3.1.0', info: { version } });
   });
 
-  it('packs the exact packages of production, each with its digest, and nothing for development', () => {
+  it('pins the exact production packages with their digests, and nothing for development', () => {
     const paths = listed(TARBALL);
     expect(paths).toContain('package/deploy/kubernetes/kustomization.yaml');
     expect(paths.filter((path) => /node_modules|^package\/(src|test|scripts)\//.test(path))).toEqual([]);

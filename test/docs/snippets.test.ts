@@ -32,7 +32,7 @@ const readerOf = ({ url, client }: Harness): Reader => ({
   webhookSecret: client.webhookSecret,
 });
 
-it('the guides show nothing that no test runs', () => {
+it('every code block of the guides is run by a test', () => {
   const RUN = ['sh', 'js', 'ts', 'python', 'php', 'java'];
   const CHECKED = ['json', 'http'];
   const languages = new Set(guidePages().flatMap((page) => snippetsOf(page).map(({ language }) => language)));
@@ -53,7 +53,7 @@ it('the guides show nothing that no test runs', () => {
   ]);
 });
 
-describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'openssl'), () => {
+describe('the shell blocks, run from top to bottom', needs('bash', 'curl', 'jq', 'openssl'), () => {
   it('api.md: a repair from its creation to its end, and a trade return', async () => {
     const t = await webhookHarness();
     await runPage('api.md', readerOf(t));
@@ -79,7 +79,7 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     expect(output).toContain('"event": "offline_repair.created"');
   });
 
-  it('erase.md: a customer is erased from what is ended, and events tell of it', async () => {
+  it('erase.md: a customer is erased from closed returns, and events report it', async () => {
     const t = await webhookHarness();
     const closed = await t.create(t.client, { customerEmail: 'Ada@Example.com' });
     await t.post(`/offline-repairs/${closed.id}/close`, {});
@@ -107,7 +107,7 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     expect(output).toContain('you@example.com');
   });
 
-  it('warehouse.md: a trade return that programs move to its credit', async () => {
+  it('warehouse.md: API clients move a trade return to its credit', async () => {
     const t = await webhookHarness();
     await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['write', 'move-trade-returns'] });
     await runPage('warehouse.md', readerOf(t));
@@ -134,7 +134,7 @@ const startQuickStart = async (secret: string, port: number) => {
 };
 
 describe('the receiver of the quick start', () => {
-  it('takes what the service sends, once, and refuses what was signed with another secret', async () => {
+  it('accepts each delivery once, and refuses one signed with another secret', async () => {
     const t = await webhookHarness();
     const port = await freePort();
     const client = await t.addReceiver(`http://127.0.0.1:${port}/`);
@@ -156,7 +156,7 @@ describe('the receiver of the quick start', () => {
     expect(receiver.output().match(/verified/g)).toHaveLength(1);
   });
 
-  it('goes on when a caller hangs up in the middle of a body, and does not start without a secret', async () => {
+  it('survives a caller that hangs up in the middle of a body, and does not start without a secret', async () => {
     const port = await freePort();
     const { program } = await startQuickStart('whsec_example', port);
     await hangUpHalfway(port);
@@ -222,7 +222,7 @@ for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py
       return { t, cursorFile, start, follow, newest };
     };
 
-    it('prints each event once, also when it is killed and started again', async () => {
+    it('prints each event once, even if it is killed and started again', async () => {
       const { t, cursorFile, follow, newest } = await setUp();
       const numbers = (output: string) => [...output.matchAll(/#RMA-\d+/g)].map(([number]) => number);
       const first = follow();
@@ -244,7 +244,7 @@ for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
     });
 
-    it('asks again when an answer breaks off in the middle', async () => {
+    it('retries if a response breaks off in the middle', async () => {
       const { t, follow } = await setUp();
       await t.create(t.client);
       const follower = follow(await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS, TO_THE_END]));
@@ -256,7 +256,7 @@ for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py
       expect(follower.output()).toMatch(/^\S+ offline_repair\.created #RMA-000001 OFFLINE_DIAGNOSTICS\n$/);
     });
 
-    it('takes a cursor with a line end, and says what is not set', async () => {
+    it('accepts a cursor with a line end, and reports missing settings', async () => {
       const { t, cursorFile, start, follow, newest } = await setUp();
       await t.create(t.client);
       writeFileSync(cursorFile, `${await newest()}\n`);
@@ -277,7 +277,7 @@ for (const { file, tool, options } of PROGRAMS(
   ['create.php', 'php'],
   ['Create.java', 'java'],
 ))
-  it(`${file} creates one repair, also when answers are lost, and shows a refusal`, options, async () => {
+  it(`${file} creates one repair, even if responses are lost, and shows a refusal`, options, async () => {
     const t = await webhookHarness();
     const { start } = programOf('create.md', file, tool);
     const run = async (url: string, key: string) => {
@@ -294,7 +294,7 @@ for (const { file, tool, options } of PROGRAMS(
     expect(refused.output).toMatch(/refused: .*401/);
   });
 
-it('create.mts has types that fit, under strict', () => {
+it('create.mts compiles under strict', () => {
   const { folder } = programOf('create.md', 'create.mts', null);
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const flags = '--noEmit --strict --module nodenext --target es2022 --types node'.split(' ');
@@ -309,7 +309,7 @@ for (const { file, tool, options } of PROGRAMS(
   ['verify.php', 'php'],
   ['Verify.java', 'java'],
 ))
-  it(`${file} tells a true signature from a false one`, options, async () => {
+  it(`${file} distinguishes valid from invalid signatures`, options, async () => {
     const receiver = await startReceiver();
     const t = await webhookHarness();
     const client = await t.addReceiver(receiver.url);
@@ -331,7 +331,7 @@ for (const { file, tool, options } of PROGRAMS(
       expect(verdict(client.webhookSecret, other, bytes), other).toBe('invalid');
   });
 
-it('the values to try first belong together', () => {
+it('the sample values match each other', () => {
   const text = guideText('webhooks.md');
   const value = (name: string) => new RegExp(`^\\| ${name} \\| \`(.+)\` \\|$`, 'm').exec(text)?.[1] ?? '';
   const signature = createHmac('sha256', value('secret')).update(value('body')).digest('hex');
@@ -423,7 +423,7 @@ describe('the JSON in the guides', () => {
       .map(({ code }) => ({ page, sample: JSON.parse(code) })),
   );
 
-  it('is what the service says: errors and events', () => {
+  it('matches the service: errors and events', () => {
     const errors = samples.filter(({ sample }) => 'statusCode' in sample);
     const events = samples.flatMap(({ sample }) => ('data' in sample ? [sample] : (sample.items ?? [])));
     expect([errors.length, events.length]).toEqual([2, 3]);
@@ -434,7 +434,7 @@ describe('the JSON in the guides', () => {
     for (const event of events) expectEvent(event);
   });
 
-  it('has the fields of the answers it stands for', async () => {
+  it('has the fields of the responses it represents', async () => {
     const t = await webhookHarness();
     const keysOf = (has: string) =>
       samples.filter(({ sample }) => has in sample).map(({ sample }) => Object.keys(sample).sort());
@@ -473,7 +473,7 @@ describe('the tables in the guides', () => {
     expect([...named].sort()).toEqual([...known].sort());
   });
 
-  it('name every rule that a program can break, and no other', () => {
+  it('name every rule that an API client can break, and no other', () => {
     const table = /### Rules\n[\s\S]*?(?=\n### )/.exec(guideText('errors.md'))?.[0] ?? '';
     const named = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
       [...String(cell).matchAll(/\w+/g)].map(([word]) => word),

@@ -8,7 +8,7 @@ describe('a clock that jumps', () => {
   it.each([
     ['back', -HOUR_MS],
     ['ahead', HOUR_MS],
-  ])('%s by an hour neither prolongs nor ends a rate window', async (_way, jumpMs) => {
+  ])('%s by an hour neither extends nor ends a rate window', async (_way, jumpMs) => {
     const t = await harness();
     const clock = stopClock();
     const read = () => t.get('/offline-repairs', { ip: '198.51.100.7' });

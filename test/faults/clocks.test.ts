@@ -35,14 +35,14 @@ const openWith = async (env: Env, wrongByMs: number) => {
 };
 
 describe('processes whose clocks differ', () => {
-  it('agree on what time it is', async () => {
+  it('agree on the time', async () => {
     const env = await migratedDatabase();
     const clocks = await Promise.all([AHEAD_MS, 0, -AHEAD_MS].map((ms) => openWith(env, ms)));
     const times = clocks.map(({ ctx }) => ctx.clock.now());
     expectWithin(Math.max(...times) - Math.min(...times), 200);
   });
 
-  it('count one limit together', async () => {
+  it('share one rate limit', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const [fast, slow] = await Promise.all([openWith(env, AHEAD_MS), openWith(env, -AHEAD_MS)]);
@@ -60,7 +60,7 @@ describe('processes whose clocks differ', () => {
     expect(passed).toBeLessThanOrEqual(5 * Math.ceil(ms / 1_000));
   });
 
-  it('turn no caller away for longer than a window, also after the clock was set back', async () => {
+  it('refuse no caller for longer than a window, even after the clock was set back', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const service = await openWith(env, 0);
@@ -80,7 +80,7 @@ describe('processes whose clocks differ', () => {
 
 describe('real processes whose clocks differ', needs('faketime'), () => {
   it.each(['+5s', '-5s'])(
-    'by %s: an event leaves at once, and a retry a second after the first',
+    'by %s send an event immediately, and its retry a second after the first attempt',
     async (offset) => {
       const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
       const env = await migratedDatabase(SENDING);

@@ -19,14 +19,14 @@ describe('the data folder', () => {
     'secret.key',
   ];
 
-  it.each(['000', '022', '277'])('is for its owner alone with a umask of %s', async (umask) => {
+  it.each(['000', '022', '277'])('is readable by its owner only with a umask of %s', async (umask) => {
     const env = await emptyDatabase();
     const folder = env['DATA_DIR'] as string;
     await startServer(env, { shell: `umask ${umask}` });
     expect(modesIn(folder)).toEqual(private600(FILES));
   });
 
-  it('is narrowed at the next start where others could read it', async () => {
+  it('is restricted at the next start if others could read it', async () => {
     const env = await emptyDatabase();
     const folder = env['DATA_DIR'] as string;
     const server = await startServer(env);
@@ -60,7 +60,7 @@ describe('the data folder', () => {
       };
     };
 
-    it('is kept in a folder of its own', async () => {
+    it('is cached in its own folder', async () => {
       expect(await cachesAfter(() => {})).toEqual({ own: true, mode: '700', shared: 0 });
     });
 
@@ -75,7 +75,7 @@ describe('the data folder', () => {
       ["lies in another user's data folder", (data) => chownSync(data, NOBODY, NOBODY)],
       ['lies in a data folder that others can write to', (data) => chmodSync(data, 0o770)],
       ['lies below a folder that others can rename', (data) => chmodSync(join(data, '..'), 0o777)],
-    ])('is neither read nor written where the folder %s', async (_what, prepare) => {
+    ])('is neither read nor written if the folder %s', async (_what, prepare) => {
       expect(await cachesAfter(prepare)).toMatchObject({ own: false, shared: 0 });
     });
   });

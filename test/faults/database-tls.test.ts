@@ -92,7 +92,7 @@ describe('TLS to PostgreSQL', () => {
     ['require, which checks the certificate too', `?sslmode=require&sslrootcert=${tls('ca.pem')}`],
     ['an authority alone', `?sslrootcert=${tls('ca.pem')}`],
     ['no-verify, without any authority', '?sslmode=no-verify'],
-  ])('works with %s, and says nothing', async (_, options) => {
+  ])('works with %s, without messages', async (_, options) => {
     expect(await runHere(['shop', 'list', '--json'], at(options))).toMatchObject({ status: 0, stderr: '' });
   });
 
@@ -122,16 +122,16 @@ describe('TLS to PostgreSQL', () => {
       /sslrootcert in DATABASE_URL names a file that cannot be read/,
     ],
     ['a mode that is none', () => at('?sslmode=yes'), /DATABASE_URL can have an sslmode of disable, prefer/],
-  ])('%s is one line that says what to change', async (_, env, line) => {
+  ])('%s causes one line that says what to change', async (_, env, line) => {
     expectLine(await runHere(['shop', 'list', '--json'], env()), line);
   });
 
-  it('a start says the same line', async () => {
+  it('a start prints the same line', async () => {
     const wrong = { ...at(TRUSTED, { password: 'wrong' }), PORT: '0', LOG_LEVEL: 'silent' };
     expectLine(await run(['serve'], wrong), /refused the user name or password/);
   });
 
-  it('a file that is no certificate is one line', async () => {
+  it('an invalid certificate file causes one line', async () => {
     const file = join(temporaryFolder(), 'ca.pem');
     writeFileSync(file, readFileSync(tls('ca.pem'), 'utf8').replace('BEGIN', 'START'));
     expectLine(await runHere(['shop', 'list'], at(`?sslmode=verify-full&sslrootcert=${file}`)), /./);

@@ -49,7 +49,7 @@ describe('doctor on PostgreSQL', () => {
     expect(found['writes']).toMatchObject({ state: 'wrong', message: expect.stringContaining('read-only') });
   });
 
-  it("warns of a clock that is not the database's", needs('faketime'), async () => {
+  it("warns of a clock that differs from the database's", needs('faketime'), async () => {
     const env = await migratedDatabase();
     await makeShop(env);
     const found = await doctor({ ...env, ...wrongClock('-90s') }, run);
@@ -59,7 +59,7 @@ describe('doctor on PostgreSQL', () => {
     });
   });
 
-  it('names the session that holds a lock, and those that wait, but nothing of what they run', async () => {
+  it('names the session that holds a lock, and those that wait, but not their statements', async () => {
     const env = await filled();
     const [holder, waiting, requests] = await Promise.all(
       ['an operator', 'a migration', 'handback'].map((application_name) => session(env, application_name)),
@@ -95,7 +95,7 @@ describe('doctor on PostgreSQL', () => {
     });
   });
 
-  it('compares the connections that processes may open with what the server has for them', async () => {
+  it('compares the connections that processes may open with those the server has for them', async () => {
     const { env } = await startShop();
     const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
     const look = async (limit: number) => {
@@ -115,7 +115,7 @@ describe('doctor on PostgreSQL', () => {
     await look(-1);
   });
 
-  it('sees how a pooler works', needs('pgbouncer'), async () => {
+  it('detects the mode of a pooler', needs('pgbouncer'), async () => {
     const env = await filled();
     for (const [mode, state] of [
       ['session', 'ok'],

@@ -14,7 +14,7 @@ describe('random bodies', () => {
   const BATCH = 20;
 
   it.each(KINDS)(
-    'at /%s are taken by a dry run exactly where the real call takes them, and leave no trace',
+    'at /%s are accepted by a dry run exactly if the real call accepts them, and it stores nothing',
     async (kind) => {
       const t = await harness({ plan: 'ENTERPRISE', env: { LOG_LEVEL: 'fatal' } });
       await addRules(

@@ -80,8 +80,8 @@ const expectLoyalty = async (
   expect(await idsOn(env, primary)).not.toContain(id);
 };
 
-describe('of several hosts', () => {
-  it('the one that takes writes is used, and the next one after it; never one that was replaced', async () => {
+describe('with several hosts', () => {
+  it('the writable one is used, and its successor after it, but never one that was replaced', async () => {
     const { primary, standby, alone, env, key } = await setUp();
     expect(await cli(['shop', 'list'], onHosts(alone, [standby, primary]))).toHaveLength(1);
     const refused = await run(['shop', 'list', '--json'], onHosts(alone, [standby]));
@@ -109,7 +109,7 @@ describe('of several hosts', () => {
     await expectLoyalty(server, alone, primary, standby);
   });
 
-  it('one that does not answer holds no request up, and is not used again when it does', async () => {
+  it('one that does not respond delays no request, and is not used again when it is back', async () => {
     const { primary, standby, alone, key } = await setUp();
     const proxy = await startTcpProxy(primary.url);
     const env = onHosts(alone, [{ url: proxy.url }, standby]);

@@ -38,7 +38,7 @@ const leaveUnread = (port: number, path: string, callers: number): void => {
   }
 };
 
-it('readers of the largest pages and files, fast and slow, leave memory and time to the others', async () => {
+it('readers of the largest pages and files, fast and slow, leave enough memory and time for others', async () => {
   const env = await migratedDatabase();
   const [greedy, other] = [await makeShop(env), await makeShop(env)];
   const server = await startServer(env, { key: other.key });

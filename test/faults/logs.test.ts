@@ -43,7 +43,7 @@ describe('logs', () => {
     expect(server.stdout).not.toContain('wp-login');
   });
 
-  it('have a health check only where it fails, or at debug', async () => {
+  it('contain health checks only if they fail, or at debug', async () => {
     const harnessOf = (LOG_LEVEL: string) => harness({ env: { LOG_LEVEL } });
     const logged = async (t: Harness) => {
       for (const path of ['/healthz', '/readyz']) await t.get(path, { key: null, unchecked: true });
@@ -70,7 +70,7 @@ describe('logs', () => {
   });
 });
 
-describe('standard output that takes nothing', () => {
+describe('blocked standard output', () => {
   const expectServed = async (server: ServerProcess) => {
     for (let i = 0; i < 50; i++) expect(await server.get('/nowhere')).toHaveStatus(404);
     const { value, ms } = await timed(() => server.get('/healthz'));
@@ -86,12 +86,12 @@ describe('standard output that takes nothing', () => {
     return Number(/^handback_log_lines_dropped_total (\d+)$/m.exec(body)?.[1]);
   };
 
-  it('because the disk is full delays no request', async () => {
+  it('delays no request if the disk is full', async () => {
     const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
     await expectServed(server);
   });
 
-  it('because its file may grow no further delays no request, and leaves whole lines', async () => {
+  it('delays no request if its file has reached its limit, and leaves complete lines', async () => {
     const file = join(temporaryFolder(), 'log');
     // SQLite's own files stay far below.
     const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
@@ -103,13 +103,13 @@ describe('standard output that takes nothing', () => {
     for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it('because its reader is gone delays no request', async () => {
+  it('delays no request if its reader has gone', async () => {
     const server = await startServer(await migratedDatabase());
     server.output.destroy();
     await expectServed(server);
   });
 
-  it('because its reader sleeps delays no request, and takes no more than a little memory', async () => {
+  it('delays no request if its reader sleeps, and uses little memory', async () => {
     const server = await startServer(await migratedDatabase());
     server.output.pause();
     // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.

@@ -13,8 +13,8 @@ import { until } from '../support/until.ts';
 const ON_LOOPBACK = { ip: null };
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-describe('what an operator asks', () => {
-  it('is answered without a key, and not counted by rate limits', async () => {
+describe('the endpoints for operators', () => {
+  it('need no key, and are not rate-limited', async () => {
     const server = await startServer(await migratedDatabase());
     for (const [path, status] of [
       ['/healthz', 'ok'],
@@ -27,7 +27,7 @@ describe('what an operator asks', () => {
     for (let i = 0; i < 220; i++) expect(await server.get('/healthz', { ip: '10.1.1.1' })).toHaveStatus(200);
   });
 
-  it('includes figures: requests by method, route pattern and status, and the time of the database', async () => {
+  it('include metrics: requests by method, route pattern and status, and the time of database queries', async () => {
     const { server } = await startShop();
     const { body: repair } = await server.create();
     await server.get(`/offline-repairs/${repair.id}`);
@@ -65,8 +65,8 @@ describe('what an operator asks', () => {
 });
 
 // Who gets them is decided without the database.
-describe('figures', ONLY_SQLITE, () => {
-  it('are given without METRICS_TOKEN to callers on this machine only, as TRUST_PROXY has it', async () => {
+describe('metrics', ONLY_SQLITE, () => {
+  it('are available without METRICS_TOKEN to callers on the same machine only, as TRUST_PROXY says', async () => {
     const env = await migratedDatabase();
     // Whatever it listens on: a proxy on the same machine must not publish them.
     for (const HOST of ['127.0.0.1', '0.0.0.0']) {
@@ -107,7 +107,7 @@ describe('figures', ONLY_SQLITE, () => {
       );
   });
 
-  it.each(['0.0.0.0', '127.0.0.1'])('on %s need METRICS_TOKEN once it is set', async (HOST) => {
+  it.each(['0.0.0.0', '127.0.0.1'])('on %s require METRICS_TOKEN once it is set', async (HOST) => {
     const server = await startServer(
       await migratedDatabase({ HOST, METRICS_TOKEN: 'figures-for-prometheus' }),
     );
@@ -125,7 +125,7 @@ describe('figures', ONLY_SQLITE, () => {
   });
 });
 
-it('a process whose connections are all busy is ready', ONLY_POSTGRES, async () => {
+it('a process whose connections are all in use is ready', ONLY_POSTGRES, async () => {
   const t = await harness({ env: { DATABASE_POOLS: 'admin=1,lists=1,reads=1,webhooks=1' } });
   const { db, lists, reads, webhooks, background } = t.ctx;
   const release = await holdConnections(db, lists, reads, webhooks, background);
@@ -133,7 +133,7 @@ it('a process whose connections are all busy is ready', ONLY_POSTGRES, async () 
   await release();
 });
 
-it('a worker process answers the operator only', ONLY_POSTGRES, async () => {
+it('a worker process serves the endpoints for operators only', ONLY_POSTGRES, async () => {
   const { server } = await startShop({ env: { ROLE: 'worker' } });
   for (const path of ['/healthz', '/readyz', '/metrics'])
     expect(await server.get(path, ON_LOOPBACK)).toHaveStatus(200);

@@ -6,7 +6,7 @@ import { holdWriteLock, timed } from '../support/process.ts';
 import { addClient, startShop } from '../support/shops.ts';
 
 describe('another program that holds the write lock', () => {
-  it('stops neither health checks nor reads; creations are a 503 in time, and work again afterwards', async () => {
+  it('affects neither health checks nor reads; creations get a 503 in time, and work again afterwards', async () => {
     const { env, shopId, server } = await startShop();
     const unused = await addClient(env, shopId, { name: 'New till' });
     const create = (i: number) => timed(() => server.create({ externalRef: `ref-${i}` }));
@@ -57,7 +57,7 @@ describe('another program that holds the write lock', () => {
     expect(body.items).toHaveLength(11);
   });
 
-  it('delays what it does not hold up for long, and nothing fails', async () => {
+  it('delays creations for a short while, and none fails', async () => {
     const { env, server } = await startShop();
     const { letGo } = holdWriteLock(env);
     const creations = atOnce(5, () => server.create());

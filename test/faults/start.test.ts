@@ -65,7 +65,7 @@ describe('a first start', () => {
   });
 });
 
-it('commands that read or change set up no empty database, which is probably another one', async () => {
+it('commands that read or change data do not migrate an empty database, which is probably the wrong one', async () => {
   const env = await emptyDatabase();
   for (const args of [
     ['shop', 'list'],
@@ -79,20 +79,20 @@ it('commands that read or change set up no empty database, which is probably ano
   expect(await cli(['shop', 'list'], env)).toHaveLength(1);
 });
 
-it('the service does not start on a port that is taken', async () => {
+it('the service does not start on a port that is in use', async () => {
   const port = await listening(createServer());
   const line = refusal(await run(['serve'], { ...(await migratedDatabase()), PORT: String(port) }));
   expect(line).toMatch(new RegExp(`${port}.*PORT|PORT.*${port}`));
 });
 
-it('a start that fails when the service listens already ends the process', ONLY_SQLITE, async () => {
+it('a start that fails after the service listens ends the process', ONLY_SQLITE, async () => {
   const env = await migratedDatabase();
   await sql`create trigger no_link before insert on installation when new.name = 'set-up'
       begin select raise(abort, 'no link today'); end`.execute(lookInto(env));
   expect(refusal(await run(['serve'], { ...env, PORT: '0' }))).toContain('no link today');
 });
 
-describe('a data folder that cannot be used stops the start', ONLY_SQLITE, () => {
+describe('an unusable data folder prevents the start', ONLY_SQLITE, () => {
   const NOBODY = { uid: 65_534 };
   const isRoot = process.getuid?.() === 0;
   const startIn = async (folder: string, options = {}): Promise<string> => {
@@ -101,13 +101,13 @@ describe('a data folder that cannot be used stops the start', ONLY_SQLITE, () =>
     return line;
   };
 
-  it('where it is a file, or lies under one', async () => {
+  it('if it is a file, or inside one', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     for (const folder of [file, join(file, 'data')]) expect(await startIn(folder)).toContain(folder);
   });
 
-  it('where this user may not write', async () => {
+  it('if this user cannot write to it', async () => {
     // A folder of another user: root's for the user nobody, and the system's own for all others.
     const folder = isRoot ? join(temporaryFolder(), 'data') : '/handback-test';
     if (isRoot) {
@@ -117,7 +117,7 @@ describe('a data folder that cannot be used stops the start', ONLY_SQLITE, () =>
     expect(await startIn(folder, isRoot ? NOBODY : {})).toMatch(/permission|read-only/);
   });
 
-  it("where a file in it is another user's, and says whose", async (context) => {
+  it('if a file in it belongs to another user, whose name is shown', async (context) => {
     if (!isRoot) context.skip('only root can make files of two users');
     const folder = temporaryFolder();
     await cli(['migrate'], { DATA_DIR: folder });
@@ -127,14 +127,14 @@ describe('a data folder that cannot be used stops the start', ONLY_SQLITE, () =>
     );
   });
 
-  it('where the database file is something else', async () => {
+  it('if the database file is something else', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'handback.sqlite'), 'not a database, whatever its name says. '.repeat(50));
     await startIn(folder);
   });
 
   // How far a first start comes before the disk is full decides which write fails.
-  it.each([1, 64, 200])('where the disk is full after %i blocks', async (blocks) => {
+  it.each([1, 64, 200])('if the disk is full after %i blocks', async (blocks) => {
     const env = { DATA_DIR: temporaryFolder() };
     const result = await run(['migrate', '--json'], env, { shell: fullAfter(blocks) });
     if (result.status === 0) return;
@@ -144,7 +144,7 @@ describe('a data folder that cannot be used stops the start', ONLY_SQLITE, () =>
   });
 });
 
-it('a start waits for a database that does not answer yet, and says so', ONLY_POSTGRES, async () => {
+it('a start waits for a database that does not respond yet, and says so', ONLY_POSTGRES, async () => {
   const env = await migratedDatabase();
   const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
   proxy.hold();
@@ -156,7 +156,7 @@ it('a start waits for a database that does not answer yet, and says so', ONLY_PO
   expect(out.stdout.match(/waiting for the database/g)).toHaveLength(1);
 });
 
-describe('a database that cannot be reached stops the start', ONLY_POSTGRES, () => {
+describe('an unreachable database prevents the start', ONLY_POSTGRES, () => {
   const PASSWORD = 'hunter2-hunter2';
   const start = (DATABASE_URL: string, DATABASE_WAIT_SECONDS = '0') =>
     run(['serve'], { PORT: '0', DATABASE_URL, SECRET_KEY, DATABASE_WAIT_SECONDS });
@@ -181,7 +181,7 @@ describe('a database that cannot be reached stops the start', ONLY_POSTGRES, () 
     ['a server speaks another protocol', async () => at(await listening(webServer()))],
     ['there is no such database', () => inject('postgresUrl').replace(/\/postgres$/, '/no_such_database')],
     ['there is no such user', () => inject('postgresUrl').replace('postgres@', `no_such_user:${PASSWORD}@`)],
-  ])('where %s', async (_what, url) => {
+  ])('if %s', async (_what, url) => {
     const address = await url();
     const { value, ms } = await timed(() => start(address));
     expect(refusal(value)).toMatch(/DATABASE_URL(?!.*hunter2)/);

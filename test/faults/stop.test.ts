@@ -73,7 +73,7 @@ const largestFile = async (server: ServerProcess): Promise<string> => {
 };
 
 describe('a stop', () => {
-  it('is not asked for by SIGHUP, which is logged', async () => {
+  it('does not follow SIGHUP, which is logged', async () => {
     const server = await startServer(await migratedDatabase());
     server.signal('SIGHUP');
     await until('it says so', () => server.logs().some(({ msg }) => /^SIGHUP is ignored/.test(msg)));
@@ -82,7 +82,7 @@ describe('a stop', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s answers every request taken on, then ends with status 0',
+    'by %s serves every accepted request, then exits with status 0',
     async (signal) => {
       const { env, server, key } = await startShop();
       const requests = await atOnce(12, (i) => begun(server, key, i));
@@ -113,7 +113,7 @@ describe('a stop', () => {
     expect((await server.ended).status).toBe(0);
   });
 
-  it('first says that it is not ready, goes on answering for a while, and closes each connection with its answer', async () => {
+  it('first reports not ready, serves requests for a while, and closes each connection after its response', async () => {
     const { server, key } = await startShop({ env: { DRAIN_SECONDS: '60' } });
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = (path: string) => getOver(kept, `${server.url}${path}`, key);
@@ -137,7 +137,7 @@ describe('a stop', () => {
     await server.stop('SIGKILL');
   });
 
-  it('ends with status 0 within 12 s, whatever callers and receivers do', async () => {
+  it('exits with status 0 within 12 s, whatever callers and receivers do', async () => {
     const receiver = await startReceiver(() => undefined);
     const { server, key } = await startShop({ webhookUrl: receiver.url, env: { DRAIN_SECONDS: '4' } });
     expect(await server.create()).toHaveStatus(201);
@@ -161,7 +161,7 @@ describe('a stop', () => {
   });
 });
 
-describe('a stop, on whatever engine,', () => {
+describe('a stop on any engine', () => {
   /** Less than the 8 s after which connections are cut off. */
   const expectAtOnce = async (stop: () => Promise<unknown>) => {
     const { value, ms } = await timed(stop);
@@ -169,7 +169,7 @@ describe('a stop, on whatever engine,', () => {
     expectWithin(ms, 6_000);
   };
 
-  it('waits for no connection that is kept alive between requests, or on which none has come', async () => {
+  it('does not wait for idle connections, with or without an earlier request', async () => {
     const server = await startServer(await migratedDatabase());
     const agent = new Agent({ keepAlive: true });
     onTestFinished(() => agent.destroy());
@@ -180,7 +180,7 @@ describe('a stop, on whatever engine,', () => {
     await expectAtOnce(() => server.stop());
   });
 
-  it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
+  it('is the same if the signal arrives twice, as npm and some supervisors send it', async () => {
     const { server, key } = await startShop();
     const underWay = await begun(server, key, 1);
     server.signal('SIGTERM');
@@ -190,12 +190,12 @@ describe('a stop, on whatever engine,', () => {
     expect(await server.ended).toEqual({ status: 0, signal: null });
   });
 
-  it('by a person at a terminal drains nothing', async () => {
+  it('by a person at a terminal does not drain', async () => {
     const server = await startServer(await migratedDatabase({ DRAIN_SECONDS: '60' }));
     await expectAtOnce(() => server.stop('SIGINT'));
   });
 
-  it('waits for no connection that becomes idle after it began', async () => {
+  it('does not wait for connections that become idle after it began', async () => {
     const server = await startServer(await migratedDatabase());
     const script = await largestFile(server);
     const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);

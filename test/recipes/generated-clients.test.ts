@@ -34,7 +34,7 @@ const TOOLS: Record<string, [program: string, ...args: string[]]> = {
   ],
 };
 
-it('generated clients compile under strict with a till, which creates, moves and reads', {
+it('generated clients compile under strict with a till that creates, moves and reads', {
   timeout: scaled(300_000),
   ...needs('generators'),
 }, async () => {

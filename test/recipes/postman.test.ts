@@ -108,7 +108,7 @@ const postman = (collection: { variable: Parameter[]; auth: { apikey: Parameter[
   };
 };
 
-it('has every request of the OpenAPI document once, with address and key as variables', async () => {
+it('the collection has every request of the OpenAPI document once, with address and key as variables', async () => {
   const t = await harness({ env: { PUBLIC_URL: 'https://returns.example.com' } });
   const { collection, items } = await readCollection(t);
   expect(collection.info.schema).toBe('https://schema.getpostman.com/json/collection/v2.1.0/collection.json');
@@ -141,7 +141,7 @@ const runAll = async (t: Harness, apiKey: string) => {
   return { variables, results };
 };
 
-it('can be run from top to bottom: what is created is what the other requests are about, and nothing is erased', async () => {
+it('the collection runs from top to bottom with the returns that it creates, and erases nothing', async () => {
   const t = await harness();
   const { apiKey } = await createClient(t.ctx, OPERATOR, {
     shopId: t.shop.id,
@@ -173,7 +173,7 @@ it('can be run from top to bottom: what is created is what the other requests ar
   expect(resolved).toMatchObject({ status: 'TRADE_RESOLVED' });
 });
 
-it('its tests pass with a key that lacks rights, and fail where a request does', async () => {
+it("the collection's tests pass with a key that lacks rights, and fail if a request does", async () => {
   const t = await harness();
   const passing = await runAll(t, t.client.apiKey);
   expect(passing.results.flatMap(({ failed }) => failed)).toEqual([]);

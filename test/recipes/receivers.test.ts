@@ -80,7 +80,7 @@ const startRecipe = async (language: Language, secret: string, port: number) => 
 
 for (const [name, language] of Object.entries(LANGUAGES))
   describe(`the receiver in ${name}`, needs(language.program), () => {
-    it('takes real deliveries and works on each', async () => {
+    it('accepts real deliveries and processes each', async () => {
       const t = await webhookHarness();
       // The secret is known when the client is there, and the client needs the address.
       const port = await freePort();
@@ -106,7 +106,7 @@ for (const [name, language] of Object.entries(LANGUAGES))
       await until('both are worked on', () => worked() === work);
     });
 
-    it('keeps a delivery once, however often it comes, and takes one that is late', async () => {
+    it('stores a repeated delivery once, and accepts a late one', async () => {
       const secret = 'whsec_of-a-test';
       const receiver = await startRecipe(language, secret, await freePort());
       // The bytes and the timestamp are the same at every attempt, and the last one may come a day after the change.
@@ -135,7 +135,7 @@ for (const [name, language] of Object.entries(LANGUAGES))
       expect(receiver.worked()).toBe(work);
     });
 
-    it('goes on when a caller hangs up in the middle of a body', async () => {
+    it('survives a caller that hangs up in the middle of a body', async () => {
       const port = await freePort();
       const receiver = await startRecipe(language, 'whsec_of-a-test', port);
       await hangUpHalfway(port);
@@ -143,7 +143,7 @@ for (const [name, language] of Object.entries(LANGUAGES))
       expect(receiver.kept()).toEqual([]);
     });
 
-    it('refuses what is not signed with its secret, and keeps nothing of it', async () => {
+    it('refuses deliveries that are not signed with its secret, and stores nothing of them', async () => {
       const secret = 'whsec_of-a-test';
       const receiver = await startRecipe(language, secret, await freePort());
       const body = '{"event":"offline_repair.closed","data":{}}';

@@ -34,7 +34,7 @@ const list = (document: Json): Json => document.paths['/offline-repairs'].get;
 
 describe('a change of the API', needs('oasdiff'), () => {
   it(
-    'breaks no caller of the release before',
+    'does not break callers of the previous release',
     onlyIf(existsSync(RELEASED_API), 'nothing is released yet'),
     () => {
       expect(breakingChanges(RELEASED_API, written(today))).toEqual([]);

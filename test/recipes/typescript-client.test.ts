@@ -33,7 +33,7 @@ await api.POST('/offline-repairs/{id}/resolve', { params: { path: { id: 'x' } },
 await api.GET('/offline-repair');
 `;
 
-it('makes types from the document, which the client fits, and which refuse what is wrong', {
+it('the TypeScript client uses types generated from the document, which reject invalid calls', {
   timeout: scaled(180_000),
 }, async () => {
   const t = await harness();

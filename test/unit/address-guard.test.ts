@@ -35,7 +35,7 @@ describe('saving a webhook URL', () => {
   it.each(FORBIDDEN_NAMES)('refuses the name %s', async (host) => {
     expect(await guardWith().errorOf(`https://${host}/hook`)).toBe(PRIVATE);
   });
-  it.each(PUBLIC_HOSTS)('takes https://%s/', async (host) => {
+  it.each(PUBLIC_HOSTS)('accepts https://%s/', async (host) => {
     expect(await guardWith().errorOf(`https://${host}/hook`)).toBeNull();
   });
 
@@ -47,12 +47,12 @@ describe('saving a webhook URL', () => {
     [['fd00::1'], PRIVATE],
     [['93.184.216.34', '10.0.0.1'], PRIVATE],
     [['93.184.216.34', '2606:4700:4700::1111'], null],
-  ])('looks at where a name leads: %j', async (addresses, fault) => {
+  ])('checks the addresses of a name: %j', async (addresses, fault) => {
     // It only begins like a private name.
     const guard = guardWith({ 'localhost.example.com': addresses });
     expect(await guard.errorOf('https://localhost.example.com:8443/hook?x=1')).toBe(fault);
   });
-  it('takes a name that is not known yet', async () => {
+  it('accepts a name that does not resolve yet', async () => {
     expect(await guardWith().errorOf('https://not-yet.example/')).toBeNull();
   });
 
@@ -66,7 +66,7 @@ describe('saving a webhook URL', () => {
     for (const url of urls)
       expect([url, await guardWith().errorOf(url)]).toEqual([url, expect.stringContaining(fault)]);
   });
-  it('takes private addresses and http with the switch, but still no credentials', async () => {
+  it('accepts private addresses and http if allowed, but still no credentials', async () => {
     const guard = addressGuard({ allowPrivate: true });
     expect(await guard.errorOf('http://127.0.0.1:4000/')).toBeNull();
     expect(await guard.errorOf('http://user:pass@127.0.0.1/')).not.toBeNull();
@@ -84,11 +84,14 @@ describe('connecting', () => {
     ['::1'],
     ['::ffff:169.254.169.254'],
     ['93.184.216.34', 'no address'],
-  ])('refuses a name that leads to %s by now, whatever it led to when it was saved', async (...addresses) => {
-    expect(await connecting(guardWith({ 'rebound.example': addresses }), 'rebound.example')).toBeInstanceOf(
-      ForbiddenAddress,
-    );
-  });
+  ])(
+    'refuses a name that now resolves to %s, whatever it resolved to when it was saved',
+    async (...addresses) => {
+      expect(await connecting(guardWith({ 'rebound.example': addresses }), 'rebound.example')).toBeInstanceOf(
+        ForbiddenAddress,
+      );
+    },
+  );
   it('tells the shop that the address is not allowed', async () => {
     const sender = createSender(guardWith({ 'rebound.example': ['10.0.0.1'] }));
     const message = { secret: 's', id: 'i', event: 'e', attempt: 1, body: Buffer.from('{}') };
@@ -101,7 +104,7 @@ describe('connecting', () => {
   });
 });
 
-it('offers receivers no HTTP/2, where exchanges would share a connection', async () => {
+it('does not offer HTTP/2 to receivers, since requests would share a connection', async () => {
   const tls = (name: string) => readFileSync(new URL(`../support/tls/${name}`, import.meta.url));
   const offered = Promise.withResolvers<string[]>();
   const server = createServer({
@@ -121,7 +124,7 @@ it('offers receivers no HTTP/2, where exchanges would share a connection', async
   expect(await offered.promise).toEqual(['http/1.1']);
 });
 
-it('fails a connection to a name without an address, whatever the resolver', async () => {
+it('a connection to a name without an address fails, with any resolver', async () => {
   for (const allowPrivate of [false, true]) {
     const guard = addressGuard({ allowPrivate, resolve: async () => [] });
     expect((await connecting(guard, 'alias.example'))?.message).toBe('no address for alias.example');
@@ -129,7 +132,7 @@ it('fails a connection to a name without an address, whatever the resolver', asy
   }
 });
 
-describe('looking names up', () => {
+describe('name resolution', () => {
   /** What the name servers know of every name: addresses of either kind, or why there are none. */
   const nameServers = (v4: string[] | string, v6: string[] | string) => {
     const asked: string[] = [];
@@ -156,36 +159,36 @@ describe('looking names up', () => {
     ['ENODATA', ['::1'], PRIVATE],
     [['93.184.216.34'], ['fd00::1'], PRIVATE],
     ['ENOTFOUND', 'ENOTFOUND', null],
-  ])('by the name servers: IPv4 %j, IPv6 %j', async (v4, v6, fault) => {
+  ])('uses the name servers: IPv4 %j, IPv6 %j', async (v4, v6, fault) => {
     const asked = nameServers(v4, v6);
     expect(await guard.errorOf('https://shop.example/')).toBe(fault);
     expect(asked).toEqual(['shop.example', 'shop.example']);
   });
 
-  it('ends a connection where there is no address, with what the name servers said', async () => {
+  it('fails a connection without an address, with the error of the name servers', async () => {
     nameServers('ENOTFOUND', 'ESERVFAIL');
     expect(await connecting(guard, 'nobody.example')).toMatchObject({ code: 'ENOTFOUND' });
     nameServers([], []);
     expect((await connecting(guard, 'nobody.example'))?.message).toBe('no address for nobody.example');
   });
 
-  describe('where private networks are allowed', () => {
+  describe('if private networks are allowed', () => {
     const own = addressGuard({ allowPrivate: true });
 
-    it('by the name servers too, once, without a thread that a silent one would hold', async () => {
+    it('also uses the name servers, once, without a thread that a silent one would block', async () => {
       const asked = nameServers(['127.0.0.1'], 'ENODATA');
       expect(await connecting(own, 'erp.example')).toMatchObject({ code: 'ECONNREFUSED' });
       expect(asked).toEqual(['erp.example', 'erp.example']);
     });
 
-    it('not by them for what the hosts file knows, nor for localhost', async () => {
+    it('does not use them for names in the hosts file, nor for localhost', async () => {
       const asked = nameServers('ENOTFOUND', 'ENOTFOUND');
       for (const host of ['localhost', 'a.localhost', '127.0.0.1'])
         expect(await connecting(own, host)).toMatchObject({ code: 'ECONNREFUSED' });
       expect(asked).toEqual([]);
     });
 
-    it('says what the name servers said', async () => {
+    it('reports the error of the name servers', async () => {
       nameServers('ETIMEOUT', 'ETIMEOUT');
       expect(await connecting(own, 'silent.example')).toMatchObject({ code: 'ETIMEOUT' });
       nameServers('ENOTFOUND', 'ENOTFOUND');

@@ -23,7 +23,7 @@ describe('Code 128', () => {
     expect(code128Widths('A').join('')).toBe(['211214', '111323', '131123', '2331112'].join(''));
   });
 
-  it('gives every character a pattern of its own, eleven modules wide, its bars an even number of them', () => {
+  it('gives every character its own pattern of eleven modules, with an even number of them in bars', () => {
     expect(byPattern.size).toBe(PRINTABLE.length);
     for (const pattern of byPattern.keys()) {
       const widths = [...pattern].map(Number);
@@ -33,12 +33,12 @@ describe('Code 128', () => {
     }
   });
 
-  it('is read back as it was written', () => {
+  it('is read back as written', () => {
     for (const text of ['#RMA-000123', '#RMA-1234567', PRINTABLE])
       expect(read(code128Widths(text))).toBe(text);
   });
 
-  it('refuses what it cannot write', () => {
+  it('rejects characters that it cannot encode', () => {
     expect(() => code128Widths('é')).toThrow(RangeError);
     expect(() => code128Widths('')).toThrow(RangeError);
   });

@@ -24,7 +24,7 @@ describe('CSV', () => {
     expect(csvCell(value)).toBe(cell);
   });
 
-  it('begins with the mark of UTF-8 and ends every line', () => {
+  it('starts with a byte order mark and terminates every line', () => {
     const columns = [
       { header: 'Name', value: ({ name }: { name: string }) => name },
       { header: 'Length', value: ({ name }: { name: string }) => name.length },

@@ -51,13 +51,13 @@ it('stops between two calls, and says how many remain', async () => {
   expect(report.remaining).toBe(2);
 });
 
-it('does not ask for ever where nothing is erased any more', async () => {
+it('stops if nothing more is erased', async () => {
   const { call, calls } = serviceOf(answer(0, { remaining: 2 }));
   expect((await eraseAll(call, () => {}, never)).remaining).toBe(2);
   expect(calls.count).toBe(1);
 });
 
-it('reports the returns that are refused, and throws other errors', async () => {
+it('reports refused returns, and throws other errors', async () => {
   const refused = serviceOf(answer(3, { remaining: 1 }), refusal('ERASE_REFUSED'));
   const report = await eraseAll(refused.call, () => {}, never);
   expect(report.refused).toEqual([OPEN]);
@@ -65,7 +65,7 @@ it('reports the returns that are refused, and throws other errors', async () => 
   await expect(eraseAll(serviceOf(refusal('RATE_LIMITED')).call, () => {}, never)).rejects.toThrow();
 });
 
-it('takes what has an @ for an e-mail', () => {
+it('treats a text with an @ as an email', () => {
   expect(personFrom('ada@example.com')).toEqual({ email: 'ada@example.com' });
   expect(personFrom('+44 20 7946 0018')).toEqual({ phone: '+44 20 7946 0018' });
 });

@@ -5,11 +5,11 @@ import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { repairBody } from '../support/bodies.ts';
 
 describe('the errors of a form', () => {
-  it('are none for a good body', () => {
+  it('are empty for a valid body', () => {
     expect(formErrors(CreateOfflineRepair, repairBody())).toEqual({});
   });
 
-  it('names every fault by the path of its input', () => {
+  it('have the path of their input', () => {
     const errors = formErrors(CreateOfflineRepair, {
       ...repairBody(),
       customerName: ' ',
@@ -27,7 +27,7 @@ describe('the errors of a form', () => {
     });
   });
 
-  it('speaks of choices, lists and slips of the finger', () => {
+  it('mention choices, lists and typos', () => {
     expect(formErrors(OfflineRepairActionBody.resolve, { offlineDisposition: '' })).toEqual({
       offlineDisposition: 'Choose one.',
     });
@@ -37,7 +37,7 @@ describe('the errors of a form', () => {
     });
   });
 
-  it("repeats the service's faults without the name of the field", () => {
+  it("repeat the service's errors without the name of the field", () => {
     const byField = { 'faultyItem.sku': 'faultyItem.sku must not be empty', other: 'Something else' };
     expect(serverErrors({ byField })).toEqual({
       'faultyItem.sku': 'Must not be empty.',

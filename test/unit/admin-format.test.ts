@@ -20,13 +20,13 @@ it.each([
   [['de-DE', 'de'], 'en-GB', '4 November 2026'],
   [['de-DE', 'en-US', 'en-GB'], 'en-US', 'November 4, 2026'],
   [['en-AU'], 'en-AU', '4 November 2026'],
-])('people with %s read dates as in %s', async (languages, locale, day) => {
+])('users with %s read dates as in %s', async (languages, locale, day) => {
   const { LOCALE, dateFormat } = await formatFor(...languages);
   expect(LOCALE).toBe(locale);
   expect(dateFormat({ dateStyle: 'long' }).format(new Date(2026, 10, 4))).toBe(day);
 });
 
-it('numbers and money are written alike', async () => {
+it('numbers and amounts are formatted alike', async () => {
   const { formatNumber, moneyFormat, decimalsOf } = await formatFor('de-DE');
   expect(formatNumber(1234.5)).toBe('1,234.5');
   expect(moneyFormat('EUR').format(1234.5)).toBe('€1,234.50');
@@ -34,7 +34,7 @@ it('numbers and money are written alike', async () => {
   expect(decimalsOf('JPY')).toBe(0);
 });
 
-it('a day is the reader’s own, not that of UTC', async () => {
+it('a date is in the reader’s time zone, not UTC', async () => {
   const { dayOf } = await formatFor('en-GB');
   expect(dayOf(new Date(2026, 0, 5, 0, 30))).toBe('2026-01-05');
   expect(dayOf(new Date(2026, 0, 5, 23, 30))).toBe('2026-01-05');

@@ -47,7 +47,7 @@ it.each([
   expect(looksLikeOrder(typed, [])).toBe(false);
 });
 
-it('of numbers without letters, an order number is known by its length, unless serial numbers have it too', () => {
+it('an order number of digits only is recognised by its length, unless serial numbers have the same', () => {
   const recent = [repair('4006381333931', { orderNumber: '100042' })];
   expect(looksLikeOrder('100043', recent)).toBe(true);
   expect(looksLikeOrder('4006381333948', recent)).toBe(false);
@@ -68,7 +68,7 @@ const summaryOf = (typed: string) =>
     earlier.length,
   ]);
 
-it('an item is offered once, the newest of its returns, and a part of its number is no exact match', () => {
+it('an item is suggested once, from its newest return, and part of its number is not an exact match', () => {
   expect(summaryOf('sn-1')).toEqual([
     ['1', 'item', true, 0],
     ['2', 'item', false, 0],
@@ -79,7 +79,7 @@ it('an item is offered once, the newest of its returns, and a part of its number
   ]);
 });
 
-it('a customer is offered once, by a phone number in any form or an e-mail address in any case', () => {
+it('a customer is suggested once, by phone number in any form or email in any case', () => {
   expect(summaryOf('020 7946 0018')).toEqual([
     ['1', 'customer', true, 2],
     ['2', 'customer', true, 1],
@@ -87,7 +87,7 @@ it('a customer is offered once, by a phone number in any form or an e-mail addre
   expect(summaryOf('ada@EXAMPLE.com').find(([id]) => id === '2')).toEqual(['2', 'customer', true, 1]);
 });
 
-it('an order of a company fills in its lines, its name only the company', () => {
+it('an order of a company fills in its lines, and its name only the company', () => {
   const trade = (id: string, tradeOrderNumber: string) =>
     ({
       id,

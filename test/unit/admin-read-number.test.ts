@@ -71,12 +71,12 @@ describe('a number that was typed', () => {
     expect(readNumber(typed)).toEqual(reading);
   });
 
-  it('is read the same once more, so that leaving the input twice changes nothing', () => {
+  it('is read the same again, so that leaving the input twice changes nothing', () => {
     for (const reading of READINGS.flatMap(([, result]) => result ?? []))
       expect(readNumber(reading)).toBe(reading);
   });
 
-  it('is sent as a number, and as it stands where the schema is to refuse it', () => {
+  it('is sent as a number, or unchanged if the schema should reject it', () => {
     expect(['1,299.00', '1,299', ' ', 'abc'].map((typed) => numberOf(typed))).toEqual([
       1299,
       '1,299',
@@ -85,7 +85,7 @@ describe('a number that was typed', () => {
     ]);
   });
 
-  it('is a price of a currency: with its decimals there is one reading, and more of them are refused', () => {
+  it('is a price in a currency, whose decimals make it unambiguous and limit it', () => {
     const inCents = ['1,299', '1.299', '1,299.00', '49,9', '49.900', '0.125', '12.3456'];
     expect(inCents.map((typed) => numberOf(typed, 2))).toEqual([
       1299,

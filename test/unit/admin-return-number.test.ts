@@ -2,25 +2,25 @@ import { expect, it } from 'vitest';
 import { findByNumberToo, isNumber, withFullNumber } from '../../admin/src/returns/return-number.ts';
 
 it.each(['1234', '#1234', 'rma-1234', '#RMA-1234', 'RMA 1234', '01234'])(
-  '%s is short for a number that has six digits',
+  '%s stands for a number of six digits',
   (typed) => {
     expect(isNumber('#RMA-001234', typed)).toBe(true);
     expect(isNumber('#RMA-012340', typed)).toBe(false);
   },
 );
 
-it.each(['SO-1234', '12 34', '1234a', '', '#', '-1234'])('%s is not short for a number', (typed) => {
+it.each(['SO-1234', '12 34', '1234a', '', '#', '-1234'])('%s does not stand for a number', (typed) => {
   expect(isNumber('#RMA-001234', typed)).toBe(false);
   expect(withFullNumber(typed)).toBe(typed);
 });
 
-it('a list is searched for a number that has its sign, and for digits wherever they are', () => {
+it('a list is searched for a number with its prefix, and for digits anywhere', () => {
   expect(withFullNumber('#77')).toBe('#RMA-000077');
   expect(withFullNumber('77')).toBe('77');
   expect(withFullNumber('#RMA-000077')).toBe('#RMA-000077');
 });
 
-it('what has the number comes before what holds the digits, each once', async () => {
+it('returns with the number precede those that contain the digits, each once', async () => {
   const byText: Record<string, { id: string }[]> = {
     '77': [{ id: 'order-77' }, { id: 'return-77' }],
     '#RMA-000077': [{ id: 'return-77' }],

@@ -83,7 +83,7 @@ describe('an attempt', () => {
     [0, 'failed', { statusCode: null, error: 'connection refused' }, RETRIED],
     [3, 'refused', REFUSED, LAST],
   ])(
-    'after %i others that was %s is counted, and says what follows',
+    'after %i others that was %s is counted, and decides what follows',
     async (before, result, outcome, expected) => {
       const { attempt, metrics, log } = setUp(outcome);
       const attempts = Array(before).fill(EARLIER);
@@ -105,7 +105,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('that fails inside the service drops the delivery, and the error is logged without its words', async () => {
+  it('that fails inside the service drops the delivery, and the error is logged without its message', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
     expect(await attempt(due({ log: JSON.stringify([EARLIER]), before: 1 }), receiver())).toMatchObject({
       status: 'DROPPED',
@@ -127,7 +127,7 @@ it.each([
   [DROPPED_BECAUSE.unreadable, due({ log: '[{"at":' }), receiver()],
   [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
   [DROPPED_BECAUSE.sealed, due(), receiver(sealed('another client', 'whsec_1'))],
-])('nothing is sent where %s', async (reason, delivery, to) => {
+])('nothing is sent if %s', async (reason, delivery, to) => {
   const { attempt, send, log } = setUp(REFUSED);
   expect(await attempt(delivery, to)).toEqual({
     id: 'delivery-1',
@@ -142,10 +142,10 @@ it.each([
   expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ shopId: to ? 'shop-1' : null, reason });
 });
 
-describe('a secret', () => {
+describe('the webhook secrets', () => {
   const OUTCOME = { statusCode: 200, error: null };
 
-  it('is opened once, and again where it was sealed anew', async () => {
+  it('are opened once, and again after they were resealed', async () => {
     const { attempt, open, send } = setUp(OUTCOME);
     const first = receiver();
     await attempt(due(), first);
@@ -156,7 +156,7 @@ describe('a secret', () => {
     expect(send.mock.calls.map(([{ secret }]) => secret)).toEqual(['whsec_1', 'whsec_1', 'whsec_2']);
   });
 
-  it('of ten thousand is remembered, and never of more', async () => {
+  it('are cached for at most ten thousand clients', async () => {
     const { attempt, open } = setUp(OUTCOME);
     open.mockImplementation((_sealed, { id }) => `whsec_${id}`);
     const sendTo = (n: number) => attempt(due({ clientId: `client-${n}` }), receiver('sealed'));

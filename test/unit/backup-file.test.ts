@@ -59,19 +59,19 @@ const value = fc.oneof(
 );
 
 describe('a backup file', () => {
-  it('gives back every value as it was', () =>
+  it('returns every value unchanged', () =>
     fc.assert(
       fc.asyncProperty(fc.array(fc.array(value, { minLength: 1 }), { maxLength: 20 }), async (rows) => {
         expect(await read(await write('values', rows))).toEqual(rows);
       }),
     ));
 
-  it('keeps rows apart however large they are', async () => {
+  it('separates rows of any size', async () => {
     const rows = Array.from({ length: 3_000 }, (_, i): Value[] => [BigInt(i), 'é'.repeat((i * 37) % 5_000)]);
     expect(await read(await write('large', rows))).toEqual(rows);
   });
 
-  it('is refused with any bit turned, cut off anywhere, and with anything behind it', async () => {
+  it('is refused with any flipped bit, truncated anywhere, and with anything appended', async () => {
     const whole = readFileSync(await write('whole', [['a'], ['b'], [1n]]));
     const path = join(folder, 'damaged');
     const refused = async (bytes: Uint8Array, what: string) => {
@@ -96,7 +96,7 @@ const digestOf = (lines: string[]) => {
   return digest.value;
 };
 
-it('the digest of rows is the same in any order, and another for any other rows', () => {
+it('the digest of rows is independent of their order, and different for other rows', () => {
   const digest = digestOf(['["a"]', '["b"]', '["b"]']);
   expect(digestOf(['["b"]', '["a"]', '["b"]'])).toEqual(digest);
   for (const other of [['["a"]', '["b"]'], ['["a"]', '["a"]', '["b"]'], ['["a"]', '["b"]', '["c"]'], []])

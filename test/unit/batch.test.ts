@@ -39,8 +39,8 @@ const outcomeOf = (asked: Promise<number>) => {
   return () => outcome;
 };
 
-describe('what is asked for', () => {
-  it('in one turn of the event loop shares a batch, and each gets its own result', async () => {
+describe('a request', () => {
+  it('shares a batch with others of the same event loop turn, and gets its own result', async () => {
     const { items, work, step } = stagedWork();
     const asked = [1, 2, 3].map(batched(work, { most: 10 }));
     await turns();
@@ -49,7 +49,7 @@ describe('what is asked for', () => {
     expect(await Promise.all(asked)).toEqual([10, 20, 30]);
   });
 
-  it('while a batch runs waits for the next one, in its order, never more than fit', async () => {
+  it('waits for the next batch while one runs, in order and within its size', async () => {
     const { items, work, step } = stagedWork();
     const ask = batched(work, { most: 2 });
     const asked = [ask(1)];
@@ -62,7 +62,7 @@ describe('what is asked for', () => {
     expect(await Promise.all(asked)).toEqual([10, 20, 30, 40]);
   });
 
-  it('does not wait where another batch may run beside', async () => {
+  it('does not wait if another batch may run concurrently', async () => {
     const { items, work } = stagedWork();
     const ask = batched(work, { most: 10, atOnce: 2 });
     void ask(1);
@@ -73,7 +73,7 @@ describe('what is asked for', () => {
   });
 });
 
-describe('a batch that says when its changes are sent', () => {
+describe('a batch that reports when its changes are sent', () => {
   const setUp = async () => {
     const stage = stagedWork();
     const ask = batched(stage.work, { most: 10 });
@@ -84,7 +84,7 @@ describe('a batch that says when its changes are sent', () => {
     return { ...stage, first, second };
   };
 
-  it('lets the next one begin then, and is answered when it ends itself', async () => {
+  it('lets the next one start then, and resolves when it ends itself', async () => {
     const { items, step, first, second } = await setUp();
     expect(items()).toEqual([[1]]);
     await step(0, 'send');
@@ -96,14 +96,14 @@ describe('a batch that says when its changes are sent', () => {
     expect(second()).toBe(20);
   });
 
-  it('and ends without having said so is answered at once, and the next follows', async () => {
+  it('resolves if it ends without the report, and the next one follows', async () => {
     const { items, step, first } = await setUp();
     await step(0, 'end');
     expect(first()).toBe(10);
     expect(items()).toEqual([[1], [2]]);
   });
 
-  it('and fails afterwards does not touch the one behind', async () => {
+  it('does not affect the next one if it fails afterwards', async () => {
     const { step, first, second } = await setUp();
     await step(0, 'send');
     await step(0, 'fail');
@@ -130,12 +130,12 @@ describe('a failure', () => {
   const ONE_BY_ONE = [[1, 2, 3], [1], [2], [3]];
   const failing = (code: string) => Object.assign(new Error('failed'), { code, severity: 'ERROR' });
 
-  it('of one item is its own', async () => {
+  it('of one item does not affect others', async () => {
     const { outcomes } = await askThree((items) => items.map((item) => (item === 2 ? new Error('2') : item)));
     expect(outcomes).toEqual([1, '2', 3]);
   });
 
-  it('of a whole batch is tried again item by item, so that only the bad one fails', async () => {
+  it('of a whole batch is retried item by item, so that only the bad one fails', async () => {
     const found = await askThree((items) => {
       if (items.includes(2)) throw new Error('not two');
       return items;
@@ -143,7 +143,7 @@ describe('a failure', () => {
     expect(found).toEqual({ batches: ONE_BY_ONE, outcomes: [1, 'not two', 3] });
   });
 
-  it('by a deadlock is tried again, one by one', async () => {
+  it('by a deadlock is retried, one by one', async () => {
     const found = await askThree((items) => {
       if (items.length > 1) throw failing('40P01');
       return items;
@@ -151,14 +151,14 @@ describe('a failure', () => {
     expect(found).toEqual({ batches: ONE_BY_ONE, outcomes: [1, 2, 3] });
   });
 
-  it('because the database is away fails all at once', async () => {
+  it('of the database fails all at once', async () => {
     const found = await askThree(() => {
       throw failing('ECONNREFUSED');
     });
     expect(found).toEqual({ batches: [[1, 2, 3]], outcomes: ['failed', 'failed', 'failed'] });
   });
 
-  it('by a deadlock again and again is given up, as worth trying later', async () => {
+  it('by repeated deadlocks is given up, as worth retrying later', async () => {
     let tries = 0;
     const ask = batched(
       async (): Promise<number[]> => {
@@ -183,7 +183,7 @@ describe('the deadline', () => {
     };
   };
 
-  it('turns away what has waited too long, when its turn comes', async () => {
+  it('rejects a request that has waited too long when its turn comes', async () => {
     const advance = movableTime();
     const { items, work, step } = stagedWork();
     const ask = batched(work, { most: 10 });
@@ -199,7 +199,7 @@ describe('the deadline', () => {
     expect(items()).toEqual([[1], [3]]);
   });
 
-  it('ends what is kept in the queue', async () => {
+  it('limits what is kept in the queue', async () => {
     const advance = movableTime();
     let tries = 0;
     const ask = batched<number, number>(
@@ -216,7 +216,7 @@ describe('the deadline', () => {
     expect(tries).toBe(3);
   });
 
-  it('does not come into it where the queue is full: the caller is turned away at once', async () => {
+  it('does not matter if the queue is full: the request is rejected immediately', async () => {
     const ask = batched(() => new Promise<number[]>(() => {}), { most: 10 });
     const asked = Array.from({ length: 5_001 }, (_, i) => ask(i));
     for (const each of asked) each.catch(() => {});

@@ -3,7 +3,7 @@ import { BoundedQueue } from '../../src/lib/bounded-queue.ts';
 
 const limits = { atOnce: 1, waiting: 2, withinMs: 60_000, refusal: () => new Error('refused') };
 
-it('are taken in the order of asking, so many at once', async () => {
+it('slots are given in order, up to the limit', async () => {
   const queue = new BoundedQueue({ ...limits, atOnce: 2, waiting: 10 });
   const order: number[] = [];
   let running = 0;
@@ -23,7 +23,7 @@ it('are taken in the order of asking, so many at once', async () => {
   expect(most).toBe(2);
 });
 
-it('are refused at once where too many wait, and given to the next when one fails', async () => {
+it('slots are refused immediately if too many wait, and go to the next one after a failure', async () => {
   const queue = new BoundedQueue(limits);
   const release = await queue.take();
   const [second, third] = [
@@ -39,7 +39,7 @@ it('are refused at once where too many wait, and given to the next when one fail
   expect(await queue.run(async () => 'free again')).toBe('free again');
 });
 
-it('are refused after too long a wait, and stay free for the others', async () => {
+it('slots are refused after too long a wait, and stay available to others', async () => {
   const queue = new BoundedQueue({ ...limits, withinMs: 10 });
   const release = await queue.take();
   await expect(queue.take()).rejects.toThrow('refused');

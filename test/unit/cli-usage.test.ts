@@ -9,7 +9,7 @@ const user = ['user', 'create', '--shop', ID, '--email', 'ada@example.com'];
 /** A command that is not understood never gets as far as the settings, so wrong ones would not show. */
 const broken = { LOG_LEVEL: 'loud' };
 
-describe('wrong usage ends with status 2 and says what was wrong', () => {
+describe('wrong usage exits with status 2 and says what is wrong', () => {
   const cases: [args: string[], about: RegExp][] = [
     [[], /Usage/],
     [['explode'], /explode/],
@@ -89,14 +89,14 @@ it.each([
   ['events', 'handback_ext_0123'],
   ['events', '--key', 'handback_ext_0123 4'],
   ['events', '--key', 'k', '--forward-to', 'http://127.0.0.1:4000', '--secret', 'handback_ext_0123\n'],
-])('a key or secret that cannot be used is not printed: %j', async (...args) => {
+])('an unusable key or secret is not printed: %j', async (...args) => {
   const { status, stdout, stderr } = await runHere(args, {});
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toMatch(/^error: /);
   expect(stderr).not.toContain('0123');
 });
 
-describe('what a command needs to know', () => {
+describe('the help of a command', () => {
   it('is printed on standard output by --help, for each command', async () => {
     for (const args of [['--help'], ['shop', 'create', '--help'], ['help']]) {
       const { status, stdout, stderr } = await run(args, broken);
@@ -111,7 +111,7 @@ describe('what a command needs to know', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('does not touch the data before the command is understood', async () => {
+  it('does not open the database before the command is parsed', async () => {
     const folder = temporaryFolder();
     await run(['shop', 'create'], { DATA_DIR: `${folder}/data` });
     expect(readdirSync(folder)).toEqual([]);

@@ -51,12 +51,12 @@ describe('without any setting', () => {
     });
   });
 
-  it('takes the sizes of some pools and leaves the others', () => {
+  it('accepts the sizes of some pools and keeps the others', () => {
     const { poolSizes } = readConfig({ DATABASE_POOLS: 'lists=8, admin=6' });
     expect(poolSizes).toMatchObject({ lists: 8, admin: 6, changes: 6 });
   });
 
-  it('takes an empty setting and one of spaces as none', () => {
+  it('treats an empty or blank setting as unset', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
       ...[
@@ -78,7 +78,7 @@ describe('without any setting', () => {
   });
 });
 
-describe('a good value', () => {
+describe('a valid value', () => {
   const cases: [Record<string, string>, Partial<Config>][] = [
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0', publicUrl: 'http://0.0.0.0:3000' }],
     [
@@ -130,12 +130,12 @@ describe('a good value', () => {
       { trustProxy: ['192.0.2.0/24', '2001:db8::/32', '::1'] },
     ],
   ];
-  it.each(cases)('%j is taken', (env, expected) => {
+  it.each(cases)('%j is accepted', (env, expected) => {
     expect(readConfig(env)).toMatchObject(expected);
   });
 });
 
-describe('a wrong value', () => {
+describe('an invalid value', () => {
   const cases: Record<string, string[]> = {
     PORT: ['http', '-1', '65536', '80.5', '0x50', '1e3'],
     DRAIN_SECONDS: ['61', '1.5', '-1'],
@@ -173,11 +173,11 @@ describe('a wrong value', () => {
     },
   );
 
-  it('names SECRET_KEY when DATABASE_URL comes without it', () => {
+  it('names SECRET_KEY if DATABASE_URL is set without it', () => {
     expect(refusalOf({ DATABASE_URL: POSTGRES.DATABASE_URL })).toMatch(/^SECRET_KEY .*DATABASE_URL/);
   });
 
-  it('names ROLE when it is not all on SQLite', () => {
+  it('names ROLE if it is not "all" on SQLite', () => {
     expect(refusalOf({ ROLE: 'worker' })).toMatch(/^ROLE must be all/);
   });
 });
@@ -190,7 +190,7 @@ describe('the process', () => {
     ['DATABASE_URL', { DATABASE_URL: `mysql://user:${SECRET}@127.0.0.1/x`, SECRET_KEY: KEY }],
     ['SECRET_KEY', { SECRET_KEY: SECRET }],
     ['SECRET_KEY_FILE', { SECRET_KEY_FILE: `/nowhere/${SECRET}` }],
-  ])('ends with status 1 and one line that names %s (%j)', async (name, env) => {
+  ])('exits with status 1 and one line that names %s (%j)', async (name, env) => {
     const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });
     expect(stderr).toMatch(new RegExp(`^handback: ${name} [^\\n]+\\n$`));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -209,7 +209,7 @@ describe('the process', () => {
   it.each([
     ['an address this machine does not have', '203.0.113.1'],
     ['no address at all', 'bad..host'],
-  ])('names HOST when it is %s', async (_what, host) => {
+  ])('names HOST if it is %s', async (_what, host) => {
     const { status, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), HOST: host, PORT: '0' });
     expect(stderr).toMatch(/^handback: [^\n]*\bHOST\b[^\n]*\n$/);
     expect(stderr).not.toContain('DATABASE_URL');
@@ -225,7 +225,7 @@ describe('the identity provider', () => {
   };
   const NEW_USERS = { OIDC_NEW_USERS: UNKNOWN_ID, OIDC_ALLOWED_DOMAINS: 'Example.com, b.example' };
 
-  it('is none, or has an issuer and a client', () => {
+  it('is unset, or has an issuer and a client', () => {
     expect(readConfig({}).provider).toBeNull();
     expect(readConfig({ ...OIDC, ...NEW_USERS }).provider).toEqual({
       issuer: OIDC.OIDC_ISSUER,
@@ -250,7 +250,7 @@ describe('the identity provider', () => {
     expect(refusalOf({ ...OIDC, OIDC_ISSUER })).toMatch(/^OIDC_ISSUER must be the https address/),
   );
 
-  it('may be without TLS on this machine', () => {
+  it('may be without TLS on the same machine', () => {
     for (const OIDC_ISSUER of [
       'http://localhost:8080/realms/shop',
       'http://127.0.0.1:8080',
@@ -275,7 +275,7 @@ describe('the identity provider', () => {
       );
   });
 
-  it('must be there where no one signs in with a password', () => {
+  it('is required if nobody signs in with a password', () => {
     expect(refusalOf({ PASSWORD_SIGN_IN: 'false' })).toMatch(
       /^PASSWORD_SIGN_IN can be false only with OIDC_ISSUER/,
     );
@@ -339,12 +339,12 @@ describe('a secret in a file', () => {
       expect(readConfig({ ...more, [`${name}_FILE`]: fileWith(content) })).toMatchObject(expected);
   });
 
-  it.each(SECRETS)('%s_FILE is refused beside %s', (name, value, more) => {
+  it.each(SECRETS)('%s_FILE is refused together with %s', (name, value, more) => {
     const message = refusalOf({ ...more, [name]: value, [`${name}_FILE`]: fileWith(value) });
     expect(message).toBe(`${name}_FILE and ${name} are both set: keep one of them`);
   });
 
-  it.each(SECRETS)('%s_FILE is refused where it is missing, a folder or empty', (name, _value, more) => {
+  it.each(SECRETS)('%s_FILE is refused if the file is missing, a folder or empty', (name, _value, more) => {
     const refusal = (file: string) => refusalOf({ ...more, [`${name}_FILE`]: file });
     expect(refusal(join(temporaryFolder(), 'absent'))).toBe(`${name}_FILE names a file that cannot be read`);
     expect(refusal(temporaryFolder())).toBe(`${name}_FILE names a file that cannot be read`);
@@ -357,13 +357,13 @@ describe('a secret in a file', () => {
     expect(readConfig({ SECRET_KEY_FILE }).secretKeys).toEqual([OTHER_KEY, KEY]);
   });
 
-  it('is judged like the setting itself, and never repeated', () => {
+  it('is validated like the setting itself, and never repeated', () => {
     const message = refusalOf({ SECRET_KEY_FILE: fileWith('hunter2-hunter2') });
     expect(message).toMatch(/^SECRET_KEY must be/);
     expect(message).not.toContain('hunter2');
   });
 
-  it('with a blank name is none', () => {
+  it('with a blank name is unset', () => {
     expect(readConfig({ SECRET_KEY_FILE: ' ', SECRET_KEY: KEY }).secretKeys).toEqual([KEY]);
   });
 });

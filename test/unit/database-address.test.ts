@@ -37,7 +37,7 @@ describe('DATABASE_URL', () => {
       ],
       false,
     ],
-  ])('%s is taken apart', (text, urls, mustTakeWrites) => {
+  ])('%s is parsed', (text, urls, mustTakeWrites) => {
     expect(parseAddress(text)).toEqual({ urls, mustTakeWrites });
     expect(readConfig({ DATABASE_URL: text, SECRET_KEY }).databaseUrl).toBe(text);
   });

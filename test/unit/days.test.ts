@@ -23,7 +23,7 @@ describe('the last days', () => {
     ]);
   });
 
-  it('are longer or shorter where the clocks change, and leave no gap', () => {
+  it('are longer or shorter when the clocks change, without gaps', () => {
     expect(told(2, 'Europe/Berlin', '2026-10-25T23:30:00.000+01:00').map(([, , hours]) => hours)).toEqual([
       24, 25,
     ]);

@@ -239,7 +239,7 @@ describe('any changes', () => {
     });
   });
 
-  it('come to the same in any batches as one by one', () => {
+  it('have the same result in any batches as one by one', () => {
     fc.assert(
       fc.property(sequence, fc.array(fc.boolean()), (wanted, cuts) => {
         const alone = wanted.reduce((world, each) => apply(world, [each]), newWorld());
@@ -276,7 +276,7 @@ describe('any changes', () => {
       ];
     });
 
-  it('leave figures that fit and a credit that is their sum, and tell what the record holds then', () => {
+  it('leave consistent quantities, a credit that is their sum, and events that match the record', () => {
     const told = new Map<string, number>();
     fc.assert(
       fc.property(receiving, (wanted) => {
@@ -313,7 +313,7 @@ describe('any changes', () => {
       expect([each, (told.get(each) ?? 0) > 10]).toEqual([each, true]);
   });
 
-  it('have times that strictly rise for each RMA, positions without gaps, and events that tell the status before', () => {
+  it('have strictly increasing times for each RMA, positions without gaps, and events with the previous status', () => {
     fc.assert(
       fc.property(sequence, (wanted) => {
         const { entries, events, counters } = decide(wanted, newWorld().facts);

@@ -72,7 +72,7 @@ it.each([
   expect(loaded.size).toBeLessThanOrEqual(MOST_FILES);
 });
 
-it('the font is below 70 kB, has a name with its hash, and is asked for by the page itself', () => {
+it('the font is below 70 kB, has a hashed name, and is preloaded by the page', () => {
   const fonts = [...files.values()].filter(({ fileName }) => fileName.endsWith('.woff2'));
   const sizes = fonts.map((font) => (font.type === 'asset' ? font.source.length : 0));
   expect(sizes.length).toBe(3);
@@ -88,7 +88,7 @@ it('the font is below 70 kB, has a name with its hash, and is asked for by the p
 /** What comes along with others and is never shown. */
 const UNSEEN = ['CheckboxCard', 'CheckboxIndicator', 'RadioCard', 'RadioIndicator', 'ScrollArea'];
 
-it('every component that is used has its styles', () => {
+it('the styles of every used component are loaded', () => {
   const styles = globSync(['src/mantine.css', 'src/**/*.{ts,tsx}'], { cwd: ADMIN })
     .map((path) => readFileSync(`${ADMIN}${path}`, 'utf8'))
     .join('\n');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HeavyLists } from '../../src/paging/heavy-lists.ts';
 
-it('a shop runs one heavy list at a time, whatever becomes of it, and no other shop waits for it', async () => {
+it('a shop runs one heavy list at a time, whatever its result, and other shops do not wait for it', async () => {
   const lists = new HeavyLists();
   const started: string[] = [];
   const blocked = (name: string) => {
@@ -33,7 +33,7 @@ it('a shop runs one heavy list at a time, whatever becomes of it, and no other s
   expect(started).toEqual(['first', 'other', 'second', 'third']);
 });
 
-it('at most fifty lists of a shop wait', async () => {
+it('at most fifty lists of a shop are queued', async () => {
   const lists = new HeavyLists();
   const { promise, resolve } = Promise.withResolvers<void>();
   const waiting = Array.from({ length: 51 }, () => lists.run('a shop', () => promise));

@@ -44,7 +44,7 @@ const textOf = async (body: string | Readable): Promise<string> => {
 };
 
 describe('a page', () => {
-  it('of short rows is one answer, from few reads', async () => {
+  it('of short rows is one response, from few reads', async () => {
     const { answer, rows, reads, whole } = listOf(Array(100).fill(100));
     expect((await answer({ rows, keys: [] })).body).toBe(whole);
     expect(reads).toEqual([]);
@@ -57,7 +57,7 @@ describe('a page', () => {
     ['half a chunk', Array(30).fill(CHUNK_BYTES / 2)],
     ['short, then long', [...Array(40).fill(10), ...Array(20).fill(CHUNK_BYTES)]],
     ['long, then short', [...Array(20).fill(CHUNK_BYTES), ...Array(40).fill(10)]],
-  ])('of rows that are %s is a stream, and few rows are read twice', async (_, lengths) => {
+  ])('of rows that are %s is streamed, and few rows are read twice', async (_, lengths) => {
     const { answer, rows, reads, whole } = listOf(lengths);
     for (const found of [byKeys(rows), { rows, keys: [] }]) {
       reads.length = 0;
@@ -69,7 +69,7 @@ describe('a page', () => {
   });
 });
 
-it('a stream of a page reads no further than one chunk ahead of its reader', async () => {
+it('the stream of a page reads at most one chunk ahead of its reader', async () => {
   const { answer, rows, reads } = listOf(Array(20).fill(CHUNK_BYTES));
   let takeNext: (() => void) | undefined;
   const reader = new Writable({
@@ -89,8 +89,8 @@ it('a stream of a page reads no further than one chunk ahead of its reader', asy
   }
 });
 
-describe('large answers', () => {
-  it('are a hundred of a shop at most, and four hundred in all', () => {
+describe('large responses', () => {
+  it('are limited to a hundred for a shop, and four hundred in total', () => {
     const answers = new LargeAnswers();
     const refused = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
     const held = Array.from({ length: 400 }, (_, i) => answers.begin(`shop ${i % 4}`));
@@ -101,7 +101,7 @@ describe('large answers', () => {
     answers.begin('another');
   });
 
-  it('are read two chunks at a time, and one that fails holds up no other', async () => {
+  it('are read two chunks at a time, and a failing one does not delay others', async () => {
     const answers = new LargeAnswers();
     const ends: PromiseWithResolvers<string>[] = [];
     const results = [1, 2, 3, 4].map(() =>

@@ -27,6 +27,6 @@ it.each<[what: string, words: readonly string[], promised: string]>([
     TIMELINE_TYPES,
     'CREATED TRACKING_UPLOADED STATUS_CHANGED DISPOSITION_SET CLOSED CREDIT_REQUESTED RESOLVED ITEMS_RECEIVED NOTE_ADDED ASSIGNED CORRECTED WAITING_SET WAITING_CLEARED ERASED',
   ],
-])('the %s are these words', (_what, words, promised) => {
+])('the %s have these names', (_what, words, promised) => {
   expect(words).toEqual(promised.split(' '));
 });

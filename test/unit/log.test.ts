@@ -37,7 +37,7 @@ const output = () => {
 };
 
 describe('log lines', () => {
-  it('that come in one turn share a write', async () => {
+  it('of one event loop turn share a write', async () => {
     const out = output();
     for (const line of ['a\n', 'b\n', 'c\n']) out.destination.write(line);
     expect(out.text()).toBe('');
@@ -45,7 +45,7 @@ describe('log lines', () => {
     expect(out.text()).toBe('a\nb\nc\n');
   });
 
-  it('that are not taken are counted, and the next begins on a line of its own', async () => {
+  it('that cannot be written are counted, and the next one starts on a new line', async () => {
     const out = output();
     for (const line of ['first\n', 'second\n', 'third\n']) out.destination.write(line);
     await out.take(9);
@@ -55,7 +55,7 @@ describe('log lines', () => {
     expect(out.dropped()).toBe(2);
   });
 
-  it('that wait are bounded', async () => {
+  it('that wait are limited', async () => {
     const out = output();
     const line = `${'x'.repeat(1023)}\n`;
     out.destination.write(line);
@@ -67,7 +67,7 @@ describe('log lines', () => {
     expect(out.text()).toHaveLength(1025 * 1024);
   });
 
-  it('are all written when a flush calls back', async () => {
+  it('are all written when a flush completes', async () => {
     const out = output();
     let flushed = 0;
     const flush = () => out.destination.flush(() => (flushed += 1));
@@ -105,13 +105,13 @@ it.each([
   ['a message that looks like a frame', new Error(`no\n    at ${SECRET}\n    at ${SECRET}`)],
   ['a cause', new ServiceError('INTERNAL_ERROR', { cause: new Error(SECRET) })],
   ['text', SECRET],
-])('an error in the log quotes no value: %s', (_what, error) => {
+])('an error in the log contains no values: %s', (_what, error) => {
   const described = JSON.stringify(describeError(error));
   expect(described).not.toContain(SECRET);
   if (error instanceof Error) expect(described).toContain('log.test.ts');
 });
 
-it('what is safe to log is logged', () => {
+it('safe values are logged', () => {
   expect(
     describeError(new ServiceError('SERVICE_UNAVAILABLE', { message: 'The database does not answer.' })),
   ).toMatchObject({
@@ -137,7 +137,7 @@ it('what is safe to log is logged', () => {
   expect(describeError(duplicate)).toMatchObject({ code: '23505', table: 'users' });
 });
 
-it('what an operator has to do about a connection differs by its code, and names the server without its login', () => {
+it('connection errors tell the operator what to do for each code, and name the server without its login', () => {
   const url = 'postgres://user:secret-password@db1.example.com/handback';
   const reasonFor = (code: string, message = 'as the server says it') =>
     reasonOf(fromServer(withFields(new Error(message), { code, severity: 'FATAL' }), url));
@@ -161,7 +161,7 @@ it('what an operator has to do about a connection differs by its code, and names
   for (const reason of reasons) expect(reason).toMatch(/ \(db1\.example\.com:5432, DATABASE_URL\)$/);
 });
 
-it('an error while a connection is made means that the database is not available, whatever its code', async () => {
+it('any error while connecting means that the database is not available', async () => {
   const refused = (code: string) => withFields(new Error('refused'), { code, severity: 'FATAL' });
   const failed = (error: Error) => whileConnecting(Promise.reject(error)).catch((reason) => reason);
   for (const code of ['55000', '08P01', 'XX000', 'P0001']) {

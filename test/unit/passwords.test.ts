@@ -13,17 +13,17 @@ describe('codes of an authenticator app', () => {
     [1_234_567_890, '89005924'],
     [2_000_000_000, '69279037'],
     [20_000_000_000, '65353130'],
-  ])('at %d s are those of the RFC', (seconds, digits) => {
+  ])('at %d s match the RFC', (seconds, digits) => {
     expect(codeAt(SECRET, stepAt(seconds * 1000))).toBe(digits.slice(-6));
   });
 
   // RFC 4226, appendix D.
-  it('are those of the RFC by counter', () => {
+  it('match the RFC by counter', () => {
     const codes = Array.from({ length: 10 }, (_, counter) => codeAt(SECRET, counter));
     expect(codes).toEqual('755224 287082 359152 969429 338314 254676 287922 162583 399871 520489'.split(' '));
   });
 
-  it('are good one step early and one step late, and not two', () => {
+  it('are valid one step early and one step late, but not two', () => {
     const nowMs = 1_700_000_000_000;
     const step = stepAt(nowMs);
     expect([-2, -1, 0, 1, 2].map((apart) => stepOf(SECRET, codeAt(SECRET, step + apart), nowMs))).toEqual([
@@ -37,7 +37,7 @@ describe('codes of an authenticator app', () => {
       expect(stepOf(SECRET, nonsense, nowMs)).toBeNull();
   });
 
-  it('come from a secret in Base32, as RFC 4648 has it, in an address that apps read', () => {
+  it('use a Base32 secret (RFC 4648), in an address that apps read', () => {
     const texts = ['', 'f', 'fo', 'foo', 'foob', 'fooba', 'foobar'];
     expect(texts.map((text) => base32(Buffer.from(text)))).toEqual(
       ',MY,MZXQ,MZXW6,MZXW6YQ,MZXW6YTB,MZXW6YTBOI'.split(','),
@@ -51,14 +51,14 @@ describe('codes of an authenticator app', () => {
 const costs = (hash: string): string => hash.split('$').slice(0, 4).join('$');
 
 describe('passwords', () => {
-  it('cost as much to compare with the dummy hash as with a real one', async () => {
+  it('take as long to compare with the dummy hash as with a real one', async () => {
     const hash = await hashPassword('correct horse');
     expect(costs(hash)).toBe('$argon2id$v=19$m=19456,t=2,p=1');
     expect(costs(DUMMY_HASH)).toBe(costs(hash));
     expect(DUMMY_HASH).toHaveLength(hash.length);
   });
 
-  it('are never the right one where there is no hash', async () => {
+  it('are never correct without a hash', async () => {
     for (const password of ['x'.repeat(20), '', 'correct horse'])
       expect(await isPassword(null, password)).toBe(false);
   });

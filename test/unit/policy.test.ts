@@ -14,7 +14,7 @@ import {
 
 // What the guide and the dispatcher's page promise.
 
-it('attempts are 1, 4 and 16 s after the end of the one before, and none after the fourth', () => {
+it('retries follow 1, 4 and 16 s after the end of the attempt before, and stop after the fourth attempt', () => {
   const endedAt = 1_000_000;
   const next = [1, 2, 3, 4].map((made) => nextAttemptAt(made, endedAt));
   expect(next).toEqual([1_001_000, 1_004_000, 1_016_000, null]);
@@ -24,12 +24,12 @@ it('attempts are 1, 4 and 16 s after the end of the one before, and none after t
   expect(LONGEST_WAIT_MS).toBeLessThanOrEqual(20_000);
 });
 
-it('an exchange has 10 s, a delivery a day, and a lease 10 s; one of over 20 s is a mistake', () => {
+it('an attempt has 10 s, a delivery a day, and a lease 10 s; one of over 20 s is an error', () => {
   expect([EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS]).toEqual([10_000, 86_400_000]);
   expect([LEASE_MS, LONGEST_LEASE_MS]).toEqual([10_000, 20_000]);
 });
 
-it('a receiver has 8 places; each 32 KiB of a body takes one, 8 at most; 64 KiB of an answer are read', () => {
+it('a receiver has 8 slots, a body takes one for each 32 KiB, at most 8, and 64 KiB of a response are read', () => {
   expect(LIMITS).toEqual({ perReceiver: 8, healthy: 1_024, unhealthy: 2_048 });
   const sizes = [0, 1, 32_768, 32_769, 65_536, 262_144, 1_000_000];
   expect(sizes.map(placesFor)).toEqual([1, 1, 1, 2, 2, 8, 8]);

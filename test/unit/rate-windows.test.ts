@@ -25,7 +25,7 @@ const steps = fc.array(
 
 const anyWindows = fc.constantFrom<RateWindows>(SMALL, RATE_LIMITS.create, RATE_LIMITS.other);
 
-it('calls that pass are never more than a limit in any window of its length; only one more is refused', () => {
+it('accepted calls never exceed a limit in any window of its length, and a call is refused only if it would', () => {
   fc.assert(
     fc.property(steps, anyWindows, (gaps, windows) => {
       const times: number[] = [];
@@ -45,7 +45,7 @@ it('calls that pass are never more than a limit in any window of its length; onl
   );
 });
 
-it('a call that is refused passes exactly when the answer says', () => {
+it('a refused call is accepted exactly when the response says', () => {
   fc.assert(
     fc.property(steps, (gaps) => {
       const times: number[] = [];

@@ -48,8 +48,8 @@ const setUp = (limits: PoolLimits = LIMITS) => {
   return { clock, receivers, woken, start, end, wake, next, names };
 };
 
-describe('receivers with something due', () => {
-  it('are read once a call, each with the room it has', () => {
+describe('receivers with due deliveries', () => {
+  it('are read once a call, each with its free slots', () => {
     const { wake, next, start, woken } = setUp();
     start('busy', CAP - 3);
     for (const clientId of ['busy', 'idle', 'idle']) wake(clientId);
@@ -61,7 +61,7 @@ describe('receivers with something due', () => {
     expect(next()).toEqual([]);
   });
 
-  it('wait at their cap until half of their exchanges have finished', () => {
+  it('wait at their cap until half of their attempts have finished', () => {
     const { wake, next, end, start } = setUp();
     const [first, ...others] = start('full', CAP) as [Exchange, ...Exchange[]];
     wake('full');
@@ -71,13 +71,13 @@ describe('receivers with something due', () => {
     expect(next()).toEqual([{ clientId: 'full', room: CAP / 2 }]);
   });
 
-  it('share a round when many want one', () => {
+  it('share a round if there are many', () => {
     const { wake, next } = setUp();
     for (let i = 0; i < 10; i++) wake(`r${i}`);
     expect(next('healthy', 20).map(({ room }) => room)).toEqual(Array(10).fill(2));
   });
 
-  it('are fewer in a round, with more room each, where the last read left something behind', () => {
+  it('are fewer in a round, with more slots each, if the last read left something behind', () => {
     const { receivers, wake, next } = setUp();
     const { most, withBacklog } = RECEIVERS_A_ROUND;
     for (let i = 0; i < most; i++) wake(`r${i}`, false);
@@ -91,7 +91,7 @@ describe('receivers with something due', () => {
     expect(next().map(({ room }) => room)).toEqual(Array(withBacklog).fill(CAP));
   });
 
-  it('come before the backlog, which gets a quarter of each round all the same', () => {
+  it('precede the backlog, which still gets a quarter of each round', () => {
     const { wake, names } = setUp();
     for (let i = 0; i < MANY; i++) wake(`old-${i}`, false);
     wake('new');
@@ -102,7 +102,7 @@ describe('receivers with something due', () => {
     expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND.most / 4);
   });
 
-  it('come before the backlog also when they were part of it, and keep their place where a scan finds them again', () => {
+  it('precede the backlog even if they were part of it, and keep their position if a scan finds them again', () => {
     const { wake, names } = setUp();
     for (const clientId of ['a', 'b', 'c']) wake(clientId, false);
     wake('c');
@@ -112,7 +112,7 @@ describe('receivers with something due', () => {
 });
 
 describe('the two pools', () => {
-  it('a receiver is unhealthy once an exchange takes 2 s, and its places are free for others', () => {
+  it('a receiver is unhealthy once an attempt takes 2 s, and its slots are free for others', () => {
     const { receivers, wake, names, start } = setUp();
     start('hangs', CAP);
     expect([receivers.places('healthy'), receivers.places('unhealthy')]).toEqual([CAP, 0]);
@@ -123,7 +123,7 @@ describe('the two pools', () => {
     expect(names('healthy')).toEqual(['healthy']);
   });
 
-  it('a receiver is unhealthy after a failure, until a quick acknowledgement', () => {
+  it('a receiver is unhealthy after a failure until a fast acknowledgement', () => {
     const { wake, names, start, end } = setUp();
     const [failing, cutShort, slow, quick] = start('a', 4) as [Exchange, Exchange, Exchange, Exchange];
     wake('a');
@@ -142,7 +142,7 @@ describe('the two pools', () => {
     expect(names('healthy')).toEqual(['a']);
   });
 
-  it('a full pool wakes its loop when there is room again', () => {
+  it('a full pool wakes its loop when a slot is free again', () => {
     const { wake, next, start, end, woken } = setUp({ perReceiver: 2, healthy: 2, unhealthy: 2 });
     const exchanges = start('busy', 2);
     wake('waiting');
@@ -152,7 +152,7 @@ describe('the two pools', () => {
     expect(next()).toEqual([{ clientId: 'waiting', room: 1 }]);
   });
 
-  it('bodies stay within bounds: a large one takes several places', () => {
+  it('bodies stay within limits: a large one takes several slots', () => {
     const { receivers, wake, next, start } = setUp();
     for (let i = 0; i < MANY; i++) wake(`r${i}`, false);
     let bytes = 0;
@@ -163,7 +163,7 @@ describe('the two pools', () => {
   });
 });
 
-it('a retry timer wakes its receiver at the earliest of its times, not before', () => {
+it('a retry timer wakes its receiver at the earliest due time, and not before', () => {
   const { clock, receivers, names } = setUp();
   receivers.wakeAfter('late', 5000);
   receivers.wakeAfter('soon', 2000);
@@ -179,7 +179,7 @@ it('a retry timer wakes its receiver at the earliest of its times, not before', 
 });
 
 // That it is forgotten afterwards is in test/webhooks/model.test.ts.
-it('a receiver is not forgotten while a result is unwritten or set aside', () => {
+it('a receiver is kept while a result is unwritten or set aside', () => {
   const { receivers, start } = setUp();
   const [exchange] = start('a', 1) as [Exchange];
   receivers.finish(exchange, true);
@@ -189,7 +189,7 @@ it('a receiver is not forgotten while a result is unwritten or set aside', () =>
   expect(receivers.unsettled()).toEqual([]);
 });
 
-it('an exchange that ends twice is a mistake that is noticed', () => {
+it('an attempt that ends twice is reported as an error', () => {
   const { receivers, start, end } = setUp();
   const [exchange] = start('a', 1) as [Exchange];
   end([exchange]);

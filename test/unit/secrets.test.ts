@@ -11,14 +11,14 @@ const PLACE: SealedFor = { table: 'api_clients', column: 'webhook_secret', id: '
 describe('the secret box', () => {
   const box = secretBox([KEY]);
 
-  it('opens what it sealed, and never seals the same twice', () => {
+  it('opens what it sealed, and never produces the same text twice', () => {
     const [one, other] = [box.seal('whsec_ä', PLACE), box.seal('whsec_ä', PLACE)];
     expect(box.open(one, PLACE)).toBe('whsec_ä');
     expect(one).not.toBe(other);
     expect(Buffer.from(one.split('.')[2] ?? '', 'base64').toString('latin1')).not.toContain('whsec_');
   });
 
-  it('refuses what was changed by one bit, cut, or sealed with another key', () => {
+  it('refuses a value with a flipped bit, a truncated one, or one sealed with another key', () => {
     const sealed = Buffer.from(box.seal('secret 123456', PLACE));
     // The last character before the padding has bits that stand for nothing.
     const significant = sealed.toString().replace(/.=*$/, '').length;
@@ -51,7 +51,7 @@ describe('the secret box', () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
   });
 
-  it('knows its own signatures, for one purpose and text each, through a change of keys', () => {
+  it('verifies its own signatures, for one purpose and text each, across a change of keys', () => {
     const [signature = ''] = box.signatures('device', 'user-1');
     expect(secretBox([OTHER_KEY, KEY]).signatures('device', 'user-1')[1]).toBe(signature);
     expect(secretBox([OTHER_KEY, KEY]).isSigned('device', 'user-1', signature)).toBe(true);
@@ -62,14 +62,14 @@ describe('the secret box', () => {
       expect(box.isSigned('device', 'user-1', wrong)).toBe(false);
   });
 
-  it('opens and knows what was sealed and signed by an earlier process with the same key', () => {
+  it('opens and verifies what an earlier process sealed and signed with the same key', () => {
     const sealed = 'v1.5d4181c4.nAX0ACRiXudPwoNsQIHuf0kqJd3m4XswUFPkjR2gib2gYTeE';
     expect(box.open(sealed, PLACE)).toBe('whsec_ä');
     expect(box.isCurrent(sealed)).toBe(true);
     expect(box.signatures('device', 'user-1')).toEqual(['lp9JG1R3k5J-5QDNkq32eRAG__753r51lHFdLckrCVA']);
   });
 
-  it('opens nothing that only holds something sealed, and says why', () => {
+  it('does not open a text that only contains a sealed value, and says why', () => {
     const sealed = box.seal('secret', PLACE);
     for (const around of [`x${sealed}`, `${sealed} `, `${sealed}.`]) {
       expect(() => box.open(around, PLACE)).toThrow('no listed key fits it');
@@ -83,7 +83,7 @@ describe('the secret box', () => {
 });
 
 describe('the generated key', () => {
-  it('is made once, kept, and readable by its owner only', () => {
+  it('is created once, kept, and readable by its owner only', () => {
     const dataDir = temporaryFolder();
     const [key] = keysInFile(dataDir, false);
     expect(key).toMatch(/^[0-9a-f]{64}$/);
@@ -91,7 +91,7 @@ describe('the generated key', () => {
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
   });
 
-  it('may have successors: several keys, by lines or commas', () => {
+  it('may have successors: several keys, separated by lines or commas', () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, 'secret.key'), `${OTHER_KEY}\n${KEY}\n`);
     expect(keysInFile(dataDir, true)).toEqual([OTHER_KEY, KEY]);
@@ -99,14 +99,14 @@ describe('the generated key', () => {
     expect(keysInFile(dataDir, true)).toEqual([OTHER_KEY, KEY]);
   });
 
-  it('stays out of the way where SECRET_KEY is set', async () => {
+  it('is ignored if SECRET_KEY is set', async () => {
     const dataDir = temporaryFolder();
     await cli(['migrate'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
     expect(() => readFileSync(join(dataDir, 'secret.key'))).toThrow();
   });
 
   // A process that ends between making the file and filling it leaves it empty; so does a full disk.
-  it('is never empty: nothing is sealed with a key that is known', async () => {
+  it('is never empty, so nothing is sealed with a known key', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     mkdirSync(dataDir);
     const file = join(dataDir, 'secret.key');

@@ -41,7 +41,7 @@ const someShops = statement(({ db: on, oneOf }, params: { plans: string[]; since
 });
 
 describe('a statement', () => {
-  it('is compiled once and gets its values, each in its place, when it is run', () => {
+  it('is compiled once and gets its values when it is run', () => {
     const { fill } = new CompiledStatements(engine);
     const run = (since: number, plans: string[]) => fill(someShops, { most: 7, since, plans });
     expect(run(1, ['a']).parameters).toEqual([1, 'active', '["a"]', 7]);
@@ -50,7 +50,7 @@ describe('a statement', () => {
     expect(run(3, []).sql).toBe(run(4, ['d']).sql);
   });
 
-  it('cannot be built from a value, only from its parameters', () => {
+  it('can only be built from its parameters, not from values', () => {
     const { fill } = new CompiledStatements(engine);
     const wrong = statement(({ db: on }, { most }: { most: number }) =>
       on
@@ -61,7 +61,7 @@ describe('a statement', () => {
     expect(() => fill(wrong, { most: 1 })).toThrow('the parameter most has no value');
   });
 
-  it('is defined once for each shape, and forgotten where there are so many that they would fill the memory', () => {
+  it('is defined once for each shape, and evicted if there are too many', () => {
     let defined = 0;
     const by = statementsBy((_words: number[]) => {
       defined += 1;
@@ -78,7 +78,7 @@ describe('a statement', () => {
   });
 });
 
-it('several changes become one statement, whose parameters are numbered through', () => {
+it('several changes become one statement with consecutive parameter numbers', () => {
   const { together } = new CompiledStatements(engine);
   const rename = statement(({ db: on }, { id, name }: { id: string; name: string }) =>
     on.updateTable('shops').set({ name }).where('id', '=', id),

@@ -115,7 +115,7 @@ const underLoad = async (from: 'sqlite' | 'postgres', to: 'sqlite' | 'postgres')
 describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
   // In the suites once on each engine.
   if (FULL || to === ENGINE)
-    it('under load is of one moment, and goes on there: keys, cursors, webhooks and people', {
+    it('under load is consistent, and works there: keys, cursors, webhooks and users', {
       timeout: RMAS > 0 ? 3_600_000 : scaled(120_000),
     }, async () => {
       const run = await underLoad(from, to);
@@ -155,7 +155,7 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
       expect(await server.post('/admin/api/session', person, { key: null })).toHaveStatus(200);
     });
 
-  it('keeps every value as it is', async () => {
+  it('keeps every value unchanged', async () => {
     const [source, target] = [await emptyOn(from), await emptyOn(to)];
     const { shopId, clientId } = await makeShop(source);
     const texts = [
@@ -204,7 +204,7 @@ const fillAuditLog = async (env: Env): Promise<void> => {
 };
 
 describe('a restore', () => {
-  it('that is killed half-way leaves an empty database, into which it can be done again', async () => {
+  it('that is killed half-way leaves an empty database, and can be repeated', async () => {
     const env = await emptyOn(ENGINE);
     await makeShop(env);
     await fillAuditLog(env);
@@ -235,7 +235,7 @@ describe('a restore', () => {
     expect(await everyRow(target)).toEqual(await everyRow(env));
   });
 
-  it('names the rows that PostgreSQL cannot take, and writes nothing', ONLY_POSTGRES, async () => {
+  it('names the rows that PostgreSQL cannot store, and writes nothing', ONLY_POSTGRES, async () => {
     const source = await emptyOn('sqlite');
     await makeShop(source);
     await sql`update shop_counters set last_number = 'many'`.execute(lookInto(source));

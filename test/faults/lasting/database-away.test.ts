@@ -50,7 +50,7 @@ describe('a PostgreSQL that hangs', () => {
     return { postgres, ...(await withRepair(env)) };
   };
 
-  it('is answered for with 503, again and again, and the service works again by itself', async () => {
+  it('causes 503s, repeatedly, and the service recovers by itself', async () => {
     const { postgres, server, id } = await setUp();
     // Fill the pool first: connections that are open and hang are another case than new ones that are not answered.
     await atOnce(20, () => server.get('/offline-repairs'));
@@ -69,7 +69,7 @@ describe('a PostgreSQL that hangs', () => {
     expect(server.stderr).not.toMatch(/Error|^ +at /m);
   });
 
-  it('does not keep the service from stopping', async () => {
+  it('does not prevent the service from stopping', async () => {
     const { postgres, server } = await setUp();
     postgres.freeze();
     const { value, ms } = await timed(() => server.stop());
@@ -140,7 +140,7 @@ describe('a PostgreSQL that refuses', () => {
     ['writes by this login', '42501', `revoke ${WRITES} from LOGIN`, `grant ${WRITES} to LOGIN`],
   ];
 
-  it('a login, a name, a write is answered for with 503, and the log says why', async () => {
+  it('a login, a database or a write causes 503s, and the log says why', async () => {
     const { server, id, change } = await setUp();
     for (const [what, code, refuse, allow] of REFUSALS) {
       const logged = server.logs().length;
@@ -175,7 +175,7 @@ describe('a PostgreSQL that refuses', () => {
 });
 
 describe('a PostgreSQL with few connections', () => {
-  it('keeps one for readiness from the start; without it, what changes can do decides', async () => {
+  it('reserves one for readiness from the start; without it, readiness depends on the connections for changes', async () => {
     const owners = inject('postgresUrl');
     const env = await migratedDatabase();
     const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
@@ -231,7 +231,7 @@ describe('the network to PostgreSQL', () => {
     return { proxy, server, requests: () => [...requestsOf(server, id), ...requestsOf(server, id)] };
   };
 
-  it('forgets connections that were idle, and no request notices', async () => {
+  it('drops idle connections, and no request fails', async () => {
     const { proxy, requests } = await behindProxy();
     // Every kind of work has its connections open.
     for (let i = 0; i < 3; i++) await Promise.all(requests().map((ask) => ask()));
@@ -244,7 +244,7 @@ describe('the network to PostgreSQL', () => {
     expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
   });
 
-  it('lets too few connections through: not ready, and ready when there are enough', async () => {
+  it('allows too few connections: the service is not ready, and ready when there are enough', async () => {
     const { proxy, server, requests } = await behindProxy();
     expect(await server.isReady()).toBe(true);
     proxy.forget();

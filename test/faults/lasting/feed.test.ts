@@ -91,7 +91,7 @@ const poll = async (service: Service, key: string, isOver: () => boolean): Promi
   }
 };
 
-it('the event feed under load misses and repeats nothing, through a kill and clocks that differ', {
+it('the event feed under load misses and repeats nothing, across a kill and with differing clocks', {
   ...needs('faketime'),
   timeout: scaled(900_000),
 }, async () => {

@@ -59,7 +59,7 @@ const move = (server: ServerProcess, id: string, options = {}) =>
   server.post(`/offline-repairs/${id}/begin-diagnostics`, {}, options);
 
 describe('a return whose row is locked', () => {
-  it('keeps no one in the team who is removed, and the janitor from nothing else', async () => {
+  it('does not block the removal of a user, and the janitor skips only that return', async () => {
     const t = await harness();
     const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     const { body: repair } = await t.post('/offline-repairs', repairBody());
@@ -85,7 +85,7 @@ describe('a return whose row is locked', () => {
     expect(await assignee()).toBe(null);
   });
 
-  it('stays with the person who is just taking it over from one who is removed', async () => {
+  it('stays with the user who takes it over from one who is being removed', async () => {
     const t = await harness();
     const [admin, leaving, staying] = [await newPerson(t), await newPerson(t), await newPerson(t)];
     const { body: repair } = await t.post('/offline-repairs', repairBody());
@@ -99,7 +99,7 @@ describe('a return whose row is locked', () => {
     expect(after.assignee.id).toBe(staying.id);
   });
 
-  it('is refused alone, also where the counter of its shop was locked before', async () => {
+  it('is refused alone, even if the counter of its shop was locked before', async () => {
     const { env, server, shopId, newRepair, entriesOf } = await setUp();
     const locked = await newRepair();
     const free = await atOnce(8, () => newRepair());
@@ -123,7 +123,7 @@ describe('a return whose row is locked', () => {
     expect(await entriesOf(locked)).toBe(2);
   });
 
-  it('does not hold its shop up for longer than its own deadline', async () => {
+  it('does not block its shop for longer than its own deadline', async () => {
     const { env, server, newRepair } = await setUp();
     const [locked, free] = [await newRepair(), await newRepair()];
     await holding(env, REPAIR, [locked]);
@@ -138,7 +138,7 @@ describe('a return whose row is locked', () => {
 });
 
 describe('a shop whose counter is locked', () => {
-  it('is a line of the log that names the session, and what it runs is not in it', async () => {
+  it('causes a log line that names the session, but not its statement', async () => {
     const { env, server, shopId } = await setUp();
     const { holder, release } = await holding(env, COUNTERS, [[shopId]]);
     const { rows } = await holder.query("select pg_backend_pid() as pid, 'secret' as mark");
@@ -173,7 +173,7 @@ describe('a shop whose counter is locked', () => {
   const HELD_MS = 400;
   const GAP_MS = 5;
 
-  it('again and again: its moves are made in time or refused, and what was refused is never made', async () => {
+  it('again and again makes its moves in time or refuses them, and a refused move is never made', async () => {
     const { env, server, shopId, newRepair, entriesOf } = await setUp();
     const id = await newRepair();
     const { holder, release } = await holding(env, COUNTERS, [[shopId]]);
@@ -202,7 +202,7 @@ describe('a shop whose counter is locked', () => {
   const REST_MS = 20;
   const ROUNDS = effort(12, 20);
 
-  it('costs no other shop anything where ten of them create and move without end, and leaves no one waiting', async () => {
+  it('does not delay other shops while ten of them create and move continuously, and leaves nobody waiting', async () => {
     const { env, shops, server, newRepair } = await setUp(11);
     const callers = await Promise.all(shops.map(async ({ key }) => ({ key, id: await newRepair({ key }) })));
     const [healthy, ...locked] = callers as [(typeof callers)[0], ...typeof callers];
@@ -236,7 +236,7 @@ describe('a shop whose counter is locked', () => {
     );
   });
 
-  it('by a process that vanished is free again within seconds', async () => {
+  it('by a vanished process is free again within seconds', async () => {
     const env = await migratedDatabase();
     const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
     const vanishing = openOn({ ...env, DATABASE_URL: proxy.url });
@@ -255,7 +255,7 @@ describe('a shop whose counter is locked', () => {
   });
 });
 
-it('a total whose row is locked holds up its own shop only', async () => {
+it('a locked row of totals blocks its own shop only', async () => {
   const { env, shops, shopId, server } = await setUp(2);
   const create = (i: number) => server.create({}, { key: shops[i]?.key ?? '' });
   expect(await create(0)).toHaveStatus(201);
@@ -267,7 +267,7 @@ it('a total whose row is locked holds up its own shop only', async () => {
 });
 
 describe('locks', () => {
-  it('are taken on the counter first: a transaction that holds it may go on to the return', async () => {
+  it('are taken on the counter first: a transaction that holds it can continue to the return', async () => {
     const { env, server, shopId, newRepair } = await setUp();
     const id = await newRepair();
     const { holder, keep } = await holding(env, COUNTERS, [[shopId]]);
@@ -281,7 +281,7 @@ describe('locks', () => {
     expect(answer.body.repairNotes).toBe('by the operator');
   });
 
-  it('of the same shops in another order, in two processes, never meet in a deadlock', async () => {
+  it('of the same shops in a different order, in two processes, never deadlock', async () => {
     const { env, shops, server, newRepair } = await setUp(6);
     const keys = shops.map(({ key }) => key);
     const servers = [server, await startServer(env)];

@@ -24,7 +24,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import { makeShop, seedReceivers } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
-it('a wake-up call that fails after the commit fails no creation, and makes nothing twice', async () => {
+it('a wake-up that fails after the commit fails no creation, and creates nothing twice', async () => {
   const t = await harness();
   await t.ctx.db
     .updateTable('api_clients')
@@ -60,7 +60,7 @@ const startHanging = async (receivers: number, exchanges: number, bodyBytes?: nu
 
 const WATCHED_MS = effort(2_000, 8_000);
 
-it('hundreds of hanging exchanges of large bodies cost little memory', async () => {
+it('hundreds of hanging attempts with large bodies use little memory', async () => {
   const { server, beforeMb } = await startHanging(80, 150, 230_000);
   const watchedUntil = Date.now() + WATCHED_MS;
   let mostMb = 0;
@@ -87,7 +87,7 @@ it('a stop ends in time and releases the leases while receivers hang', async () 
 const WOKEN_WITHIN_MS = 4_000;
 
 it(
-  'an event of an API process is sent at once by a worker process, and by another once that one has stopped',
+  'a worker process sends an event of an API process immediately, and another one takes over when it stops',
   ONLY_POSTGRES,
   async () => {
     const receiver = await startReceiver();
@@ -108,7 +108,7 @@ it(
 );
 
 it(
-  'a stop while the database does not answer ends in time, says what was left, and the attempts are made again',
+  'a stop while the database does not respond ends in time, reports unfinished deliveries, and these are sent again',
   ONLY_POSTGRES,
   async () => {
     const { postgres, env: own } = await ownPostgres();

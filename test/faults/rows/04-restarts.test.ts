@@ -96,7 +96,7 @@ const expectNothingLost = async (
   );
 };
 
-it('the only process, told to stop under load, answers every request that it accepted', {
+it('a single process that is stopped under load responds to every request that it accepted', {
   ...ONLY_SQLITE,
   timeout: scaled(240_000),
 }, async () => {

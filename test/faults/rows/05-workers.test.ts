@@ -74,7 +74,7 @@ it('workers whose clocks differ send each event in exactly one attempt', {
   );
 });
 
-it('a worker asleep past its lease overwrites nothing when it wakes', {
+it('a worker that slept past its lease overwrites nothing when it wakes', {
   ...ONLY_POSTGRES,
   ...needs('faketime'),
 }, async () => {

@@ -148,7 +148,7 @@ const warmUp = async (server: ServerProcess, env: Env, receivers: number): Promi
   return sizes.length * keys.length;
 };
 
-it('a hostile receiver fails its attempts, costs no memory, and learns nothing over a bad certificate', {
+it('a hostile receiver fails its deliveries, uses no memory, and learns nothing over an invalid certificate', {
   ...needs('openssl'),
   timeout: scaled(240_000),
 }, async () => {

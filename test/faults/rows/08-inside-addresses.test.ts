@@ -132,7 +132,7 @@ const INSIDE_NAMES: Record<string, Addresses> = Object.fromEntries(
   ]),
 );
 
-it('no name and no spelling leads to the inside, neither when it is saved nor when it is called', {
+it('no name and no spelling leads to an internal address, neither when saved nor when called', {
   timeout: scaled(150_000),
 }, async () => {
   const canary = await startCanary();
@@ -183,7 +183,7 @@ it('no name and no spelling leads to the inside, neither when it is saved nor wh
   measured(8, `${urls.length} spellings and ${rebound.length} rebound names, 0 hits`);
 });
 
-it('a redirect to the inside is not followed, whatever its status and headers', async () => {
+it('a redirect to an internal address is not followed, whatever its status and headers', async () => {
   const canary = await startCanary();
   const inside = `http://127.0.0.1:${canary.port}/`;
   const t = await webhookHarness();

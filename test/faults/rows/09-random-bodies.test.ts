@@ -135,7 +135,7 @@ describe('random bodies', () => {
   });
 
   it.each(Object.entries(goodBodies))(
-    'at POST %s are taken as they are or refused without a trace',
+    'at POST %s are stored unchanged or refused without a trace',
     async (template, good) => {
       const t = await harness({ plan: 'ENTERPRISE', env: { LOG_LEVEL: 'fatal' } });
       const ids = await makeIds(t);

@@ -137,7 +137,7 @@ const strangeIds = (scene: Scene, { collection, isExternal }: IdRoute): Record<s
   ]);
 };
 
-it("every route with an id takes another shop's, another kind's, a deleted and a malformed one as unknown", async () => {
+it("every route with an id treats another shop's, another kind's, a deleted and a malformed one as unknown", async () => {
   const t = await harness();
   const admin = await newPerson(t);
   const other = await t.addShop();

@@ -62,7 +62,7 @@ const counted = (answers: Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;
 
 describe('one address', () => {
-  it('is never taken for more than five a second and sixty a minute, wherever it calls and whatever address it claims', async () => {
+  it('never gets more than five creations a second and sixty a minute, at any process and with any claimed address', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const all = await startAll(env, key);
@@ -127,7 +127,7 @@ describe('a great many addresses', () => {
     return process.memoryUsage().heapUsed / MEGABYTE;
   };
 
-  it('fill neither memory nor table', { timeout: scaled(240_000) }, async () => {
+  it('use limited memory and rows', { timeout: scaled(240_000) }, async () => {
     const { ctx, clock, ...t } = await harness();
     const gate = ctx.rateGate(RATE_LIMITS.other, ctx.clock);
     const beforeMb = heapMb();

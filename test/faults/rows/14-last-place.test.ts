@@ -73,7 +73,7 @@ const shortBeforeTurn = async (clock: SetClock): Promise<{ servers: ServerProces
 };
 
 // In short the suites see it with a clock of their own, in test/api/allowance.test.ts.
-it('around the month’s turn in UTC there is one place before it and one after it', {
+it('at the turn of the month in UTC one creation is accepted before it and one after it', {
   ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
   ...needs('faketime'),
 }, async () => {

@@ -18,7 +18,7 @@ const timedBy = async (clock: SetClock): Promise<{ env: Env; own: Env }> => {
 };
 
 // In short the suites see it on PostgreSQL in test/faults/clocks.test.ts and test/webhooks/clocks.test.ts.
-it('a clock that jumps back an hour fails nothing: times still rise, events still leave, retries come in time, the feed has no gap', {
+it('a clock that jumps back an hour fails nothing: times increase, events are sent, retries are on time, the feed has no gap', {
   ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
   ...needs('faketime'),
 }, async () => {

@@ -98,53 +98,61 @@ const expectWhole = async (env: Env, acknowledged: string[]): Promise<void> => {
     expect(await db.selectFrom(table).select('id').execute()).toHaveLength(acknowledged.length);
 };
 
-it('a full disk below SQLite is a 503; with room again work goes on', ONLY_SQLITE, async () => {
-  const env = { DATA_DIR: temporaryFolder() };
-  const { key } = await makeShop(env);
-  // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
-  const server = await startServer(env, { key, shell: fullAfter(4000) });
-  const acknowledged = await fillUp(server);
-  await expectReads(server);
-  expect((await doctor(env, (args) => run(args, env, { shell: fullAfter(1) })))['writes']).toMatchObject({
-    state: 'wrong',
-    message: expect.stringMatching(/is the disk full/),
-  });
-  expect((await server.stop()).status).toBe(0);
+it(
+  'a full disk under SQLite causes 503s, and the service recovers when there is space',
+  ONLY_SQLITE,
+  async () => {
+    const env = { DATA_DIR: temporaryFolder() };
+    const { key } = await makeShop(env);
+    // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
+    const server = await startServer(env, { key, shell: fullAfter(4000) });
+    const acknowledged = await fillUp(server);
+    await expectReads(server);
+    expect((await doctor(env, (args) => run(args, env, { shell: fullAfter(1) })))['writes']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringMatching(/is the disk full/),
+    });
+    expect((await server.stop()).status).toBe(0);
 
-  const again = await startServer(env, { key });
-  await expectWhole(env, acknowledged);
-  expect((await again.get('/offline-repairs')).body.total).toBe(acknowledged.length);
-  expect(await again.post('/offline-repairs', BODY)).toHaveStatus(201);
-  const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(lookInto(env));
-  expect(check.rows).toEqual([{ integrity_check: 'ok' }]);
-  measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept, integrity_check ok`);
-});
+    const again = await startServer(env, { key });
+    await expectWhole(env, acknowledged);
+    expect((await again.get('/offline-repairs')).body.total).toBe(acknowledged.length);
+    expect(await again.post('/offline-repairs', BODY)).toHaveStatus(201);
+    const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(lookInto(env));
+    expect(check.rows).toEqual([{ integrity_check: 'ok' }]);
+    measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept, integrity_check ok`);
+  },
+);
 
-it('a full disk below PostgreSQL is a 503; with room again work goes on', ONLY_POSTGRES, async ({ skip }) => {
-  const disk = smallDisk(12);
-  if (!disk) return skip('no right to mount a file system');
-  const postgres = await startPostgres();
-  onTestFinished(postgres.stop);
-  await onServer(postgres.url, `create tablespace small location '${disk.folder}'`);
-  const env = await databaseOn(postgres, 'tablespace small');
-  const { key } = await makeShop(env);
-  const server = await startServer(env, { key });
-  const acknowledged = await fillUp(server);
-  expect(server.stdout).toContain('"code":"53100"');
-  expectUnavailable(await server.get('/readyz'));
-  await expectReads(server);
-  expect((await doctor(env))['writes']).toMatchObject({
-    state: 'wrong',
-    message: expect.stringContaining("the server's disk is full"),
-  });
+it(
+  'a full disk under PostgreSQL causes 503s, and the service recovers when there is space',
+  ONLY_POSTGRES,
+  async ({ skip }) => {
+    const disk = smallDisk(12);
+    if (!disk) return skip('no right to mount a file system');
+    const postgres = await startPostgres();
+    onTestFinished(postgres.stop);
+    await onServer(postgres.url, `create tablespace small location '${disk.folder}'`);
+    const env = await databaseOn(postgres, 'tablespace small');
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const acknowledged = await fillUp(server);
+    expect(server.stdout).toContain('"code":"53100"');
+    expectUnavailable(await server.get('/readyz'));
+    await expectReads(server);
+    expect((await doctor(env))['writes']).toMatchObject({
+      state: 'wrong',
+      message: expect.stringContaining("the server's disk is full"),
+    });
 
-  disk.free();
-  await until('it is ready again', server.isReady);
-  expect((await doctor(env))['writes']?.state).toBe('ok');
-  const { body } = await until('it creates again', async () => {
-    const answer = await server.post('/offline-repairs', BODY);
-    return answer.status === 201 ? answer : null;
-  });
-  await expectWhole(env, [...acknowledged, body.id]);
-  measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept`);
-});
+    disk.free();
+    await until('it is ready again', server.isReady);
+    expect((await doctor(env))['writes']?.state).toBe('ok');
+    const { body } = await until('it creates again', async () => {
+      const answer = await server.post('/offline-repairs', BODY);
+      return answer.status === 201 ? answer : null;
+    });
+    await expectWhole(env, [...acknowledged, body.id]);
+    measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept`);
+  },
+);

@@ -41,7 +41,7 @@ const withRepair = async () => {
   return { env, key, expectMended };
 };
 
-it('another SECRET_KEY than the database was set up with stops the start', async () => {
+it("a SECRET_KEY other than the database's prevents the start", async () => {
   const { env, expectMended } = await withRepair();
   const other = 'quite another key that is just as long as it must be';
   for (const args of [['serve'], ['shop', 'list', '--json']]) {
@@ -55,7 +55,7 @@ it('another SECRET_KEY than the database was set up with stops the start', async
 
 describe('the data folder', ONLY_SQLITE, () => {
   it.each(effort(DAMAGES.slice(0, 2), DAMAGES))(
-    'with a secret.key that is %s stops the start, names the file, and makes no other key',
+    'with a secret.key that is %s prevents the start, which names the file and creates no other key',
     async (_, damage) => {
       const { env, expectMended } = await withRepair();
       const file = join(env['DATA_DIR'] as string, 'secret.key');
@@ -74,7 +74,7 @@ describe('the data folder', ONLY_SQLITE, () => {
     },
   );
 
-  it('that this user may only read stops the start', async ({ skip }) => {
+  it('prevents the start if it is read-only for this user', async ({ skip }) => {
     if (process.getuid?.() !== 0) return skip('needs another user to run as');
     const { env, expectMended } = await withRepair();
     const folder = env['DATA_DIR'] as string;
@@ -92,7 +92,7 @@ describe('the data folder', ONLY_SQLITE, () => {
     refused.push('read-only files');
   });
 
-  it('serves one process only: a second one is refused in one line, and a command works beside the first', async () => {
+  it('serves one process only: a second one exits with one line, and a command works beside the first', async () => {
     const env = await emptyDatabase();
     const first = await startServer(env);
     expect(refusal(await serve(env))).toMatch(/another Handback process is already using .+DATA_DIR/);
@@ -109,7 +109,7 @@ describe('the data folder', ONLY_SQLITE, () => {
 });
 
 it(
-  'a PostgreSQL that is read-only is not ready, and a write is a 503; it goes on by itself',
+  'a read-only PostgreSQL makes the service unready and writes a 503, and it recovers by itself',
   ONLY_POSTGRES,
   async () => {
     const env = await emptyDatabase();
