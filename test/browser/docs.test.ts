@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
+import { PAGES } from '../../scripts/docs/pages.ts';
 import { expectAccessible, look, openWindow } from '../support/browser.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
@@ -13,14 +14,6 @@ const title = (page: Page) => page.getByRole('heading', { level: 1 }).textConten
 /** Asked from here: the page's own policy forbids scripts made of text. */
 const overflow = (page: Page) =>
   page.evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`);
-
-/** The addresses in the navigation, but for the reference, which has a test of its own. */
-const articlesIn = async (page: Page): Promise<string[]> => {
-  const links = await page
-    .locator('nav.pages a')
-    .evaluateAll((found) => found.map((link) => (link as unknown as { href: string }).href));
-  return links.filter((address) => !address.endsWith('/reference'));
-};
 
 describe('the search', () => {
   it('finds an endpoint despite a typo, and leads to the reference', async ({ t }) => {
@@ -59,24 +52,33 @@ const kindsOn = (page: Page): Promise<string[]> =>
     `[...new Set([...document.querySelectorAll('body *')].map((at) => at.tagName + '.' + at.className))]`,
   );
 
-it('every page fits its window and is accessible, in light and in dark', async ({ t }) => {
-  const page = await openWindow(t);
-  await page.goto('/docs/');
-  const seen = new Set<string>();
-  for (const address of await articlesIn(page)) {
-    await page.goto(address);
-    const kinds = await kindsOn(page);
-    const isNew = kinds.some((kind) => !seen.has(kind));
-    for (const kind of kinds) seen.add(kind);
-    expect(await page.locator('nav.pages [aria-current="page"]').count(), address).toBe(1);
-    for (const { width, scheme, seenBefore } of LOOKS) {
-      await look(page, { width, scheme });
-      expect(await overflow(page), `${address} ${width}`).toBeLessThanOrEqual(0);
-      const rules = isNew && width !== 1024 ? 'all' : seenBefore;
-      await expectAccessible(page, `${address} ${width} ${scheme}`, rules);
+const seen = new Set<string>();
+const GROUPS = Map.groupBy(
+  // The reference has a test of its own.
+  PAGES.filter(({ name }) => name !== 'reference'),
+  ({ group }) => group,
+);
+
+it.for([...GROUPS])(
+  'the pages under “%s” fit their window and are accessible, in light and in dark',
+  async ([, pages], { t }) => {
+    const page = await openWindow(t);
+    for (const { name } of pages) {
+      const address = `/docs/${name === 'index' ? '' : name}`;
+      await page.goto(address);
+      const kinds = await kindsOn(page);
+      const isNew = kinds.some((kind) => !seen.has(kind));
+      for (const kind of kinds) seen.add(kind);
+      expect(await page.locator('nav.pages [aria-current="page"]').count(), address).toBe(1);
+      for (const { width, scheme, seenBefore } of LOOKS) {
+        await look(page, { width, scheme });
+        expect(await overflow(page), `${address} ${width}`).toBeLessThanOrEqual(0);
+        const rules = isNew && width !== 1024 ? 'all' : seenBefore;
+        await expectAccessible(page, `${address} ${width} ${scheme}`, rules);
+      }
     }
-  }
-});
+  },
+);
 
 it('the documentation has a menu on a phone, which Escape closes', async ({ t }) => {
   const page = await openWindow(t, { width: 390 });
