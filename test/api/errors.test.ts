@@ -322,7 +322,7 @@ describe('malformed requests', () => {
     ['NUL in a header', get('host: test', 'x-a: a\0b')],
     ['two lengths', post('content-length: 1', 'content-length: 2')],
     ['a length and chunks', post('content-length: 5', 'transfer-encoding: chunked')],
-    ['a length that is no number', post('content-length: -1')],
+    ['a length that is not a number', post('content-length: -1')],
     ['no Host', get()],
     ['the same Host twice', get('host: test', 'host: test')],
     ['two Hosts', get('host: test', 'HOST: elsewhere')],

@@ -159,11 +159,11 @@ describe('receive with lines', () => {
       { 'lines.1.received': 'max' },
     ],
     [
-      'more accepted than came',
+      'more accepted than received',
       { lines: [{ line: 1, received: 2, accepted: 3 }] },
       { 'lines.0.accepted': 'max' },
     ],
-    ['a line that is not there', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'max' }],
+    ['an unknown line', { lines: [{ line: 3, received: 0 }] }, { 'lines.0.line': 'max' }],
     ['a line below 1', { lines: [{ line: 0, received: 0 }] }, { 'lines.0.line': 'min' }],
     [
       'a line twice',
@@ -175,9 +175,9 @@ describe('receive with lines', () => {
       },
       { 'lines.1.line': 'unique' },
     ],
-    ['less than nothing', { lines: [{ line: 1, received: -1 }] }, { 'lines.0.received': 'min' }],
+    ['a negative quantity', { lines: [{ line: 1, received: -1 }] }, { 'lines.0.received': 'min' }],
     ['five decimals', { lines: [{ line: 2, received: 0.00001 }] }, { 'lines.0.received': 'decimals' }],
-    ['no figure', { lines: [{ line: 1 }] }, { 'lines.0.received': 'required' }],
+    ['no quantity', { lines: [{ line: 1 }] }, { 'lines.0.received': 'required' }],
     ['no lines', { lines: [] }, { lines: 'minItems' }],
     ['complete without lines', { complete: true }, { lines: 'required' }],
     ['not complete without lines', { complete: false, lines: null }, { lines: 'required' }],
@@ -195,9 +195,9 @@ describe('receive with lines', () => {
   });
 
   it.for<[what: string, body: object, status: string, creditAmount: number | null]>([
-    ['not every line is whole', { lines: [{ line: 1, received: 4 }] }, 'TRADE_APPROVED', null],
+    ['a line is incomplete', { lines: [{ line: 1, received: 4 }] }, 'TRADE_APPROVED', null],
     [
-      'every line is whole',
+      'every line is complete',
       {
         lines: [
           { line: 1, received: 4, accepted: 0 },
@@ -207,9 +207,9 @@ describe('receive with lines', () => {
       'TRADE_RECEIVED',
       0.25,
     ],
-    ['complete says so', { lines: [{ line: 1, received: 3 }], complete: true }, 'TRADE_RECEIVED', 361.5],
+    ['complete is true', { lines: [{ line: 1, received: 3 }], complete: true }, 'TRADE_RECEIVED', 361.5],
     [
-      'complete says that more is to come',
+      'complete is false',
       {
         lines: [
           { line: 1, received: 4 },

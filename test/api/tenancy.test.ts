@@ -72,9 +72,9 @@ const TO_ITS_CREDIT = ['notes', 'approve', 'receive', 'request-credit', 'notes',
 const TABLE: [what: string, kind: Kind, moves: string[]][] = [
   ['a repair, through every action', 'offline-repairs', REPAIR_MOVES],
   ['a trade return, to its credit', 'trade-returns', TO_ITS_CREDIT],
-  ['a trade return, without one', 'trade-returns', ['approve', 'receive', 'resolve']],
-  ['a trade return, turned down', 'trade-returns', ['reject', 'notes']],
-  ['a trade return, turned down late', 'trade-returns', ['approve', 'reject']],
+  ['a trade return, without credit', 'trade-returns', ['approve', 'receive', 'resolve']],
+  ['a trade return, rejected', 'trade-returns', ['reject', 'notes']],
+  ['a trade return, rejected late', 'trade-returns', ['approve', 'reject']],
 ];
 const bodyFor = (kind: Kind, move: string): unknown =>
   move === 'notes' ? { note: 'n' } : BODIES[`/${kind}/{id}/${move}`]?.good;

@@ -76,7 +76,7 @@ describe('doctor', () => {
       'totals',
       /do not match the rows: \S+ offline_repairs API/,
     ],
-    ['a total that is missing', 'delete from rma_totals', 'totals', /do not match the rows/],
+    ['a missing total', 'delete from rma_totals', 'totals', /do not match the rows/],
     ['the month', 'update shop_counters set month_used = 2', 'totals', /month_used is below/],
     ['numbers', 'update shop_counters set last_number = 2', 'counters', /last_number of shop/],
     ['positions', 'update shop_counters set last_position = 2', 'counters', /last_position of shop/],

@@ -211,12 +211,12 @@ describe('events with an unreliable service', () => {
 
   it.each<[what: string, fault: Fault, says: RegExp]>([
     ['an expired cursor', answers(410, { code: 'CURSOR_EXPIRED' }), /30 days.*--after latest/],
-    ['a key that is not known', echoesTheKey, /key/],
+    ['an unknown key', echoesTheKey, /key/],
     ['a plan without the API', answers(403, { message: 'Needs Scale' }), /403: Needs Scale/],
-    ['a wrong cursor', answers(400, { message: ['after is odd'] }), /400: after is odd/],
+    ['an invalid cursor', answers(400, { message: ['after is odd'] }), /400: after is odd/],
     ['another address', answers(404), /no event feed at http.*--url/],
     ['a redirect', answers(302, {}, { location: 'http://127.0.0.1:9/' }), /moved/],
-    ['a page that is no feed', answers(200, '<html>'), /is not an event feed.*--url/],
+    ['a response that is not a feed', answers(200, '<html>'), /is not an event feed.*--url/],
   ])('gives up with one line and status 1 on %s', async (_what, fault, says) => {
     const { url, env, asked, faults } = await setUp();
     faults.push(fault);

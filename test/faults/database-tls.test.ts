@@ -89,7 +89,7 @@ describe('TLS to PostgreSQL', () => {
   });
 
   it.each([
-    ['require, which checks the certificate too', `?sslmode=require&sslrootcert=${tls('ca.pem')}`],
+    ['require, which also verifies the certificate', `?sslmode=require&sslrootcert=${tls('ca.pem')}`],
     ['an authority alone', `?sslrootcert=${tls('ca.pem')}`],
     ['no-verify, without any authority', '?sslmode=no-verify'],
   ])('works with %s, without messages', async (_, options) => {
@@ -104,7 +104,7 @@ describe('TLS to PostgreSQL', () => {
   };
   const wrongFile = tls('server.key').replace('server.key', 'missing.pem');
   it.each<[what: string, env: () => Env, line: RegExp]>([
-    ['no TLS where the server asks for it', () => at(''), /only over TLS.*sslmode=verify-full/],
+    ['no TLS if the server requires it', () => at(''), /only over TLS.*sslmode=verify-full/],
     ['sslmode=disable there', () => at('?sslmode=disable'), /only over TLS.*sslmode=verify-full/],
     ['no authority', () => at('?sslmode=verify-full'), /no authority that is trusted here.*sslrootcert=/],
     ['require without an authority', () => at('?sslmode=require'), /no authority.*sslrootcert=/],
@@ -117,11 +117,11 @@ describe('TLS to PostgreSQL', () => {
     ['a server without TLS', () => at(TRUSTED, { server: plain }), /the server has no TLS.*ssl = on/],
     ['a wrong password', () => at(TRUSTED, { password: 'wrong' }), /refused the user name or password/],
     [
-      'a file that is missing',
+      'a missing file',
       () => at(`?sslmode=verify-full&sslrootcert=${wrongFile}`),
       /sslrootcert in DATABASE_URL names a file that cannot be read/,
     ],
-    ['a mode that is none', () => at('?sslmode=yes'), /DATABASE_URL can have an sslmode of disable, prefer/],
+    ['an invalid mode', () => at('?sslmode=yes'), /DATABASE_URL can have an sslmode of disable, prefer/],
   ])('%s causes one line that says what to change', async (_, env, line) => {
     expectLine(await runHere(['shop', 'list', '--json'], env()), line);
   });

@@ -67,7 +67,7 @@ describe('a pooler', needs('pgbouncer'), () => {
     ['transaction', 1, []],
     ['transaction', 100, ['server_round_robin = 1', 'min_pool_size = 3']],
     ['statement', 100, []],
-  ] as const)('in %s mode with %i connections stops the start (%j)', async (mode, poolSize, settings) => {
+  ] as const)('in %s mode with %i connections prevents the start (%j)', async (mode, poolSize, settings) => {
     const direct = await migratedDatabase();
     const url = await throughPgbouncer(directUrl(direct), { mode, poolSize, settings });
     for (const command of [['serve'], ['shop', 'list', '--json']]) {
@@ -77,7 +77,7 @@ describe('a pooler', needs('pgbouncer'), () => {
     }
   });
 
-  it('without a second connection to spare stops the start', async () => {
+  it('without a second free connection prevents the start', async () => {
     const direct = await migratedDatabase();
     const url = await throughPgbouncer(directUrl(direct), { mode: 'session', poolSize: 1 });
     const { status, stderr } = await run(['serve'], { ...direct, PORT: '0', DATABASE_URL: url });

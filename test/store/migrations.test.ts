@@ -171,7 +171,7 @@ describe('the expected schema', () => {
     ['a table is missing', ['drop table webhook_leases'], 'webhook_leases.client_id is missing, and 2 more'],
     ['a column is missing', ['alter table shops drop column usage_cap'], 'shops.usage_cap is missing'],
     ['an index is missing', ['drop index webhook_deliveries_retry'], 'webhook_deliveries_retry is missing'],
-    ['a type is another', days('text not null'), 'target_days.days is "text not null" instead of "integer'],
+    ['a type differs', days('text not null'), 'target_days.days is "text not null" instead of "integer'],
     ['an index is not unique', plainIndex, 'events_id is "index" instead of "unique index"'],
   ])('is missing if %s', async (_what, statements, named) => {
     expect(await doctor(await changed(...statements))).toMatchObject({

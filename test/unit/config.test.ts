@@ -207,8 +207,8 @@ describe('the process', () => {
   });
 
   it.each([
-    ['an address this machine does not have', '203.0.113.1'],
-    ['no address at all', 'bad..host'],
+    ['an address that this machine does not have', '203.0.113.1'],
+    ['not an address', 'bad..host'],
   ])('names HOST if it is %s', async (_what, host) => {
     const { status, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), HOST: host, PORT: '0' });
     expect(stderr).toMatch(/^handback: [^\n]*\bHOST\b[^\n]*\n$/);
