@@ -93,6 +93,22 @@ describe('on SQLite', () => {
     expect(threads.length).toBeGreaterThan(before.length);
   });
 
+  it('a thread prepares a statement once, however often it runs', async () => {
+    const { staff, threads } = await slowShop();
+    const search = async (times: number) => {
+      for (let i = 0; i < times; i++) expect(await staff.get('/search?q=kettle')).toHaveStatus(200);
+    };
+    const handles = async () =>
+      (await Promise.all(threads.map((thread) => thread.getHeapStatistics()))).reduce(
+        (sum, { used_global_handles_size }) => sum + used_global_handles_size,
+        0,
+      );
+    await search(20);
+    const before = await handles();
+    await search(100);
+    expect((await handles()) - before).toBeLessThan(1_000);
+  });
+
   it('a thread checkpoints a WAL that has become long', async () => {
     const { t, threads } = await slowShop();
     const { db } = t.ctx;

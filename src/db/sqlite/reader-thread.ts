@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
+import { cached } from '../../lib/cached.ts';
 
 // The thread of `heavy-reads.ts`: one connection, one statement at a time. Built as a program of its own.
 
@@ -22,9 +23,13 @@ connection.pragma('cache_size = -8192');
 connection.pragma('synchronous = NORMAL');
 connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
 
+/** Each holds some kilobytes outside of V8's heap, which would not know for thousands of them that it is time to collect. */
+const MOST_STATEMENTS = 200;
+const statements = new Map<string, Sqlite.Statement<unknown[]>>();
+
 const answerTo = ({ sql, parameters }: ThreadQuery): Answer => {
   try {
-    const statement = connection.prepare<unknown[]>(sql);
+    const statement = cached(statements, sql, () => connection.prepare(sql), MOST_STATEMENTS);
     if (statement.reader) return { rows: statement.all(parameters) };
     statement.run(parameters);
     return { rows: [] };
