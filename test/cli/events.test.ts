@@ -9,7 +9,7 @@ import { freePort } from '../support/postgres-server.ts';
 import { launch, startServer } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
-import { scaled, until } from '../support/until.ts';
+import { scaled, until, untilHolds } from '../support/until.ts';
 
 const SECRET = 'whsec_forwarded';
 
@@ -65,7 +65,11 @@ type Follower = ReturnType<typeof launch>;
 
 const linesOf = ({ out }: Follower) => out.stdout.split('\n').filter(Boolean);
 const gotLines = (follower: Follower, count: number) =>
-  until(`${count} lines are printed`, () => (linesOf(follower).length >= count ? linesOf(follower) : null));
+  untilHolds(
+    `${count} lines are printed`,
+    () => linesOf(follower),
+    ({ length }) => length >= count,
+  );
 const gotItems = async (follower: Follower, count: number) =>
   (await gotLines(follower, count)).map((line) => JSON.parse(line));
 

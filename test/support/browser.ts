@@ -148,7 +148,7 @@ export const openWindow = async (
   onTestFinished(async ({ task }) => {
     const unexpected = complaints.filter((text) => !isExpected(text));
     if (task.result?.state === 'fail' || unexpected.length > 0) {
-      kept.push(...(await keepEvidence(page, task.fullName, messages)));
+      kept.push(...(await keepEvidence(page, task.fullTestName, messages)));
       await profile.close();
     } else {
       await profile.tracing.stopChunk();
@@ -169,7 +169,7 @@ let failures = 0;
 /** Keeps what the window of a failed test shows, said and did; gives what is to be printed of it. */
 const keepEvidence = async (page: Page, test: string, messages: string[]): Promise<string[]> => {
   failures += 1;
-  const name = `${test.replaceAll(/[^a-z0-9]+/gi, '-').slice(-80)}-${process.pid}-${failures}`;
+  const name = `${test.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 80)}-${process.pid}-${failures}`;
   const folder = join('test-results', name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'console.txt'), messages.map((text) => `${text}\n`).join(''));

@@ -18,16 +18,18 @@ declare module 'vitest' {
   }
 }
 
+const LONGEST_PATH = 150;
 const LONGEST_BODY = 2_000;
 
 const described = (answer: Answer | Response): string => {
   const isRead = !(answer instanceof Response);
-  const request = isRead ? `${answer.method} ${answer.path}` : answer.url;
-  const body = isRead ? shown(answer.body) : 'not read';
+  const request = isRead ? `${answer.method} ${answer.path.slice(0, LONGEST_PATH)}` : answer.url;
+  const reason = isRead && answer.body?.message ? `: ${[answer.body.message].flat().join('; ')}` : '';
   return [
-    `${answer.status} ${STATUS_CODES[answer.status] ?? ''} for ${request} (request id ${answer.headers.get('x-request-id')})`,
-    ...(isRead && answer.body?.message ? [[answer.body.message].flat().join('; ')] : []),
-    `body: ${body}`,
+    `${answer.status} ${STATUS_CODES[answer.status] ?? ''} for ${request}${reason}`,
+    '',
+    `request id: ${answer.headers.get('x-request-id') ?? 'none'}`,
+    `body: ${isRead ? shown(answer.body) : 'not read'}`,
   ].join('\n');
 };
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { until } from './until.ts';
+import { untilHolds } from './until.ts';
 
 interface Received {
   at: number;
@@ -49,7 +49,12 @@ export const startReceiver = async (behaviour: Behaviour = () => 200) => {
     },
     /** Resolves when so many requests have come. */
     got: (count: number, withinMs?: number) =>
-      until(`${count} deliveries have come`, () => (received.length >= count ? received : null), withinMs),
+      untilHolds(
+        `${count} deliveries arrive`,
+        () => received,
+        ({ length }) => length >= count,
+        withinMs,
+      ),
   };
 };
 export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;

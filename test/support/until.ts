@@ -27,24 +27,29 @@ const SHOWN = { depth: 4, maxArrayLength: 20, maxStringLength: 500, breakLength:
 /** Not by a clock that a test may have stopped. */
 const nowMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
-/** Asks until the value is neither false nor null; nothing here waits a fixed time. */
-export const until = async <Value>(
+/** Reads a value until it is as it should be; a failure shows the last one. Nothing here waits a fixed time. */
+export const untilHolds = async <Value>(
   what: string,
-  ask: () => Value | Promise<Value>,
+  read: () => Value | Promise<Value>,
+  holds: (value: Value) => unknown,
   withinMs = WITHIN_MS,
-): Promise<NonNullable<Exclude<Value, false>>> => {
+): Promise<Value> => {
   const timeoutMs = scaled(Math.max(withinMs, WITHIN_MS));
   const deadline = nowMs() + timeoutMs;
   for (;;) {
-    const value = await ask();
-    if (value) return value as NonNullable<Exclude<Value, false>>;
+    const value = await read();
+    if (holds(value)) return value;
     if (nowMs() > deadline) {
       const last = inspect(value, SHOWN);
       const error = new Error(`timed out after ${timeoutMs} ms waiting until ${what}; last value: ${last}`);
       // Its stack begins where the test waits.
-      Error.captureStackTrace(error, until);
+      Error.captureStackTrace(error, untilHolds);
       throw error;
     }
     await pause(5);
   }
 };
+
+/** The same until there is a value. */
+export const until = <Value>(what: string, ask: () => Value | Promise<Value>, withinMs?: number) =>
+  untilHolds(what, ask, Boolean, withinMs) as Promise<NonNullable<Exclude<Value, false>>>;

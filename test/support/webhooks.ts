@@ -8,7 +8,7 @@ import { repairBody } from './bodies.ts';
 import { harness } from './harness.ts';
 import { nothingWaits } from './history/history.ts';
 import { deliveriesIn } from './outbox.ts';
-import { until } from './until.ts';
+import { untilHolds } from './until.ts';
 
 /** The harness with a dispatcher that may call this machine. */
 export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
@@ -39,12 +39,16 @@ export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
       return answer.body;
     },
     drained: (withinMs?: number): Promise<void> => nothingWaits(t.ctx.db, withinMs),
-    /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts written down. */
+    /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts recorded. */
     attempted: (count: number, clientId?: string): Promise<Row<'webhook_deliveries'>> =>
-      until(`${count} attempts are written down`, async () => {
-        const one = (await deliveries()).find((row) => !clientId || row.client_id === clientId);
-        return one && one.attempts >= count ? one : null;
-      }),
+      untilHolds(
+        `${count} attempts are recorded`,
+        async () =>
+          (await deliveries()).find(
+            (row) => !clientId || row.client_id === clientId,
+          ) as Row<'webhook_deliveries'>,
+        (row) => row?.attempts >= count,
+      ),
     /** Moves the clock and has the dispatcher look at it. */
     advance(ms: number) {
       t.clock.advance(ms);
