@@ -513,30 +513,37 @@ describe('by API', () => {
   it('keeps saved views that only share words with a name', async ({ t, admin }) => {
     const email = 'wiper@planted.example';
     const names = ['overdue my repairs waiting for parts today kettle', 'Paris', 'Paris Smith'];
-    for (const customerName of names)
+    const phones = [PHONE, '10042', '20261'];
+    for (const [i, customerName] of names.entries())
       await t.post(
         '/offline-repairs',
-        repairBody({ customerEmail: email, customerName, customerPhone: PHONE }),
+        repairBody({ customerEmail: email, customerName, customerPhone: phones[i] }),
       );
     const kept = [
       { name: 'Overdue', search: { q: 'kettle' } },
       { name: 'My repairs today', search: { q: 'waiting for parts' } },
       { name: 'Paris', search: { q: 'paris', store: 'Paris' } },
       { name: 'Order 7946', search: { q: '7946' } },
+      { name: 'SO-10042', search: { q: '10042' } },
+      { name: '2026-11-17', search: { q: 'X2079460018' } },
+      { name: 'Longer numbers', search: { q: '1 020 7946 00181' } },
+      { name: `the${email}`, search: { q: `${email}.au` } },
     ];
     const cleaned = [
-      { name: 'Smith Paris', search: { q: `mail ${email.toUpperCase()}` } },
-      { name: 'Phone', search: { q: '+44 (0)20 7946 0018' } },
+      { name: 'Smith Paris', search: { q: `mail ${email.toUpperCase()}.` } },
+      { name: 'Phone', search: { q: 'ring +44 (0)20 7946 0018 today' } },
+      { name: 'Without the plus', search: { q: '442079460018, kettle' } },
+      { name: 'In this country', search: { q: '020/7946-0018' } },
     ];
     for (const view of [...kept, ...cleaned])
       await admin.post('/views', { kind: 'OFFLINE_REPAIR', shared: true, ...view });
     const { body } = await erase(admin, { email, includeOpen: true });
-    expect(body).toMatchObject({ erased: 3, views: 2 });
+    expect(body).toMatchObject({ erased: 3, views: 4 });
     const views = (await admin.get('/views')).body.items;
     expect(views.map(({ name, search }: (typeof kept)[number]) => ({ name, search }))).toEqual([
       ...kept,
       { name: '[erased]', search: { q: '[erased]' } },
-      { name: 'Phone', search: { q: '[erased]' } },
+      ...cleaned.slice(1).map(({ name }) => ({ name, search: { q: '[erased]' } })),
     ]);
   });
 
