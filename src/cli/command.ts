@@ -56,6 +56,9 @@ const noticeLine = (line: string): void => {
   notice(reason ? `${msg}: ${reason}` : msg);
 };
 
+/** For the help of options that hold a secret. */
+export const IN_PROCESS_LIST = 'here it is visible in the process list';
+
 export interface ContextOptions {
   /** A missing database is created in the default folder, too. */
   creates?: boolean;

@@ -4,7 +4,16 @@ import { email as emailField } from '../../contract/fields.ts';
 import { readConfig, VERSION } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
-import { by, command, httpStatus, notice, print, wholeNumber, withContext } from './command.ts';
+import {
+  by,
+  command,
+  httpStatus,
+  IN_PROCESS_LIST,
+  notice,
+  print,
+  wholeNumber,
+  withContext,
+} from './command.ts';
 import { addShopCommands, once } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
@@ -107,11 +116,11 @@ const webAddress = (value: string): string => {
   return value;
 };
 
-/** Options that hold a secret, and the variable that keeps it out of the shell's history. */
+/** Options that hold a secret, and the variable that keeps it out of the process list and the shell's history. */
 const SECRETS = { key: 'HANDBACK_API_KEY', secret: 'HANDBACK_WEBHOOK_SECRET' };
 
 const secretOption = (name: keyof typeof SECRETS, description: string): Option =>
-  new Option(`--${name} <${name}>`, description).env(SECRETS[name]);
+  new Option(`--${name} <${name}>`, `${description}; ${IN_PROCESS_LIST}`).env(SECRETS[name]);
 
 /** Not an argument parser of commander's, which would print the value that it refuses. */
 const usableSecret = (command: Command, name: keyof typeof SECRETS, value?: string): string => {

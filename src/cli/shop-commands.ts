@@ -17,6 +17,7 @@ import {
   type CommandResult,
   type ContextOptions,
   command,
+  IN_PROCESS_LIST,
   print,
   wholeNumber,
   withContext,
@@ -203,7 +204,10 @@ const newPerson = (parent: Command, spelling: string, description: string): Comm
 
 const addUser = (user: Command): void => {
   newPerson(user, 'create', 'create a user')
-    .option('--password <password>', 'asked for, or read from standard input, when absent')
+    .option(
+      '--password <password>',
+      `asked for, or read from standard input, when absent; ${IN_PROCESS_LIST}`,
+    )
     .action(async ({ json, ...options }) => {
       const password = options.password ?? (await readPassword());
       const { error } = NewPassword.safeParse(password);

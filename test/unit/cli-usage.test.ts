@@ -105,6 +105,20 @@ describe('the help of a command', () => {
     }
   });
 
+  it('warns that a secret among the arguments is visible, and names what to use instead', async () => {
+    for (const [args, instead] of [
+      [['user', 'create'], 'read from standard input'],
+      [['trigger'], 'HANDBACK_WEBHOOK_SECRET'],
+      [['listen'], 'HANDBACK_WEBHOOK_SECRET'],
+      [['events'], 'HANDBACK_API_KEY'],
+    ] as const) {
+      const { stdout } = await run([...args, '--help'], broken);
+      const help = stdout.replaceAll(/\s+/g, ' ');
+      expect(help).toContain('visible in the process list');
+      expect(help).toContain(instead);
+    }
+  });
+
   it('includes its version', async () => {
     const { status, stdout } = await run(['--version'], broken);
     expect(status).toBe(0);
