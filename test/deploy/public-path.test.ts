@@ -105,7 +105,7 @@ describe.each(['nginx', 'haproxy'] as const)('behind %s', (proxy) => {
       }
     }
     // What is beside the path is another's, and figures are for the operator.
-    for (const path of ['/returns/metrics', '/metrics', '/admin/', '/returnsx/healthz'])
+    for (const path of ['/returns/metrics', '/returns/%6Detrics', '/metrics', '/admin/', '/returnsx/healthz'])
       expect(await send(path)).toHaveStatus(404, 503);
   });
 });
