@@ -188,9 +188,10 @@ const spellingsOf = (phone: string): string[] => {
 
 /** Fewer digits may be an order, a date or a part of a serial number. */
 const FEWEST_PHONE_DIGITS = 7;
+/** Spaces divide a number into parts. */
 const MOST_PHONE_PARTS = 8;
 
-/** A phone number may be written in parts. It counts as a whole only: not as some digits of a longer number or of a code. */
+/** A phone number counts as a whole only: not as some digits of a longer number or of a code. */
 const holdsPhone = (text: string, phone: string): boolean => {
   const wanted = spellingsOf(phone).filter(({ length }) => length >= FEWEST_PHONE_DIGITS);
   const parts = text.split(/[^\p{L}\p{N}()+./-]+/u).filter(Boolean);
