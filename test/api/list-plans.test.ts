@@ -1,5 +1,6 @@
 // engines: sqlite, postgres
 
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import { OfflineRepairQuery } from '../../contract/offline-repair.ts';
@@ -159,9 +160,8 @@ describe.each(KINDS)('with many returns at /%s that staff created', (kind) => {
       .insertInto('rma_totals')
       .values({ ...total, status })
       .execute();
-    const returns = t.ctx.db.updateTable(table as 'offline_repairs').set({ client_id: null });
-    await returns.where('number', '>', 20).execute();
-    await returns.set({ external_ref: 'COMMON' }).where('number', '>', 4_000).execute();
+    await sql`update ${sql.table(table)} set client_id = null where number > 20`.execute(t.ctx.db);
+    await sql`update ${sql.table(table)} set external_ref = 'COMMON' where number > 4000`.execute(t.ctx.db);
     const order = kind === 'offline-repairs' ? 'orderNumber' : 'tradeOrderNumber';
     const caller: Caller = { shop: t.shop, actor: { type: 'API_CLIENT', id: t.client.id, name: 'POS' } };
     const { ctx, statements } = watched(t.ctx);
