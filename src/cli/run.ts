@@ -5,6 +5,7 @@ import { readConfig, VERSION } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 import {
+  addressOfService,
   by,
   command,
   httpStatus,
@@ -107,7 +108,7 @@ const serve = async (): Promise<void> => {
   });
 };
 
-// --- for developers of receivers and of programs that follow the events; none of these needs a database ---
+// --- for developers of receivers and of programs that follow the events; none of these needs a database, though events asks one that is there ---
 
 /** Plain http is fine: it is this machine's, or the developer's own. */
 const webAddress = (value: string): string => {
@@ -154,7 +155,10 @@ const addDeveloperCommands = (handback: Command): void => {
     )
     .addOption(secretOption('key', 'the key of an API client'))
     .addOption(
-      new Option('--url <url>', 'the address of the service; PUBLIC_URL, or HOST and PORT, when absent')
+      new Option(
+        '--url <url>',
+        'the address of the service; when absent PUBLIC_URL, or where the service last started if its data are here, or HOST and PORT',
+      )
         .env('HANDBACK_URL')
         .argParser(webAddress),
     )
@@ -172,7 +176,7 @@ const addDeveloperCommands = (handback: Command): void => {
       if (self.args.length > 0) self.error('error: too many arguments: the key goes after --key');
       const key = usableSecret(self, 'key', options.key);
       const forward = forwardTo && { to: forwardTo, secret: usableSecret(self, 'secret', secret) };
-      const base = url ?? readConfig(process.env).publicUrl;
+      const base = url ?? (await addressOfService(readConfig(process.env)));
       const { followEvents } = await import('./follow-events.ts');
       await followEvents({ key, url: base, after, types, forward, json });
     });

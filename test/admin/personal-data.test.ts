@@ -7,7 +7,7 @@ import { RMA_EVENT_NAMES, type RmaEventName } from '../../contract/event-feed.ts
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { addErasures } from '../../src/personal-data/erasures.ts';
+import { addErasures, finishErasures } from '../../src/personal-data/erasures.ts';
 import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
@@ -164,6 +164,26 @@ describe('erasures of a restored backup', () => {
     expect(Math.min(...unfinished.map(({ failures }) => failures))).toBeGreaterThanOrEqual(1);
     const counted = unfinished.reduce((sum, { failures }) => sum + failures, 0);
     expect(await t.ctx.metrics.registry.metrics()).toContain(`handback_erasure_failures_total ${counted}\n`);
+  });
+
+  itAlone('are not held up by the deletion of another shop', async ({ t }) => {
+    const { db } = t.ctx;
+    const other = await t.addShop();
+    // More than are deleted in one step.
+    for (let i = 0; i < 45; i++) await t.post('/offline-repairs', repairBody());
+    const good = (await t.post('/offline-repairs', repairBody(), { key: other.client.apiKey })).body
+      .id as string;
+    await addErasures(db, [
+      { subject_id: t.shop.id, shop_id: t.shop.id, kind: 'shops', at: 1 },
+      { subject_id: good, shop_id: other.shop.id, kind: 'offline_repairs', at: 1 },
+    ]);
+    expect(await finishErasures(t.ctx)).toBe(true);
+    const names = db.selectFrom('offline_repairs').select('customer_name');
+    expect(await names.where('id', '=', good).executeTakeFirst()).toEqual({ customer_name: '[erased]' });
+    expect((await names.where('shop_id', '=', t.shop.id).execute()).length).toBeGreaterThan(0);
+    while (await finishErasures(t.ctx));
+    expect(await names.where('shop_id', '=', t.shop.id).execute()).toEqual([]);
+    expect(await db.selectFrom('shops').select('id').where('id', '=', t.shop.id).execute()).toEqual([]);
   });
 });
 

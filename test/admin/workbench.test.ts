@@ -97,6 +97,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     expect(await listed(staff, path, 'open=false')).toEqual(['04']);
     expect(await listed(staff, path, 'open=true&assignee=me')).toEqual(['01']);
     expect(await listed(staff, path, `assignee=${admin.id}`)).toEqual(['02']);
+    expect(await listed(staff, path, `assignee=${admin.id.toUpperCase()}`)).toEqual(['02']);
     expect(await listed(staff, path, `assignee=${stranger.id}`)).toEqual([]);
     expect(await listed(staff, path, 'assignee=none')).toEqual(['04', '03']);
     expect(await listed(staff, path, 'overdue=true')).toEqual(['01']);

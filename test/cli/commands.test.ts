@@ -265,6 +265,9 @@ describe('clients', () => {
     const update = (...options: string[]) => cli('client', 'update', id, ...options);
     expect(await update()).toEqual(shown);
     expect(await update('--name', 'Desk')).toEqual({ ...shown, name: 'Desk' });
+    // Ids compare without case.
+    expect(await cli('client', 'update', id.toUpperCase())).toEqual({ ...shown, name: 'Desk' });
+    expect(await cli('client', 'list', '--shop', shop.toUpperCase())).toHaveLength(1);
     const changed = { ...shown, name: 'Desk', webhookUrl: null };
     expect(await update('--webhook-url', 'none')).toEqual(changed);
     const revoked = await cli('client', 'revoke', id);
