@@ -10,7 +10,7 @@ import { drain } from './measurements/drain.ts';
 import { filters } from './measurements/filters.ts';
 import { get } from './measurements/get.ts';
 import { growth } from './measurements/growth.ts';
-import { largeAnswers } from './measurements/large-answers.ts';
+import { largeAnswers } from './measurements/large-responses.ts';
 import { largeShop } from './measurements/large-shop.ts';
 import { list } from './measurements/list.ts';
 import { manyReceivers } from './measurements/many-receivers.ts';

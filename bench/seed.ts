@@ -1,7 +1,8 @@
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../contract/lifecycle.ts';
+import type { Context } from '../src/api/context.ts';
 import { createClient } from '../src/api-clients/actions.ts';
-import { readConfig } from '../src/service/config.ts';
-import { type Context, openContext } from '../src/service/context.ts';
+import { openContext } from '../src/app/context.ts';
+import { readConfig } from '../src/platform/config.ts';
 import { createShop } from '../src/shops/actions.ts';
 import type { TestDatabase } from './databases.ts';
 import { KILOBYTE_EVENT, kilobyteBody } from './kilobyte.ts';
@@ -89,14 +90,14 @@ const spelled = (database: TestDatabase, shops: SeededShop[], count: number) => 
     entryId: words.id(at, 'n', 'entry'),
     number,
     shopId: asId('shop.shop_id'),
-    clientId: asId('shop.client_id'),
+    clientId: asId('shop.receiver_id'),
     ref: `'POS-' || (n % ${Math.max(1, Math.floor(count / 25))})`,
     /** With the same words as the service makes of a return; each kind adds its own. */
     searchText: `'#rma-' || ${words.sixDigits(number)} || ' customer ' || n || ' customer' || n
       || '@example.com kettle 1.7 l sku-' || (n % 5000)`,
     idOf: (n: number) => seededId(startMs + n * stepMs, n, 'rma'),
     insert: (table: string, columns: Columns, condition: string) =>
-      database.run(`with shop(i, shop_id, client_id) as (values ${list})
+      database.run(`with shop(i, shop_id, receiver_id) as (values ${list})
         insert into ${table} (${Object.keys(columns).join(', ')})
         select ${Object.values(columns).join(', ')} from ${words.series(count)}
         join shop on shop.i = (n - 1) % ${shops.length} where ${condition}`),
@@ -108,7 +109,7 @@ type Spelled = ReturnType<typeof spelled>;
 const sharedColumns = ({ id, shopId, clientId, number, ref, at }: Spelled): Columns => ({
   id,
   shop_id: shopId,
-  client_id: clientId,
+  receiver_id: clientId,
   number,
   external_ref: ref,
   external_source: `'till-' || (n % 7)`,
@@ -223,10 +224,10 @@ export const seedDeliveries = async (
   const id = words.id(String(now), 'n', 'delivery');
   const list = receivers.map(({ clientId }, i) => `(${i}, '${clientId}')`).join(', ');
   const asId = (column: string) => (database.engine === 'postgres' ? `cast(${column} as uuid)` : column);
-  await database.run(`with receiver(i, client_id) as (values ${list})
+  await database.run(`with receiver(i, receiver_id) as (values ${list})
     insert into webhook_deliveries
-      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
-    select ${id}, ${asId('receiver.client_id')}, ${id}, '${KILOBYTE_EVENT}', '${kilobyteBody()}', 'PENDING', 0, '[]',
+      (id, receiver_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+    select ${id}, ${asId('receiver.receiver_id')}, ${id}, '${KILOBYTE_EVENT}', '${kilobyteBody()}', 'PENDING', 0, '[]',
       ${now}, ${now}
     from ${words.series(count)} join receiver on receiver.i = n % ${receivers.length}`);
 };
@@ -242,7 +243,7 @@ export const seedDelivered = async (
   const client = database.engine === 'postgres' ? `cast('${clientId}' as uuid)` : `'${clientId}'`;
   const id = words.id(at, 'n', 'delivery');
   await database.run(`insert into webhook_deliveries
-      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at, finished_at)
+      (id, receiver_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at, finished_at)
     select ${id}, ${client}, ${id}, '${KILOBYTE_EVENT}', '', 'DELIVERED', 1, '[]', ${at}, ${at}, ${at}
     from ${words.series(count)}`);
 };

@@ -4,7 +4,7 @@ import { optionsFor } from './options.mjs';
 export default optionsFor('rules', [
   // signing: the first lines of its file
   'src/webhooks/worker/send.ts:8-26',
-  'src/service/secrets.ts',
+  'src/platform/secrets.ts',
   // retries
   'src/webhooks/policy.ts',
   'src/webhooks/worker/attempt.ts',

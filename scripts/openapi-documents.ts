@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/api/app.ts';
-import { readConfig } from '../src/service/config.ts';
-import { openContext } from '../src/service/context.ts';
+import { openContext } from '../src/app/context.ts';
+import { readConfig } from '../src/platform/config.ts';
 
 /** The documents of both APIs, as the service serves them. */
 export const readDocuments = async (publicUrl: string): Promise<{ external: object; admin: object }> => {

@@ -30,7 +30,7 @@ const CREATE = `
     from counter
   ), delivery as (
     insert into webhook_deliveries
-      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+      (id, receiver_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
     values (${EVENT_ID}, $3, $1, 'offline_repair.created', '', 'PENDING', 0, '[]', $24, $24)
   )
   select number from repair where $4::text is null`;
@@ -48,7 +48,7 @@ const MOVE = `
     returning ${REPAIR_COLUMNS.map((column) => `offline_repairs.${column}`).join(', ')}, before.status as previous
   ), entry as (
     insert into timeline (rma_id, at, id, type, actor_type, actor_id, actor_name, from_status, to_status, data)
-    select $1, updated_at, $5, 'STATUS_CHANGED', 'API_CLIENT', client_id, 'Till', previous, $3, '{}' from repair
+    select $1, updated_at, $5, 'STATUS_CHANGED', 'API_CLIENT', receiver_id, 'Till', previous, $3, '{}' from repair
   ), event as (
     insert into events (shop_id, position, id, rma_id, event, at, body)
     select $2, last_position, $6, $1, '${MOVE_EVENT}', updated_at,
@@ -58,8 +58,8 @@ const MOVE = `
     from counter, repair
   ), delivery as (
     insert into webhook_deliveries
-      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
-    select $6, client_id, $1, '${MOVE_EVENT}', '', 'PENDING', 0, '[]', $4, $4 from repair
+      (id, receiver_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+    select $6, receiver_id, $1, '${MOVE_EVENT}', '', 'PENDING', 0, '[]', $4, $4 from repair
   ), total as (
     update rma_totals set count = count + case when status = $3 then 1 else -1 end
     where shop_id = $2 and status in (select $3 union all select previous from repair)

@@ -7,7 +7,7 @@ import type { RepairBody } from './repair-body.ts';
 export const REPAIR_COLUMNS = [
   'id',
   'shop_id',
-  'client_id',
+  'receiver_id',
   'number',
   'status',
   'external_ref',
@@ -40,7 +40,7 @@ export const newRepair = (shopId: string, body: RepairBody): RepairRow => {
   return {
     id: newId(now),
     shop_id: shopId,
-    client_id: shopId,
+    receiver_id: shopId,
     number: 0,
     status: body.startStatus ?? 'OFFLINE_DIAGNOSTICS',
     external_ref: body.externalRef ?? null,

@@ -27,7 +27,7 @@ export const openSqliteStore = (file: string): Store => {
   );
   const send = connection.prepare(
     `insert into webhook_deliveries
-       (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+       (id, receiver_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
      values (?, ?, ?, ?, '', 'PENDING', 0, '[]', ?, ?)`,
   );
   const create = connection.transaction((repair: RepairRow) => {
@@ -36,10 +36,10 @@ export const openSqliteStore = (file: string): Store => {
     const eventId = newId(now);
     repair.number = counter?.last_number ?? 0;
     insert.run(repair);
-    enter.run(repair.id, now, newId(now), repair.client_id, repair.status);
+    enter.run(repair.id, now, newId(now), repair.receiver_id, repair.status);
     const name = 'offline_repair.created';
     log.run(repair.shop_id, counter?.last_position, eventId, repair.id, name, now, eventOf(repair));
-    send.run(eventId, repair.client_id, repair.id, name, now, now);
+    send.run(eventId, repair.receiver_id, repair.id, name, now, now);
   }).immediate;
 
   const columns = REPAIR_COLUMNS.join(', ');
@@ -70,9 +70,9 @@ export const openSqliteStore = (file: string): Store => {
     const after = { ...before, status: to, status_since: now, updated_at: now };
     const eventId = newId(now);
     update.run(to, now, now, id);
-    note.run(id, now, newId(now), before.client_id, before.status, to);
+    note.run(id, now, newId(now), before.receiver_id, before.status, to);
     log.run(shopId, counter?.last_position, eventId, id, MOVE_EVENT, now, moveEventOf(after, before.status));
-    send.run(eventId, before.client_id, id, MOVE_EVENT, now, now);
+    send.run(eventId, before.receiver_id, id, MOVE_EVENT, now, now);
     total.run({ shopId, to, previous: before.status });
     return after;
   }).immediate;

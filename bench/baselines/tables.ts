@@ -9,7 +9,7 @@ const TABLES = (id: string): string[] => [
     shop_id ${id} primary key not null, last_number bigint not null, month text not null, month_used bigint not null,
     last_position bigint not null default 0, last_at bigint not null default 0)`,
   `create table offline_repairs (
-    id ${id} primary key not null, shop_id ${id} not null, client_id ${id}, number bigint not null, status text not null,
+    id ${id} primary key not null, shop_id ${id} not null, receiver_id ${id}, number bigint not null, status text not null,
     external_ref text, external_source text, order_number text not null, customer_email text not null,
     customer_name text not null, customer_phone text, faulty_item text not null, fault_description text not null,
     store_id text not null, replacement_sku text, notes text, is_dangerous integer not null, tracking_number text,
@@ -34,11 +34,11 @@ const TABLES = (id: string): string[] => [
     shop_id ${id} not null, kind text not null, origin text not null, status text not null, count bigint not null,
     primary key (shop_id, kind, origin, status))`,
   `create table webhook_deliveries (
-    id ${id} primary key not null, client_id ${id} not null, rma_id ${id}, event text not null, body text not null,
+    id ${id} primary key not null, receiver_id ${id} not null, rma_id ${id}, event text not null, body text not null,
     status text not null, attempts integer not null, attempt_log text not null, due_at bigint not null,
     created_at bigint not null, finished_at bigint)`,
-  `create index webhook_deliveries_waiting on webhook_deliveries (client_id, due_at) where status = 'PENDING'`,
-  'create index webhook_deliveries_client on webhook_deliveries (client_id, id)',
+  `create index webhook_deliveries_waiting on webhook_deliveries (receiver_id, due_at) where status = 'PENDING'`,
+  'create index webhook_deliveries_client on webhook_deliveries (receiver_id, id)',
 ];
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -70,7 +70,7 @@ export const fillBaseline = async (
   const columns = {
     id: words.id(at, 'n', 'rma'),
     shop_id: shop,
-    client_id: shop,
+    receiver_id: shop,
     number: 'n',
     status: `'OFFLINE_DIAGNOSTICS'`,
     external_ref: `'POS-' || n`,

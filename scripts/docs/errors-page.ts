@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { ERRORS, type ErrorCode } from '../../src/service/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/platform/errors.ts';
 
-// docs/guide/errors.md says what each code means and what to do. Status and sentence come from the table in src/service/errors.ts, and a
+// docs/guide/errors.md says what each code means and what to do. Status and sentence come from the table in src/platform/errors.ts, and a
 // code without a section gets one, so that no address in an error body leads nowhere.
 
 const CODE_HEADING = /^### ([A-Z][A-Z_]+)$/gm;
@@ -21,7 +21,7 @@ export const withErrorFacts = (text: string): string => {
   const explained = new Set(explainedCodes(text));
   for (const code of explained)
     if (!isCode(code))
-      throw new Error(`docs/guide/errors.md explains ${code}, which src/service/errors.ts lacks`);
+      throw new Error(`docs/guide/errors.md explains ${code}, which src/platform/errors.ts lacks`);
   const rest = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !explained.has(code));
   const sections = rest.map((code) => `### ${code}\n\n${factsOf(code)}\n`);
   const whole = text.replace(CODE_HEADING, (line, code: ErrorCode) => `${line}\n\n${factsOf(code)}`);

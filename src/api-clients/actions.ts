@@ -10,19 +10,17 @@ import {
 import { type Actor, isId, RIGHTS } from '../../contract/common.ts';
 import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
-import type { RateGate, RateWindows, Trx } from '../db/database.ts';
-import { retryConflicts } from '../db/database-errors.ts';
+import type { RateGate, RateWindows, Trx } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { DAY_MS, isoOrNull, toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { invalidField, rateLimited, ServiceError } from '../service/errors.ts';
-import { sha256 } from '../service/secrets.ts';
-import { lockCounter } from '../shops/counters.ts';
+import type { Core } from '../platform/core.ts';
+import { invalidField, rateLimited, ServiceError } from '../platform/errors.ts';
+import { sha256 } from '../platform/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
-import { findShop, requireShop } from '../shops/store.ts';
+import { lockShop, requireShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { chosenEvents, enqueueTest, webhookSecretPlace } from '../webhooks/outbox.ts';
-import { takeOverDeliveries } from '../webhooks/queue.ts';
+import type { WebhookServices } from '../webhooks/services.ts';
 import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
   type ApiClient,
@@ -75,7 +73,7 @@ const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
 };
 
 export const createClient = async (
-  ctx: Context,
+  ctx: WebhookServices,
   actor: Actor,
   given: { shopId: string; name: string; webhookUrl: string | null } & ClientSettings,
 ): Promise<NewApiClient> => {
@@ -94,15 +92,16 @@ export const createClient = async (
   });
 };
 
-const newIdentity = (ctx: Context) => {
+const newIdentity = (ctx: Core) => {
   const shownOnce = { apiKey: newApiKey(), webhookSecret: newWebhookSecret() };
   const created_at = ctx.clock.now();
   const id = newId(created_at);
   const webhook_secret = ctx.secrets.seal(shownOnce.webhookSecret, webhookSecretPlace(id));
-  return { identity: { id, key_hash: sha256(shownOnce.apiKey), webhook_secret, created_at }, shownOnce };
+  const key_hash = sha256(shownOnce.apiKey);
+  return { identity: { id, receiver_id: id, key_hash, webhook_secret, created_at }, shownOnce };
 };
 
-export const changeClient = (ctx: Context, actor: Actor, id: string, change: ChangeApiClient) =>
+export const changeClient = (ctx: WebhookServices, actor: Actor, id: string, change: ChangeApiClient) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
     if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');
@@ -113,7 +112,7 @@ export const changeClient = (ctx: Context, actor: Actor, id: string, change: Cha
     const after = await updateClient(trx, id, set);
     // What failed was the old address.
     if (after.webhookUrl !== before.webhookUrl)
-      await trx.deleteFrom('webhook_failures').where('client_id', '=', id).execute();
+      await trx.deleteFrom('webhook_failures').where('receiver_id', '=', after.receiverId).execute();
     const data = auditedChanges(before, after);
     if (data)
       await recordAudit(trx, { ...about(after), at: ctx.clock.now(), actor, action: 'CLIENT_CHANGED', data });
@@ -126,7 +125,7 @@ const wasReplaced = (by: string, verb: string): ServiceError =>
   });
 
 /** Revokes a client for good, from its next request on. Revoking it again changes nothing. */
-export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Promise<ApiClient> =>
+export const revokeClient = (ctx: WebhookServices, actor: Actor, client: ApiClient): Promise<ApiClient> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = (await lockClient(trx, client.id)) ?? client;
     if (before.revokedAt !== null) return before;
@@ -137,11 +136,11 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
   });
 
 /**
- * What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied, but for
- * `expiresAt`.
+ * A new client takes the place of the old one as its receiver: what waits, later events of returns that the old one created, and its
+ * idempotency keys are the new one's. What is not given is copied, but for `expiresAt`.
  */
 export const replaceClient = async (
-  ctx: Context,
+  ctx: Core,
   actor: Actor,
   { id, shopId }: ApiClient,
   { name, webhookUrl, oldKeyUntil = null }: Partial<ReplaceApiClient>,
@@ -150,40 +149,36 @@ export const replaceClient = async (
   const at = identity.created_at;
   if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_DAYS * DAY_MS))
     throw invalidField('oldKeyUntil', 'format', 'must be in the future, by 30 days at most');
-  const replacing = async (trx: Trx) => {
-    // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
-    await lockCounter(ctx, trx, shopId);
+  const client = await ctx.db.transaction().execute(async (trx) => {
+    // The shop first, as its deletion does, which may just have begun.
+    const shop = await lockShop(trx, shopId);
     const old = await lockClient(trx, id);
-    // The shop's deletion may just have begun.
-    if (!old || !(await findShop(trx, shopId))) throw new ServiceError('CLIENT_NOT_FOUND');
+    if (!shop || !old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw wasReplaced(old.replacedBy, 'replace');
     if (old.revokedAt !== null && oldKeyUntil !== null) throw new ServiceError('CLIENT_REVOKED');
     if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
+    const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
+    const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
+    await updateClient(trx, id, { replaced_by: identity.id, replaced_at: at, ...end });
+    // Those that it had replaced itself point to the new one too: the current client is always one step away.
+    const own = trx.updateTable('api_clients').where('shop_id', '=', shopId);
+    await own.set({ replaced_by: identity.id }).where('replaced_by', '=', id).execute();
     const created = await insertClient(trx, {
       ...identity,
+      receiver_id: old.receiverId,
       shop_id: shopId,
       name: name ?? old.name,
       webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
       rights: old.rights,
       events: old.events,
     });
-    const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
-    const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
-    // Those that it had replaced itself point to the new one too: whom to turn to is always one step.
-    const own = trx.updateTable('api_clients').where('shop_id', '=', shopId);
-    await own.set({ replaced_by: created.id }).where('replaced_by', '=', id).execute();
-    await updateClient(trx, id, { replaced_by: created.id, ...end });
-    await takeOverDeliveries(ctx, trx, old.id, created.id);
     const { expiresAt: _, ...changes } = auditedChanges(old, created) ?? {};
     const overlap = oldKeyUntil === null ? {} : { oldKeyUntil: toIso(oldKeyUntil) };
     const data = { replacedBy: created.id, ...overlap, ...changes };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
     return { ...created, ...shownOnce };
-  };
-  // The dispatcher settles deliveries of the old client at the same time, in another order.
-  const client = await retryConflicts(() => ctx.db.transaction().execute(replacing));
-  // Not for the new client alone: a look also finds when its retries are due.
-  ctx.wake('deliveries', null);
+  });
+  ctx.wake('deliveries', client.receiverId);
   return client;
 };
 
@@ -197,7 +192,7 @@ const keyStatusOf = ({ revokedAt, expiresAt }: ApiClient, nowMs: number): ApiCli
   return expiresAt > nowMs ? 'EXPIRES_SOON' : 'EXPIRED';
 };
 
-export const viewClient = ({ clock }: Context, client: ApiClient): ApiClientView => ({
+export const viewClient = ({ clock }: Core, client: ApiClient): ApiClientView => ({
   id: client.id,
   name: client.name,
   webhookUrl: client.webhookUrl,
@@ -211,61 +206,80 @@ export const viewClient = ({ clock }: Context, client: ApiClient): ApiClientView
   createdAt: toIso(client.createdAt),
 });
 
-const viewNewClient = (ctx: Context, { apiKey, webhookSecret, ...client }: NewApiClient) => ({
+const viewNewClient = (ctx: WebhookServices, { apiKey, webhookSecret, ...client }: NewApiClient) => ({
   ...viewClient(ctx, client),
   apiKey,
   webhookSecret,
 });
 
-const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
+const ownClient = async (ctx: WebhookServices, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
   if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
   return client;
 };
 
-const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
+const checkWebhookUrl = async (ctx: WebhookServices, url: string | null | undefined): Promise<void> => {
   const problem = url ? await ctx.addressGuard.errorOf(url) : null;
   if (problem) throw invalidField('webhookUrl', 'address', problem);
 };
 
-export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({
+export const listOwnClients = async (ctx: WebhookServices, { shop }: Caller) => ({
   items: (await listClients(ctx.db, shop.id)).map((client) => viewClient(ctx, client)),
 });
 
-export const createOwnClient = async (ctx: Context, { shop, actor }: Caller, body: CreateApiClient) => {
+export const createOwnClient = async (
+  ctx: WebhookServices,
+  { shop, actor }: Caller,
+  body: CreateApiClient,
+) => {
   await checkWebhookUrl(ctx, body.webhookUrl);
   return viewNewClient(ctx, await createClient(ctx, actor, { shopId: shop.id, ...body }));
 };
 
-export const changeOwnClient = async (ctx: Context, caller: Caller, id: string, change: ChangeApiClient) => {
+export const changeOwnClient = async (
+  ctx: WebhookServices,
+  caller: Caller,
+  id: string,
+  change: ChangeApiClient,
+) => {
   const client = await ownClient(ctx, caller, id);
   await checkWebhookUrl(ctx, change.webhookUrl);
   return viewClient(ctx, (await changeClient(ctx, caller.actor, client.id, change)) ?? client);
 };
 
-export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
+export const revokeOwnClient = async (ctx: WebhookServices, caller: Caller, id: string) =>
   viewClient(ctx, await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
 
-export const replaceOwnClient = async (ctx: Context, caller: Caller, id: string, given: ReplaceApiClient) => {
+export const replaceOwnClient = async (
+  ctx: WebhookServices,
+  caller: Caller,
+  id: string,
+  given: ReplaceApiClient,
+) => {
   const client = await ownClient(ctx, caller, id);
   await checkWebhookUrl(ctx, given.webhookUrl);
   return viewNewClient(ctx, await replaceClient(ctx, caller.actor, client, given));
 };
 
-export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) => {
+export const listOwnDeliveries = async (
+  ctx: WebhookServices,
+  caller: Caller,
+  id: string,
+  query: DeliveryQuery,
+) => {
   const client = await ownClient(ctx, caller, id);
-  return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
+  return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, client }, query);
 };
 
 /** Each causes up to four signed requests to any public host: not a flood in our name (docs/contract.md). */
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
-export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {
+export const sendTestEvent = async (ctx: WebhookServices, often: RateGate, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
   if (!isInUse(client) || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
   const { refused, msBeforeNext } = await often(caller.shop.id);
   if (refused) throw rateLimited(msBeforeNext);
-  const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());
-  ctx.wake('deliveries', client.id);
+  const delivery = await enqueueTest(ctx.db, client.receiverId, ctx.clock.now());
+  ctx.wake('deliveries', client.receiverId);
   return viewWithPayload(delivery);
 };

@@ -7,10 +7,10 @@ import { SHOP_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import { toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { describeError } from '../service/log.ts';
-import { sha256 } from '../service/secrets.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { describeError } from '../platform/log.ts';
+import { sha256 } from '../platform/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
 
 const KEY_PREFIX = 'handback_ext_';
@@ -35,12 +35,13 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-    // The key of a client that was replaced may still work: the new client receives its events.
-    .leftJoin('api_clients as receiver', (join) =>
+    // The key of a client that was replaced may still work: events go to the client that replaced it.
+    .leftJoin('api_clients as current', (join) =>
       join
-        .on(sql<boolean>`receiver.id = coalesce(client.replaced_by, client.id)`)
-        .on('receiver.revoked_at', 'is', null)
-        .on('receiver.webhook_url', 'is not', null),
+        .onRef('current.receiver_id', '=', 'client.receiver_id')
+        .on('current.replaced_by', 'is', null)
+        .on('current.revoked_at', 'is', null)
+        .on('current.webhook_url', 'is not', null),
     )
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select([
@@ -50,22 +51,23 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
       'client.last_used_at',
       'client.rights',
       'client.expires_at',
-      'receiver.id as receiver_id',
-      'receiver.events',
+      'client.receiver_id',
+      'current.id as current_id',
+      'current.events',
     ])
     .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
     .where('client.revoked_at', 'is', null),
 );
 
 /** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
-const findByKeyHashes = async ({ reads, fill }: Context, hashes: string[]) => {
+const findByKeyHashes = async ({ reads, fill }: Core, hashes: string[]) => {
   const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
   const byHash = new Map(rows.map((row) => [row.key_hash, row]));
   return hashes.map((hash) => byHash.get(hash) ?? null);
 };
 
 /** Skips rows that another process is writing right now. */
-const writeLastUsed = async ({ background, oneOf, clock }: Context, ids: string[]): Promise<string[]> => {
+const writeLastUsed = async ({ background, oneOf, clock }: Core, ids: string[]): Promise<string[]> => {
   const now = clock.now();
   const free = background
     .selectFrom('api_clients')
@@ -79,7 +81,7 @@ const writeLastUsed = async ({ background, oneOf, clock }: Context, ids: string[
 };
 
 /** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
-const lastUseWriter = (ctx: Context) => {
+const lastUseWriter = (ctx: Core) => {
   const inProgress = new Set<string>();
   const write = batched((ids: string[]) => writeLastUsed(ctx, ids), { most: 200, afterFailure });
   return (clientId: string): void => {
@@ -101,7 +103,7 @@ const unauthenticated = (message?: string): ServiceError =>
 
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
-export const createAuthenticate = (ctx: Context): Authenticate => {
+export const createAuthenticate = (ctx: Core): Authenticate => {
   const byKeyHash = batched((hashes: string[]) => findByKeyHashes(ctx, hashes), {
     most: 200,
     atOnce: 2,
@@ -114,7 +116,7 @@ export const createAuthenticate = (ctx: Context): Authenticate => {
     const found = key && KEY.test(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw unauthenticated();
     const { client_id: id, client_name: name, last_used_at: lastUsedAt, expires_at: expiresAt } = found;
-    const { id: shop_id, receiver_id: receiverId, events } = found;
+    const { id: shop_id, receiver_id: receiverId, current_id: currentId, events } = found;
     if (expiresAt !== null && expiresAt <= ctx.clock.now())
       throw unauthenticated(
         `The API key expired at ${toIso(expiresAt)}: an Admin can give it a later end, or replace the client.`,
@@ -124,9 +126,8 @@ export const createAuthenticate = (ctx: Context): Authenticate => {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },
       rights: found.rights.split(',') as Right[],
-      receiver: receiverId
-        ? { id: receiverId, shop_id, replaces: receiverId === id ? null : id, events }
-        : null,
+      receiverId,
+      receiver: currentId ? { id: receiverId, shop_id, events } : null,
     };
   };
 };

@@ -12,7 +12,7 @@ import {
   ReplaceApiClient,
 } from '../../contract/admin.ts';
 import { routesOf, sendPage } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
+import type { WebhookServices } from '../webhooks/services.ts';
 import {
   changeOwnClient,
   createOwnClient,
@@ -25,7 +25,7 @@ import {
 } from './actions.ts';
 
 /** Revoking asks for no proof: that is what an Admin does first when a key was exposed. */
-export const apiClientRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): void => {
   const route = routesOf(app, { tag: 'API clients', role: 'ADMIN' });
   route({
     at: 'GET /clients',
@@ -84,7 +84,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: Context): void => {
   deliveryRoutes(app, ctx);
 };
 
-const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
+const deliveryRoutes = (app: FastifyInstance, ctx: WebhookServices): void => {
   const route = routesOf(app, { tag: 'API clients', role: 'ADMIN' });
   const often = ctx.rateGate(TEST_EVENTS, ctx.clock);
   route({

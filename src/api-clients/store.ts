@@ -1,6 +1,6 @@
 import type { InferResult, Insertable, Updateable } from 'kysely';
-import type { Db, Trx } from '../db/database.ts';
 import type { ApiClientTable } from '../db/schema.ts';
+import type { Db, Trx } from '../db/types.ts';
 
 const VISIBLE = [
   'id',
@@ -12,7 +12,9 @@ const VISIBLE = [
   'expires_at as expiresAt',
   'last_used_at as lastUsedAt',
   'revoked_at as revokedAt',
+  'receiver_id as receiverId',
   'replaced_by as replacedBy',
+  'replaced_at as replacedAt',
   'created_at as createdAt',
 ] as const;
 

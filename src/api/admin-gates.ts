@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerAddress } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { sha256 } from '../service/secrets.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { sha256 } from '../platform/secrets.ts';
 import { requireProof } from '../staff/own-account.ts';
-import { cookieIn, deviceId, findSession, recordUse, type Self } from '../staff/sessions.ts';
+import { cookieIn, deviceId, findSession, recordUse } from '../staff/sessions.ts';
+import type { Self } from '../staff/types.ts';
+import type { Context } from './context.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {

@@ -1,21 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { countOf } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { type Caller, mustHaveApi } from '../shops/plans.ts';
+import type { Context } from './context.ts';
 import { rateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
-    ahead: Promise<unknown> | undefined;
+    prefetched: Promise<unknown> | undefined;
   }
   interface FastifyContextConfig {
     /** Which rate limit applies to the route; `other` when absent. */
     limit?: 'create';
     /** Starts reading what the route will need while the key is still being looked up. */
-    readAhead?: (params: unknown) => Promise<unknown>;
+    prefetch?: (params: unknown) => Promise<unknown>;
   }
 }
 
@@ -45,12 +45,12 @@ const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
 export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
   const limits = rateLimits(ctx);
   app.decorateRequest('caller');
-  app.decorateRequest('ahead');
+  app.decorateRequest('prefetched');
 
   app.addHook('onRequest', async (request, reply) => {
     // Answers hold customers' data: no cache on the way may keep them.
     reply.header('cache-control', 'no-store');
-    const { isPublic, readAhead, limit = 'other' } = request.routeOptions.config;
+    const { isPublic, prefetch, limit = 'other' } = request.routeOptions.config;
     const counted = limits[limit](request, reply);
     if (request.is404 || isPublic) {
       await counted;
@@ -61,8 +61,8 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
     // refused before that must not fail a second time: hence the empty catches.
     const finding = ctx.authenticate(hasOneKey(request) ? request.headers : {});
     finding.catch(() => {});
-    request.ahead = readAhead?.(request.params);
-    request.ahead?.catch(() => {});
+    request.prefetched = prefetch?.(request.params);
+    request.prefetched?.catch(() => {});
     await counted;
     request.caller = await finding;
     mustHaveApi(request.caller.shop);

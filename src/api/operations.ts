@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { sha256 } from '../service/secrets.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { sha256 } from '../platform/secrets.ts';
+import type { Context } from './context.ts';
 
 const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
 import { baseUrlFor, refuseUnknown } from '../http/error-answers.ts';
-import type { Config } from '../service/config.ts';
-import { ServiceError } from '../service/errors.ts';
+import type { Config } from '../platform/config.ts';
+import { ServiceError } from '../platform/errors.ts';
 
 /** Everything comes from this service, nothing from elsewhere, and no script is inline. */
 const OWN_FILES_ONLY = [

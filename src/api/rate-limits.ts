@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RateGate, RateState, RateWindows } from '../db/database.ts';
 import { memoryRateGate } from '../db/rate-windows.ts';
+import type { RateGate, RateState, RateWindows } from '../db/types.ts';
 import { callerAddress } from '../http/requests.ts';
-import type { Context } from '../service/context.ts';
-import { rateLimited } from '../service/errors.ts';
+import { rateLimited } from '../platform/errors.ts';
+import type { Context } from './context.ts';
 
 /** How often one address may call: specification, "Limits". */
 export const RATE_LIMITS = {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.ts';
 import { routesOf, sendPage } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
+import type { PagingServices } from '../paging/paging.ts';
 import { listAudit, recordShopAudit } from './store.ts';
 
-export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const auditRoutes = (app: FastifyInstance, ctx: PagingServices): void => {
   const route = routesOf(app, { tag: 'Audit log' });
   route({
     at: 'GET /audit-log',

@@ -1,12 +1,12 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
 import type { Actor, Page } from '../../contract/common.ts';
-import type { Db } from '../db/database.ts';
 import { columnsOf, type Row } from '../db/schema.ts';
+import type { Db } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import { answerPage } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
+import type { PagingServices } from '../paging/paging.ts';
+import type { Core } from '../platform/core.ts';
 
 /** Who acts, and in the admin app from which address: the audit log keeps it. */
 export type AuditActor = Actor & { address?: string };
@@ -54,7 +54,7 @@ export const recordAudit = async (db: Db, record: AuditRecord, id?: string): Pro
 
 /** An entry about the shop itself, at this time. */
 export const recordShopAudit = (
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Pick<Core, 'clock'>,
   db: Db,
   { shop, actor }: { shop: { id: string; name: string }; actor: AuditActor },
   action: AuditAction,
@@ -96,7 +96,7 @@ const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
   address: row.address,
 });
 
-export const listAudit = async (ctx: Context, shopId: string, page: Page) => {
+export const listAudit = async (ctx: PagingServices, shopId: string, page: Page) => {
   const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
   // The rows follow in chunks: a list of rules that was replaced stands in an entry whole, before and after.
   const [found, { total }] = await Promise.all([
@@ -114,5 +114,5 @@ export const listAudit = async (ctx: Context, shopId: string, page: Page) => {
     keyOf: ({ id }: Row<'audit_log'>) => id,
     readRows: (ids: string[]) => own.select(columnsOf('audit_log')).where('id', 'in', ids).execute(),
   };
-  return answerPage(ctx, shopId, source, { rows: [], keys: found.map(({ id }) => id), total }, page);
+  return ctx.pageResponses.build(shopId, source, { rows: [], keys: found.map(({ id }) => id), total }, page);
 };

@@ -8,8 +8,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { BACKED_UP_TABLES, type Reading, type Value } from '../db/transfer.ts';
-import type { SecretBox } from '../service/secrets.ts';
-import { CliFailure, cannot } from '../service/start-failure.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import { CliFailure, cannot } from '../platform/start-failure.ts';
 import { decrypted, encrypted, isEncrypted } from './encryption.ts';
 import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 

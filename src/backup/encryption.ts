@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../service/config.ts';
-import { CliFailure, cannot } from '../service/start-failure.ts';
+import { ConfigError } from '../lib/config-error.ts';
+import { CliFailure, cannot } from '../platform/start-failure.ts';
 
 // A backup in the format of age (age-encryption.org): anyone with a recipient (age1…) can encrypt, only the identity decrypts. The
 // signature is inside, so a file that another program encrypted to the same recipient is not restored.

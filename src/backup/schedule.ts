@@ -4,14 +4,15 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Db } from '../db/database.ts';
 import { reasonOf } from '../db/database-errors.ts';
 import { findFact, replaceFact } from '../db/installation-facts.ts';
+import type { Db } from '../db/types.ts';
+import { ConfigError } from '../lib/config-error.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
-import { type BackupSchedule, type Config, ConfigError } from '../service/config.ts';
-import type { Context } from '../service/context.ts';
-import { describeError, warning } from '../service/log.ts';
-import { CliFailure, fileError } from '../service/start-failure.ts';
+import type { BackupSchedule, Config } from '../platform/config.ts';
+import type { Core } from '../platform/core.ts';
+import { describeError, warning } from '../platform/log.ts';
+import { CliFailure, fileError } from '../platform/start-failure.ts';
 import { encrypterFor } from './encryption.ts';
 import { takeBackup } from './take-backup.ts';
 
@@ -62,7 +63,7 @@ export const forgetSchedule = async (db: Db): Promise<void> => {
 };
 
 /** For a start on SQLite, where the lock of the folder proves that the process which made the claim has ended. */
-export const reopenClaim = async ({ db }: Pick<Context, 'db'>): Promise<void> => {
+export const reopenClaim = async ({ db }: Pick<Core, 'db'>): Promise<void> => {
   const before = await findFact(db, FACT);
   const state = stateIn(before);
   if (state && isUnderWay(state))
@@ -141,12 +142,12 @@ const wordsFor = (error: unknown): string => {
 
 /** Where another process has claimed the backup in the meantime, nothing is saved: its result counts. */
 class Claim {
-  readonly #ctx: Context;
+  readonly #ctx: Core;
   #state: ScheduleState;
   #renewedAt: number;
   #saving: Promise<unknown> = Promise.resolve();
 
-  constructor(ctx: Context, state: ScheduleState) {
+  constructor(ctx: Core, state: ScheduleState) {
     this.#ctx = ctx;
     this.#state = state;
     this.#renewedAt = state.claimedAt;
@@ -171,7 +172,7 @@ class Claim {
   }
 }
 
-const claimDue = async (ctx: Context, schedule: BackupSchedule): Promise<Claim | null> => {
+const claimDue = async (ctx: Core, schedule: BackupSchedule): Promise<Claim | null> => {
   const claimedAt = ctx.clock.now();
   const due = lastDue(claimedAt, schedule);
   const before = await findFact(ctx.db, FACT);
@@ -185,7 +186,7 @@ const claimDue = async (ctx: Context, schedule: BackupSchedule): Promise<Claim |
 };
 
 /** Takes the backup that is due, if no process has or does. */
-export const backUpIfDue = async (ctx: Context, schedule: BackupSchedule, signal: AbortSignal) => {
+export const backUpIfDue = async (ctx: Core, schedule: BackupSchedule, signal: AbortSignal) => {
   const { log, clock, config, metrics } = ctx;
   const claim = await claimDue(ctx, schedule);
   if (!claim) return;
@@ -229,7 +230,7 @@ export const checkBackups = async ({ backups, backupRecipients, role }: Config):
   if (backupRecipients.length > 0) await encrypterFor(backupRecipients);
 };
 
-const runSchedule = async (ctx: Context, schedule: BackupSchedule, stop: AbortSignal): Promise<void> => {
+const runSchedule = async (ctx: Core, schedule: BackupSchedule, stop: AbortSignal): Promise<void> => {
   while (!stop.aborted) {
     await backUpIfDue(ctx, schedule, stop).catch(
       warning(ctx.log, 'the schedule of backups could not be read; it will be tried again'),
@@ -240,7 +241,7 @@ const runSchedule = async (ctx: Context, schedule: BackupSchedule, stop: AbortSi
 };
 
 /** Returns what stops the schedule, and a backup that is being taken. */
-export const startBackups = (ctx: Context): (() => Promise<void>) => {
+export const startBackups = (ctx: Core): (() => Promise<void>) => {
   const { backups, role } = ctx.config;
   ctx.metrics.watch(
     'handback_backup_age_seconds',

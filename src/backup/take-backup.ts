@@ -1,9 +1,9 @@
 import { unknownMigration } from '../db/migrate.ts';
 import { withSnapshot } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
-import { type Config, VERSION } from '../service/config.ts';
-import { backupKeys } from '../service/secrets.ts';
-import { CliFailure } from '../service/start-failure.ts';
+import { type Config, VERSION } from '../platform/config.ts';
+import { backupKeys } from '../platform/secrets.ts';
+import { CliFailure } from '../platform/start-failure.ts';
 import { linesOf, refuseExisting, writeBackup, writeWhole } from './backup-file.ts';
 
 export type RowCounts = Record<string, number>;

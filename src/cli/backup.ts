@@ -23,9 +23,9 @@ import { lockDatabase, openDatabase } from '../db/open.ts';
 import { TABLE_NAMES } from '../db/schema.ts';
 import { BACKED_UP_TABLES, type Filling, fillDatabase, WRITTEN_BY_A_START } from '../db/transfer.ts';
 import type { ListedErasure } from '../personal-data/erasures.ts';
-import { type Config, readConfig, recipients } from '../service/config.ts';
-import { keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
-import { CliFailure, cannot, explainStartFailure } from '../service/start-failure.ts';
+import { type Config, readConfig, recipients } from '../platform/config.ts';
+import { keysOf, mustOpenKeyChecks } from '../platform/secrets.ts';
+import { CliFailure, cannot, explainStartFailure } from '../platform/start-failure.ts';
 import { notice, Progress, print, withContext } from './command.ts';
 import { addConfirmed, applyErasures, readErasureList, summaryOf } from './commands.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import type { Config } from '../service/config.ts';
-import type { Context } from '../service/context.ts';
-import { CliFailure } from '../service/start-failure.ts';
+import type { Context } from '../api/context.ts';
+import type { Config } from '../platform/config.ts';
+import { CliFailure } from '../platform/start-failure.ts';
 
 export const command = (parent: Command, spelling: string, description: string): Command =>
   parent.command(spelling).description(description).option('--json', 'print one line of JSON');
@@ -82,7 +82,7 @@ export const withContext = async <Result>(
     throw new CliFailure(
       `there is no data in ${dataDir}: run this command with the settings of the service (DATABASE_URL or DATA_DIR), or in its folder. The first start of a service, or handback migrate, creates it`,
     );
-  const [{ openContext }, { pino }] = await Promise.all([import('../service/context.ts'), import('pino')]);
+  const [{ openContext }, { pino }] = await Promise.all([import('../app/context.ts'), import('pino')]);
   const timeLimitFactor = Math.max(config.timeLimitFactor, COMMAND_TIME_LIMIT_FACTOR);
   const ctx = await openContext(
     { ...config, timeLimitFactor },

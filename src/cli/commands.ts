@@ -4,6 +4,7 @@ import type { ChangeApiClient, ReplaceApiClient } from '../../contract/admin.ts'
 import type { UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
 import type { FindCustomer } from '../../contract/personal-data.ts';
+import type { Context } from '../api/context.ts';
 import {
   changeClient,
   createClient,
@@ -13,9 +14,10 @@ import {
   viewClient,
 } from '../api-clients/actions.ts';
 import { type ApiClient, findClient, isInUse, listClients } from '../api-clients/store.ts';
+import { resealAll } from '../app/reseal.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { refuseExisting, writeNew } from '../backup/backup-file.ts';
-import type { Db } from '../db/database.ts';
+import type { Db } from '../db/types.ts';
 import { toIso } from '../lib/time.ts';
 import { eraseCustomer } from '../personal-data/erase.ts';
 import {
@@ -26,10 +28,8 @@ import {
   liveIn,
 } from '../personal-data/erasures.ts';
 import { exportCustomer, findCustomer } from '../personal-data/find.ts';
-import type { Context } from '../service/context.ts';
-import { resealAll } from '../service/reseal.ts';
-import type { SecretBox } from '../service/secrets.ts';
-import { CliFailure, cannot } from '../service/start-failure.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import { CliFailure, cannot } from '../platform/start-failure.ts';
 import { changeShop, createShop, type NewShop, type ShopChange } from '../shops/actions.ts';
 import { changeDangerousGoods, type RuleChange } from '../shops/dangerous-goods.ts';
 import { beginShopDeletion, deleteShopStep, exportShop } from '../shops/delete-shop.ts';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
 import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
 import { expiringKeys } from '../api-clients/store.ts';
+import { sealedValues } from '../app/reseal.ts';
 import {
   checkBackups,
   isLate,
@@ -13,19 +14,18 @@ import {
   readSchedule,
   unfinishedIn,
 } from '../backup/schedule.ts';
-import type { Db } from '../db/database.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading } from '../db/transfer.ts';
+import type { Db } from '../db/types.ts';
 import { lowestId } from '../lib/ids.ts';
 import { jsonOr } from '../lib/json.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { countUnfinished } from '../personal-data/erasures.ts';
+import type { BackupSchedule, Config } from '../platform/config.ts';
+import { findCheck, keysOf, type SealedFor } from '../platform/secrets.ts';
 import { RMA_TABLES } from '../returns/store.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
-import type { BackupSchedule, Config } from '../service/config.ts';
-import { sealedValues } from '../service/reseal.ts';
-import { findCheck, keysOf, type SealedFor } from '../service/secrets.ts';
 import { isAhead } from '../shops/counters.ts';
 import { DELETING } from '../shops/store.ts';
 import { findReceivers, findWaiting } from '../webhooks/queue.ts';
@@ -206,7 +206,7 @@ const checkQueue = async (reading: Reading): Promise<Finding> => {
       );
 };
 
-const COUNTED_BY = ['shop_id', 'client_id', 'status', 'created_at', 'erased_at'];
+const COUNTED_BY = ['shop_id', 'receiver_id', 'status', 'created_at', 'erased_at'];
 
 const checkTotals = async (reading: Reading): Promise<Finding> => {
   const { db } = reading;
@@ -223,10 +223,10 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
   const addOne = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
   // Row by row on either engine, since SQLite cannot be interrupted while it counts.
   for (const kind of RMA_TABLES)
-    for await (const [shop, client, status, createdAt, erasedAt] of reading.rows(kind, COUNTED_BY)) {
+    for await (const [shop, receiver, status, createdAt, erasedAt] of reading.rows(kind, COUNTED_BY)) {
       inTime();
       const erased_at = erasedAt === null ? null : Number(erasedAt);
-      const origin = originOf({ client_id: client as string | null });
+      const origin = originOf({ receiver_id: receiver as string | null });
       addOne(missing, `${shop} ${kind} ${origin} ${countedAs(kind, { status: String(status), erased_at })}`);
       addOne(months, `${shop} ${toIso(Number(createdAt)).slice(0, 7)}`);
     }

@@ -1,6 +1,6 @@
 import { sendTestMail } from '../mail/mailer.ts';
-import { readConfig } from '../service/config.ts';
-import { CliFailure } from '../service/start-failure.ts';
+import { readConfig } from '../platform/config.ts';
+import { CliFailure } from '../platform/start-failure.ts';
 import { print } from './command.ts';
 
 /** One mail, tried once, so that the answer of the mail server is known at once. It needs no database. */

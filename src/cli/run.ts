@@ -1,8 +1,8 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { email as emailField } from '../../contract/fields.ts';
-import { readConfig, VERSION } from '../service/config.ts';
-import { explainStartFailure } from '../service/start-failure.ts';
+import { readConfig, VERSION } from '../platform/config.ts';
+import { explainStartFailure } from '../platform/start-failure.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 import {
   addressOfService,
@@ -91,8 +91,8 @@ const addServiceCommands = (handback: Command): void => {
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
   const [main, { openContext }, { lockDatabase }, { freeLeases }, { reopenClaim }] = await Promise.all([
-    import('../service/start.ts'),
-    import('../service/context.ts'),
+    import('../app/start.ts'),
+    import('../app/context.ts'),
     import('../db/open.ts'),
     import('../webhooks/worker/leases.ts'),
     import('../backup/schedule.ts'),

@@ -8,10 +8,10 @@ import { RIGHTS, type Right } from '../../contract/common.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, newStaffEmail, PersonName } from '../../contract/person-fields.ts';
 import { EraseCustomer, phoneNumber } from '../../contract/personal-data.ts';
+import type { Context } from '../api/context.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { readConfig } from '../service/config.ts';
-import type { Context } from '../service/context.ts';
-import { CliFailure } from '../service/start-failure.ts';
+import { readConfig } from '../platform/config.ts';
+import { CliFailure } from '../platform/start-failure.ts';
 import {
   by,
   type CommandResult,

@@ -1,4 +1,4 @@
-import type { Db } from './database.ts';
+import type { Db } from './types.ts';
 
 /** What is kept about the installation as a whole, a row each. A value that is a time is in milliseconds. */
 type Fact =

@@ -1,29 +1,10 @@
 import SqliteDatabase from 'better-sqlite3';
-import { Kysely, type RawBuilder, SqliteDialect, sql } from 'kysely';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { ConfigError } from '../service/config.ts';
+import { ConfigError } from '../lib/config-error.ts';
 import { createSchema } from './migrations/0001-schema.ts';
+import type { NoticingDialect, SchemaChange, SchemaDialect, SchemaPart } from './migrations/types.ts';
 import type { Tables } from './schema.ts';
-
-/** Where the engines' schemas differ. */
-export interface SchemaDialect {
-  id: 'uuid' | 'text';
-  /** How texts are searched: by an index of their three-letter pieces, by a scan of an index, or not of interest. */
-  search: 'trigrams' | 'scan' | 'none';
-  /** A list of times. */
-  times: 'double precision[]' | 'text';
-  /** Its loss in a crash is harmless. */
-  rateLimits: 'unlogged table' | 'table';
-  /** Where tables are created and found by their bare names; null: the engine has no schemas. */
-  currentSchema: RawBuilder<{ name: string | null }> | null;
-  /** What a database has: each column as `table.column` with its type, in order, and each index by its name. */
-  catalogue: RawBuilder<SchemaPart>;
-}
-
-interface SchemaPart {
-  name: string;
-  type: string;
-}
 
 export const SCHEMA_DIALECTS = {
   sqlite: {
@@ -59,14 +40,6 @@ export const SCHEMA_DIALECTS = {
         where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
   },
 } as const satisfies Record<string, SchemaDialect>;
-
-/** Takes what the operator should know of a migration that went well all the same. */
-export type Notice = (message: string) => void;
-
-type NoticingDialect = SchemaDialect & { notice: Notice };
-
-// biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its own day, not today's
-export type SchemaChange = (db: Kysely<any>, dialect: NoticingDialect) => Promise<void>;
 
 /** Forward only, in this order, never edited once released. Tests add some for as long as they run. */
 export const CHANGES: Record<string, SchemaChange> = { '0001-schema': createSchema };

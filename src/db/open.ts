@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { ensurePrivateFolder } from '../lib/private-files.ts';
-import type { Config } from '../service/config.ts';
-import type { Database, Observer } from './database.ts';
 import { poolerModeOf } from './postgres/hosts.ts';
 import { openPostgres } from './postgres/open.ts';
 import { lockFolder, openSqlite } from './sqlite/open.ts';
-import type { PoolerMode } from './transfer.ts';
+import type { Database, Observer, PoolerMode, PoolSizes } from './types.ts';
 
-export type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
+/** Which database: PostgreSQL at this address, or else SQLite in this folder. */
+export interface DatabaseLocation {
+  databaseUrl: string | null;
+  dataDir: string;
+}
 
 export const openDatabase = (
-  { databaseUrl, dataDir, poolSizes }: Where & Pick<Config, 'poolSizes'>,
+  { databaseUrl, dataDir, poolSizes }: DatabaseLocation & { poolSizes: PoolSizes },
   observer: Observer,
   ownClock?: () => number,
 ): Database => {
@@ -22,11 +24,14 @@ export const openDatabase = (
 export const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
 
 /** null: there is no server. */
-export const detectPooler = async ({ databaseUrl }: Where): Promise<PoolerMode | null> =>
+export const detectPooler = async ({ databaseUrl }: DatabaseLocation): Promise<PoolerMode | null> =>
   databaseUrl ? poolerModeOf(databaseUrl) : null;
 
 /** For a process that serves, until it ends or releases it: on SQLite there may be only one. Commands need no lock. */
-export const lockDatabase = ({ databaseUrl, dataDir }: Where): { exclusive: boolean; release(): void } => {
+export const lockDatabase = ({
+  databaseUrl,
+  dataDir,
+}: DatabaseLocation): { exclusive: boolean; release(): void } => {
   if (databaseUrl) return { exclusive: false, release() {} };
   ensurePrivateFolder(dataDir);
   return { exclusive: true, release: lockFolder(dataDir) };

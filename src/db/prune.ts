@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { lowestId } from '../lib/ids.ts';
-import type { Database } from './database.ts';
 import { PLANNED_ANEW } from './postgres/pools.ts';
 import type { Tables } from './schema.ts';
+import type { Database } from './types.ts';
 
 /** SQLite deletes inside the event loop: a hundred rows of the largest kind take it about 10 ms (ADR 0017). */
 export const PRUNED_AT_ONCE = 100;

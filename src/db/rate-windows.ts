@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { batched } from '../lib/batch.ts';
 import type { Clock } from '../lib/time.ts';
-import type { Database, RateGate, RateState, RateWindow, RateWindows } from './database.ts';
 import { afterFailure, takesNoWrites } from './database-errors.ts';
 import type { CheckedPool } from './postgres/pools.ts';
+import type { Database, RateGate, RateState, RateWindow, RateWindows } from './types.ts';
 
 // Exact limits: the times of a key's last calls are kept, so that no window holds more, wherever it begins (docs/contract.md).
 

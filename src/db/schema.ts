@@ -41,8 +41,8 @@ export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 
 const rmaColumns = <Status extends string>() => ({
   ...fixedText('id', 'shop_id'),
-  // The client: null where the shop's staff created it.
-  ...fixedTextOrNull('client_id', 'external_ref', 'external_source'),
+  // The receiver of its events, from the client that created it: null if the shop's staff did.
+  ...fixedTextOrNull('receiver_id', 'external_ref', 'external_source'),
   ...fixedNumber('number', 'created_at'),
   ...columns<Status>()('status'),
   ...text('customer_email', 'customer_name', 'search_text'),
@@ -92,10 +92,11 @@ const SCHEMA = {
   },
   dangerous_goods: fixedText('shop_id', 'pattern'),
   api_clients: {
-    ...fixedText('id', 'shop_id', 'key_hash'),
+    // The receiver is an id that a client gets at its creation and its replacement takes over.
+    ...fixedText('id', 'shop_id', 'key_hash', 'receiver_id'),
     ...text('name', 'webhook_secret'),
     ...textOrNull('webhook_url', 'replaced_by'),
-    ...numberOrNull('last_used_at', 'revoked_at'),
+    ...numberOrNull('last_used_at', 'revoked_at', 'replaced_at'),
     // What it may do beyond reading: names of rights, separated by commas.
     ...columns<Generated<string>>()('rights'),
     // From when on its key is refused; null: never.
@@ -218,7 +219,10 @@ const SCHEMA = {
     ...text('name', 'search'),
     ...fixedNumber('created_at'),
   },
-  idempotency_keys: { ...fixedText('client_id', 'key', 'body_hash', 'answer'), ...fixedNumber('created_at') },
+  idempotency_keys: {
+    ...fixedText('receiver_id', 'key', 'body_hash', 'answer'),
+    ...fixedNumber('created_at'),
+  },
   /** A shop's events in the order in which their changes were committed, without gaps. */
   events: {
     // The id is also that of its delivery, if there is one; the body is the bytes that a receiver gets.
@@ -226,7 +230,7 @@ const SCHEMA = {
     ...fixedNumber('position', 'at'),
     ...fixed<WebhookEventName>()('event'),
   },
-  /** The outbox: the delivery of one event to one client. */
+  /** The outbox: the delivery of one event to one receiver. */
   webhook_deliveries: {
     // The body is empty where the event log has it.
     ...fixedText('id', 'body'),
@@ -234,17 +238,19 @@ const SCHEMA = {
     ...fixed<WebhookEventName>()('event'),
     ...columns<DeliveryStatus>()('status'),
     // What each attempt came to, as JSON: `Attempt[]`.
-    ...text('client_id', 'attempt_log'),
+    ...fixedText('receiver_id'),
+    ...text('attempt_log'),
     // When it may be tried again; a first attempt is always due.
     ...number('attempts', 'due_at'),
     ...fixedNumber('created_at'),
     ...numberOrNull('finished_at'),
     ...textOrNull('reason'),
   },
-  webhook_leases: { ...fixedText('client_id'), ...text('holder'), ...number('held_until') },
-  /** Clients whose receiver failed since it last answered with a 2xx; it is deleted with the next one. */
+  webhook_leases: { ...fixedText('receiver_id'), ...text('holder'), ...number('held_until') },
+  /** Receivers that failed since their last 2xx; the next one deletes the row. */
   webhook_failures: {
-    ...text('client_id', 'last_error'),
+    ...fixedText('receiver_id'),
+    ...text('last_error'),
     ...number('since', 'failed_attempts', 'dropped_deliveries'),
     // When the shop's Admins were notified; null: not yet.
     ...numberOrNull('notified_at'),

@@ -1,33 +1,10 @@
-import {
-  type Compilable,
-  type CompiledQuery,
-  type Expression,
-  type Kysely,
-  type RawBuilder,
-  sql,
-} from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import { cached } from '../lib/cached.ts';
 import { PLANNED_ANEW } from './postgres/pools.ts';
-import type { Tables } from './schema.ts';
+import type { Built, Change, ColumnKind, Dialect, Engine, Fill, Statement } from './types.ts';
 
 // Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
 // take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
-
-type ColumnKind = 'id' | 'text' | 'integer';
-
-export interface Dialect {
-  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
-  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
-  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
-  oneOf(kind: ColumnKind, values: (string | number)[]): RawBuilder<boolean>;
-  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan for an empty table. */
-  among(query: Expression<unknown>): RawBuilder<boolean>;
-  /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
-  forEachRow(alias: string, query: Expression<unknown>): RawBuilder<unknown>;
-  contains(column: string, part: string): RawBuilder<boolean>;
-  /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */
-  containsAnyCase(column: string, part: string): RawBuilder<boolean>;
-}
 
 /** A pattern for a text in upper and lower case: a class of both for each letter, the rest as `escaped` returns it. */
 const anyCase = (text: string, escaped: (character: string) => string): string =>
@@ -37,19 +14,6 @@ const anyCase = (text: string, escaped: (character: string) => string): string =
     const cases = new Set([character, character.toLowerCase(), character.toUpperCase()].filter(isOne));
     return cases.size > 1 ? `[${[...cases].join('')}]` : escaped(character);
   });
-
-export type Engine = Dialect & { db: Kysely<Tables> };
-type Built<Result> = Compilable<Result> | RawBuilder<Result>;
-
-export interface Statement<Values, Result> {
-  readonly id: number;
-  readonly build: (engine: Engine, params: Values) => Built<Result>;
-}
-
-export interface Change {
-  statement: Statement<never, unknown>;
-  values: object;
-}
 
 /** Stands in a statement for a value. In a statement of several parts, `part` says whose. */
 class Param {
@@ -99,8 +63,6 @@ export const change = <Values extends object>(what: Statement<Values, unknown>, 
   statement: what,
   values,
 });
-
-export type Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) => CompiledQuery<Result>;
 
 const paramsOf = <Values>(part: number): Values =>
   new Proxy({}, { get: (_, name) => new Param(part, String(name), (value) => value) }) as Values;

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import type pg from 'pg';
-import { ConfigError } from '../service/config.ts';
-import type { Db, Trx } from './database.ts';
-import { executedMigrations, migrateTo, type Notice, SCHEMA_DIALECTS } from './migrate.ts';
-import { fileIn, type Where } from './open.ts';
+import { ConfigError } from '../lib/config-error.ts';
+import { executedMigrations, migrateTo, SCHEMA_DIALECTS } from './migrate.ts';
+import { type DatabaseLocation, fileIn } from './open.ts';
 import { Hosts, refuseSharedSessions } from './postgres/hosts.ts';
 import { setting, withOwnPool } from './postgres/pools.ts';
 import { insertRows, namesOf } from './postgres/transaction.ts';
 import { writeCheck } from './postgres/write-check.ts';
 import { TABLE_NAMES, type Tables } from './schema.ts';
 import { SqliteConnections, sessionDialect } from './sqlite/driver.ts';
+import type { Db, Notice, Trx } from './types.ts';
 
 // How a backup reads a database, and how a restore fills one. Values are the same on both engines: texts, and integers of 64
 // bits. Anything else can only be a damaged row of SQLite, which takes any value anywhere; it goes through as it is.
@@ -35,9 +35,6 @@ export interface ServerFacts {
   /** What its clock says; null where it is the machine's own. */
   nowMs: number | null;
 }
-
-/** What is between this process and PostgreSQL: a pooler may give each client a session, or each transaction any of them. */
-export type PoolerMode = 'nothing' | 'sessions' | 'shared sessions';
 
 export interface Reading {
   engine: keyof typeof SCHEMA_DIALECTS;
@@ -82,7 +79,7 @@ const transferOf = (
 
 /** Work on a snapshot of a database, which is neither created nor migrated, while others use it. It changes nothing. */
 export const withSnapshot = <Result>(
-  { databaseUrl, dataDir }: Where,
+  { databaseUrl, dataDir }: DatabaseLocation,
   work: (reading: Reading) => Promise<Result>,
   { statementMs = 0, lockMs = 0 } = {},
 ): Promise<Result> =>
@@ -97,14 +94,14 @@ export const withSnapshot = <Result>(
     : sqliteSnapshot(fileIn(dataDir), work);
 
 /** A pooler that gives no session of its own is named first: it may refuse the transaction, too. */
-export const isSetUp = async (where: Where): Promise<boolean> => {
+export const isSetUp = async (where: DatabaseLocation): Promise<boolean> => {
   if (where.databaseUrl) await new Hosts(where.databaseUrl).connect(refuseSharedSessions);
   return (await withSnapshot(where, (reading) => reading.migrations())).length > 0;
 };
 
 /** Work that fills a database in one transaction. */
 export const fillDatabase = (
-  { databaseUrl, dataDir }: Where,
+  { databaseUrl, dataDir }: DatabaseLocation,
   notice: Notice,
   work: (filling: Filling) => Promise<void>,
 ): Promise<void> =>
@@ -114,7 +111,7 @@ const UNDONE = new Error('undone');
 const WRITE_TIMEOUT_MS = 3_000;
 
 /** Throws where the database takes no write, as `/readyz` does. It changes nothing. */
-export const tryWrite = async ({ databaseUrl, dataDir }: Where): Promise<void> => {
+export const tryWrite = async ({ databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {
   if (databaseUrl) return alone(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, writeAndUndo);
   const raw = new Sqlite(fileIn(dataDir), { fileMustExist: true, timeout: WRITE_TIMEOUT_MS });
   try {

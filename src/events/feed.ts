@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
-import { type Engine, statement, statementsBy } from '../db/statements.ts';
+import { statement, statementsBy } from '../db/statements.ts';
+import type { Engine } from '../db/types.ts';
 import { parseJsonColumn } from '../lib/json.ts';
-import { viewRow } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
-import { invalidField, ServiceError } from '../service/errors.ts';
-import { sha256 } from '../service/secrets.ts';
+import { viewRow } from '../paging/page-response.ts';
+import type { Core } from '../platform/core.ts';
+import { invalidField, ServiceError } from '../platform/errors.ts';
+import { sha256 } from '../platform/secrets.ts';
 import { KEPT_MS } from './event.ts';
 
 // A shop's events are committed in the order of their positions, without gaps: a reader that has read up to a position has
@@ -61,7 +62,7 @@ const eventsAfter = statementsBy((which: 'all' | 'some') =>
 );
 
 /** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
-const lastBefore = async ({ lists }: Context, shop: string, since: number): Promise<number> => {
+const lastBefore = async ({ lists }: Core, shop: string, since: number): Promise<number> => {
   const { rows } = await sql<{ before: number }>`
     select coalesce(
       (select position from events where shop_id = ${shop} and at >= ${since} order by position limit 1) - 1, last_position
@@ -90,7 +91,7 @@ const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of 
 
 /** Where a reader begins: after its cursor, or before the oldest event kept. */
 export const startOf = async (
-  ctx: Context,
+  ctx: Core,
   shopId: string,
   after: EventQuery['after'],
 ): Promise<number | typeof LATEST> => {
@@ -109,7 +110,7 @@ export interface FeedPage {
 
 /** `types` null: every kind. An event that cannot be read is skipped, as one that was not asked for; the cursor goes past it. */
 export const readFeed = async (
-  ctx: Context,
+  ctx: Core,
   shopId: string,
   start: number | typeof LATEST,
   limit: number,

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { ALL_TYPES, type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
-import type { Context } from '../service/context.ts';
-import { warning } from '../service/log.ts';
+import type { Core } from '../platform/core.ts';
+import { warning } from '../platform/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
 
 // Requests that wait for a shop's next event. They hold no connection to the database: one wake-up call, the same that the
@@ -16,62 +16,62 @@ const POLL_EVERY_MS = 5_000;
 /** How long a reader rests after events that it did not ask for: a busy shop would have it read hundreds of times a second. */
 const SKIP_REST_MS = 100;
 
-/**
- * A page of the shop's feed, as JSON. Where there is nothing new, it waits for that as long as the query says. `checkAgain` throws where
- * the caller may not read any more: a key may be revoked while its request waits.
- */
-export const followFeed = async (
-  ctx: Context,
-  shopId: string,
-  { after, limit, wait, types: asked = [...SPECIFIED_EVENTS] }: EventQuery,
-  { signal, checkAgain }: { signal: AbortSignal; checkAgain(): Promise<void> },
-): Promise<string> => {
-  const endsAt = performance.now() + wait * 1000;
-  const start = await startOf(ctx, shopId, after);
-  const types = asked === ALL_TYPES ? null : asked.toSorted();
-  // Before the first read: an event that comes after it ends the wait.
-  const waiter = start === LATEST || wait === 0 ? null : ctx.feedWatches.enter(shopId, start);
-  try {
-    let found = await readFeed(ctx, shopId, start, limit, types);
-    while (waiter && found.isEmpty && performance.now() < endsAt) {
-      // Past events that were not asked for: they are not read again.
-      waiter.position = found.last;
-      const call = await ctx.feedWatches.wait(waiter, endsAt - performance.now(), signal);
-      if (signal.aborted) break;
-      await checkAgain();
-      if (!call) break;
-      const key = `${waiter.position} ${limit} ${types}`;
-      const shared = call.get(key) ?? readFeed(ctx, shopId, waiter.position, limit, types);
-      call.set(key, shared);
-      found = await shared;
-      if (found.isEmpty) await pause(SKIP_REST_MS);
-    }
-    return found.page;
-  } finally {
-    if (waiter) ctx.feedWatches.leave(shopId, waiter);
-  }
-};
-
 /** The pages that were read after one wake-up call: waiters that want the same one share it. */
-type Call = Map<string, Promise<FeedPage>>;
+type WakeUp = Map<string, Promise<FeedPage>>;
 
 interface Waiter {
   /** How far it has read. */
   position: number;
   /** Also one that came before the wait. */
-  call: Call | null;
+  wakeUp: WakeUp | null;
   resume(): void;
 }
 
 export class FeedWatches {
-  readonly #ctx: Context;
+  readonly #ctx: Core;
   readonly #waiters = new Map<string, Set<Waiter>>();
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
   #unlisten: (() => void) | null = null;
 
-  constructor(ctx: Context) {
+  constructor(ctx: Core) {
     this.#ctx = ctx;
+  }
+
+  /**
+   * A page of the shop's feed, as JSON. If there is nothing new, it waits for as long as the query says. `checkAgain` throws if the
+   * caller may not read any more: a key may be revoked while its request waits.
+   */
+  async follow(
+    shopId: string,
+    { after, limit, wait, types: requested = [...SPECIFIED_EVENTS] }: EventQuery,
+    { signal, checkAgain }: { signal: AbortSignal; checkAgain(): Promise<void> },
+  ): Promise<string> {
+    const ctx = this.#ctx;
+    const endsAt = performance.now() + wait * 1000;
+    const start = await startOf(ctx, shopId, after);
+    const types = requested === ALL_TYPES ? null : requested.toSorted();
+    // Registered before the first read: an event that comes after it ends the wait.
+    const waiter = start === LATEST || wait === 0 ? null : this.enter(shopId, start);
+    try {
+      let found = await readFeed(ctx, shopId, start, limit, types);
+      while (waiter && found.isEmpty && performance.now() < endsAt) {
+        // Events of other types are behind the waiter now: they are not read again.
+        waiter.position = found.last;
+        const wakeUp = await this.wait(waiter, endsAt - performance.now(), signal);
+        if (signal.aborted) break;
+        await checkAgain();
+        if (!wakeUp) break;
+        const key = `${waiter.position} ${limit} ${types}`;
+        const shared = wakeUp.get(key) ?? readFeed(ctx, shopId, waiter.position, limit, types);
+        wakeUp.set(key, shared);
+        found = await shared;
+        if (found.isEmpty) await pause(SKIP_REST_MS);
+      }
+      return found.page;
+    } finally {
+      if (waiter) this.leave(shopId, waiter);
+    }
   }
 
   get size(): number {
@@ -84,17 +84,17 @@ export class FeedWatches {
     const isFull = this.size >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
     if (this.#isStopped || isFull) return null;
     this.#unlisten ??= this.#ctx.onWake('events', (id) =>
-      id === null ? void this.#poll() : this.#callAll(id, () => true),
+      id === null ? void this.#poll() : this.#wakeAll(id, () => true),
     );
     this.#timer ??= setInterval(() => this.#poll(), POLL_EVERY_MS).unref();
-    const waiter: Waiter = { position, call: null, resume() {} };
+    const waiter: Waiter = { position, wakeUp: null, resume() {} };
     this.#waiters.set(shopId, own.add(waiter));
     return waiter;
   }
 
   /** null: the time is over, the caller has left, or the service stops. */
-  async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
-    if (!waiter.call && !signal.aborted && !this.#isStopped) {
+  async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<WakeUp | null> {
+    if (!waiter.wakeUp && !signal.aborted && !this.#isStopped) {
       this.#ctx.metrics.openRequests -= 1;
       const resumed = new AbortController();
       waiter.resume = () => resumed.abort();
@@ -102,9 +102,9 @@ export class FeedWatches {
       await pause(timeoutMs, undefined, { signal: ended }).catch(() => {});
       this.#ctx.metrics.openRequests += 1;
     }
-    const { call } = waiter;
-    waiter.call = null;
-    return call;
+    const { wakeUp } = waiter;
+    waiter.wakeUp = null;
+    return wakeUp;
   }
 
   leave(shopId: string, waiter: Waiter): void {
@@ -121,11 +121,11 @@ export class FeedWatches {
     this.#unlisten?.();
   }
 
-  #callAll(shopId: string, isConcerned: (waiter: Waiter) => boolean): void {
-    const call: Call = new Map();
+  #wakeAll(shopId: string, isAffected: (waiter: Waiter) => boolean): void {
+    const wakeUp: WakeUp = new Map();
     for (const waiter of this.#waiters.get(shopId) ?? [])
-      if (isConcerned(waiter)) {
-        waiter.call = call;
+      if (isAffected(waiter)) {
+        waiter.wakeUp = wakeUp;
         waiter.resume();
       }
   }
@@ -142,7 +142,7 @@ export class FeedWatches {
         .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
         .execute();
       for (const { shop_id, last_position } of newest)
-        this.#callAll(shop_id, ({ position }) => position !== last_position);
+        this.#wakeAll(shop_id, ({ position }) => position !== last_position);
     } catch (error) {
       warning(this.#ctx.log, 'polling for new events failed; it will be tried again')(error);
     }

@@ -1,12 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { EventPage, EventQuery, LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
 import { DEADLINE_MS } from '../http/connection-limits.ts';
 import { routesOf, sendJson } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
-import { mustHaveApi } from '../shops/plans.ts';
-import { followFeed } from './follow.ts';
+import type { Core } from '../platform/core.ts';
+import { type Caller, mustHaveApi } from '../shops/plans.ts';
+import type { FeedWatches } from './follow.ts';
 
-export const eventRoutes = (app: FastifyInstance, ctx: Context): void =>
+export interface EventServices extends Core {
+  feedWatches: FeedWatches;
+  authenticate(headers: IncomingHttpHeaders): Promise<Pick<Caller, 'shop'>>;
+}
+
+export const eventRoutes = (app: FastifyInstance, ctx: EventServices): void =>
   routesOf(app, { tag: 'Events' })({
     at: 'GET /events',
     operationId: 'listEvents',
@@ -21,7 +27,7 @@ export const eventRoutes = (app: FastifyInstance, ctx: Context): void =>
     handle: (request, reply) =>
       sendJson(
         reply,
-        followFeed(ctx, request.caller.shop.id, request.query, {
+        ctx.feedWatches.follow(request.caller.shop.id, request.query, {
           signal: request.signal,
           async checkAgain() {
             const { shop } = await ctx.authenticate(request.headers);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../platform/errors.ts';
 
 // Serves what `npm run build` wrote, from one copy in memory (4 MB) that all readers share. 300 readers who stop reading cost
 // 28 MB; with @fastify/static, which reads the file for each, 166 MB that are never freed.

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { timeLimit } from '../lib/time-limits.ts';
-import { ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { addressKey } from './requests.ts';
 
 declare module 'fastify' {

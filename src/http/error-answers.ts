@@ -3,9 +3,9 @@ import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, Fa
 import type { ErrorBody } from '../../contract/common.ts';
 import { isUnavailable } from '../db/database-errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Config } from '../service/config.ts';
-import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
-import { describeError } from '../service/log.ts';
+import type { Config } from '../platform/config.ts';
+import { ERRORS, type ErrorCode, ServiceError } from '../platform/errors.ts';
+import { describeError } from '../platform/log.ts';
 import { closeSoon } from './connection-limits.ts';
 import { countOf, REQUEST_ID_HEADER } from './requests.ts';
 

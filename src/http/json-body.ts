@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
-import { invalidField, ServiceError } from '../service/errors.ts';
+import { invalidField, ServiceError } from '../platform/errors.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 

@@ -3,8 +3,8 @@ import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { VERSION } from '../service/config.ts';
-import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
+import { VERSION } from '../platform/config.ts';
+import { ERRORS, type ErrorCode, ServiceError } from '../platform/errors.ts';
 import { errorBody } from './error-answers.ts';
 import { codesInWords } from './route.ts';
 

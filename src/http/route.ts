@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ErrorBody, type listEnvelope, type Right } from '../../contract/common.ts';
-import { ERRORS, type ErrorCode } from '../service/errors.ts';
+import { ERRORS, type ErrorCode } from '../platform/errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -9,8 +9,8 @@ import {
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Clock } from '../lib/time.ts';
 import { timeLimit } from '../lib/time-limits.ts';
-import type { Config } from '../service/config.ts';
-import type { Metrics } from '../service/metrics.ts';
+import type { Config } from '../platform/config.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import { CONNECTION_LIMITS, keepDeadlines, manageConnections } from './connection-limits.ts';
 import { answerOddRequests, answerParserError, errorAnswer } from './error-answers.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';

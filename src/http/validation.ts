@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FieldError } from '../../contract/common.ts';
-import { ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { decoded } from './requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };

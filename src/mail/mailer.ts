@@ -3,7 +3,7 @@ import type { Transporter } from 'nodemailer';
 import type { Logger } from 'pino';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { withTimeout } from '../lib/time.ts';
-import type { MailSettings } from '../service/config.ts';
+import type { MailSettings } from '../platform/config.ts';
 
 export interface Mail {
   to: string;

@@ -2,7 +2,8 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview, type OverviewReturn } from '../../contract/admin.ts';
 import { lowestId } from '../lib/ids.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
-import { viewRow } from '../paging/page-answer.ts';
+import { viewRow } from '../paging/page-response.ts';
+import type { Core } from '../platform/core.ts';
 import { KINDS } from '../returns/changes/decide.ts';
 import type { ReturnView } from '../returns/kinds/kind.ts';
 import { viewFor } from '../returns/people.ts';
@@ -17,10 +18,10 @@ import {
 } from '../returns/store.ts';
 import { totalsByStatus } from '../returns/totals.ts';
 import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
-import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets, type Targets } from '../shops/settings.ts';
+import { endedUnder } from '../webhooks/queue.ts';
 
 // The figures on the admin app's first page. The database computes each from an index, and counts as the list counts its rows.
 
@@ -52,7 +53,7 @@ export const lastDays = (count: number, timeZone: string, nowMs: number) => {
 };
 type Days = ReturnType<typeof lastDays>;
 
-const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, days: Days) => {
+const createdPerDay = async (ctx: Core, table: RmaTableName, shop: string, days: Days) => {
   const day = ctx.rows('day', { from: 'integer', to: 'integer' }, days);
   const { rows } = await sql<{ from: number; count: number }>`
     select day."from", (
@@ -67,7 +68,7 @@ type View = (row: ReturnRow) => ReturnView & Pick<OverviewReturn, 'assignee' | '
 
 /** Returns by their numbers, which an index of open returns finds: nothing else of the table is read for that. */
 const readReturns = async (
-  ctx: Context,
+  ctx: Core,
   { table, shop, view }: { table: RmaTableName; shop: string; view: View },
   numbers: Expression<unknown>,
 ): Promise<OverviewReturn[]> => {
@@ -116,7 +117,7 @@ interface Times {
 }
 
 /** Of one kind: counts; what to do next, of all and of this person; and what is open longest, but for repairs that only need to be closed. */
-const figuresOf = async (ctx: Context, caller: Caller, table: RmaTableName, times: Times) => {
+const figuresOf = async (ctx: Core, caller: Caller, table: RmaTableName, times: Times) => {
   const { nowMs, days, today, targets } = times;
   const { shop, actor } = caller;
   const view = (await viewFor(ctx, caller, KINDS[table].view)) as View;
@@ -168,10 +169,11 @@ const byAge = ({ createdAt }: OverviewReturn): string => createdAt;
 /** What has no due time comes last. */
 const byDueTime = ({ dueAt, createdAt }: OverviewReturn): string => (dueAt ?? '9999') + createdAt;
 
-const deliveriesOf = async ({ scans }: Context, shopId: string, sinceMs: number) => {
+const deliveriesOf = async ({ scans }: Core, shopId: string, sinceMs: number) => {
   const rows = await scans
     .selectFrom('webhook_deliveries as delivery')
-    .innerJoin('api_clients as client', 'client.id', 'delivery.client_id')
+    .innerJoin('api_clients as client', 'client.receiver_id', 'delivery.receiver_id')
+    .where(endedUnder('delivery', sql.ref('client.created_at'), sql.ref('client.replaced_at')))
     .select((eb) => ['delivery.status', 'client.id', 'client.name', eb.fn.countAll<number>().as('count')])
     .where('client.shop_id', '=', shopId)
     .where('delivery.id', '>=', lowestId(sinceMs))
@@ -188,10 +190,11 @@ const deliveriesOf = async ({ scans }: Context, shopId: string, sinceMs: number)
   };
 };
 
-const failingReceivers = async ({ scans }: Context, shopId: string) => {
+const failingReceivers = async ({ scans }: Core, shopId: string) => {
   const rows = await scans
     .selectFrom('webhook_failures as failures')
-    .innerJoin('api_clients as client', 'client.id', 'failures.client_id')
+    .innerJoin('api_clients as client', 'client.receiver_id', 'failures.receiver_id')
+    .where('client.replaced_by', 'is', null)
     .select(['client.id as clientId', 'client.name', 'failures.since', 'failures.last_error as lastError'])
     .where('client.shop_id', '=', shopId)
     .where('client.revoked_at', 'is', null)
@@ -203,7 +206,7 @@ const failingReceivers = async ({ scans }: Context, shopId: string) => {
 };
 
 /** Only Admins may see the shop's clients. */
-export const overviewOf = async (ctx: Context, caller: Caller, timeZone: string, isAdmin: boolean) => {
+export const overviewOf = async (ctx: Core, caller: Caller, timeZone: string, isAdmin: boolean) => {
   const { shop } = caller;
   const nowMs = ctx.clock.now();
   const days = lastDays(DAYS_SHOWN, timeZone, nowMs);

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Overview, OverviewQuery } from '../../contract/admin.ts';
 import { routesOf } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
+import type { Core } from '../platform/core.ts';
 import { overviewOf } from './figures.ts';
 
-export const overviewRoutes = (app: FastifyInstance, ctx: Context): void =>
+export const overviewRoutes = (app: FastifyInstance, ctx: Core): void =>
   routesOf(app, { tag: 'Overview' })({
     at: 'GET /overview',
     operationId: 'getOverview',

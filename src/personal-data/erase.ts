@@ -4,18 +4,18 @@ import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
 import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { EraseCustomer, Erasure, Forgetting, ForgettingCount } from '../../contract/personal-data.ts';
 import { changesBetween, recordShopAudit } from '../audit/store.ts';
-import type { Db, Trx, Write } from '../db/database.ts';
 import { isLockTimeout } from '../db/database-errors.ts';
 import type { RmaTableName, Row } from '../db/schema.ts';
+import type { Db, Trx, Write } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { monthsBefore, toIso } from '../lib/time.ts';
-import { viewRow } from '../paging/page-answer.ts';
+import { viewRow } from '../paging/page-response.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { warning } from '../platform/log.ts';
 import { decideOn } from '../returns/changes/change-queue.ts';
 import { writesOf } from '../returns/changes/write.ts';
+import type { ReturnServices } from '../returns/services.ts';
 import { from, isVisibleTo, type ReturnRow, RMA_TABLES } from '../returns/store.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, requireShop } from '../shops/store.ts';
 import { DROPPED_BECAUSE } from '../webhooks/queue.ts';
@@ -58,7 +58,7 @@ interface ErasedReturn {
  * times as long as without an erasure.
  */
 export const eraseReturn = async (
-  ctx: Context,
+  ctx: ReturnServices,
   caller: Caller,
   { id, kind }: { id: string; kind: RmaTableName },
   { includeOpen, isSilent = false, record }: EraseOptions,
@@ -89,7 +89,7 @@ export const eraseReturn = async (
   return typeof outcome === 'object' ? { views: outcome.views } : outcome;
 };
 
-const execute = async (ctx: Context, trx: Trx, write: Write): Promise<void> => {
+const execute = async (ctx: ReturnServices, trx: Trx, write: Write): Promise<void> => {
   if ('statement' in write) await trx.executeQuery(ctx.fill(write.statement, write.values as never));
   else if ('table' in write) {
     const insertion = trx.insertInto(write.table);
@@ -106,7 +106,7 @@ const KEY_WITHIN_MS = 10_000;
 const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** Timeline, events and answers without the customer. A webhook that waits is dropped: it is never sent in another form. */
-const cleanStored = async (ctx: Context, trx: Trx, { kind, before, entries, at }: ErasedReturn) => {
+const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entries, at }: ErasedReturn) => {
   const { id, shop_id } = before;
   const clean = (text: string): string => cleanJson(kind, text, toIso(at));
   // Most entries and events are left as they are: on PostgreSQL each statement is a round trip, and the shop's other changes wait.
@@ -123,12 +123,12 @@ const cleanStored = async (ctx: Context, trx: Trx, { kind, before, entries, at }
   }
   // The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`
-    select client_id, key, answer from idempotency_keys
+    select receiver_id, key, answer from idempotency_keys
     where created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
       and substr(answer, 1, 44) = ${`{"id":"${id}"`}`.execute(trx);
-  for (const { client_id, key, answer } of rows)
+  for (const { receiver_id, key, answer } of rows)
     await sql`update idempotency_keys set answer = ${clean(answer)}
-      where client_id = ${client_id} and key = ${key}`.execute(trx);
+      where receiver_id = ${receiver_id} and key = ${key}`.execute(trx);
   await trx
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: ctx.clock.now() })
@@ -150,7 +150,7 @@ const marksOf = ({ before, entries }: ErasedReturn): CustomerMarks => {
 };
 
 /** Returns the ids of the views that lost text. */
-const cleanViews = async (ctx: Context, trx: Trx, erased: ErasedReturn): Promise<string[]> => {
+const cleanViews = async (ctx: ReturnServices, trx: Trx, erased: ErasedReturn): Promise<string[]> => {
   const marks = marksOf(erased);
   const changed: string[] = [];
   const all = trx.selectFrom('saved_views').select(['id', 'name', 'search']);
@@ -170,7 +170,7 @@ const nameOf = ({ id, number }: CustomerRow) => ({ id, rmaNumber: rmaNumber(numb
 
 /** Erases at most 500 returns of a customer, or counts them. Programs are not shown the returns that staff created. */
 export const eraseCustomer = async (
-  ctx: Context,
+  ctx: ReturnServices,
   caller: Caller,
   { reason, includeOpen, dryRun, ...person }: Omit<EraseCustomer, 'reason'> & { reason: string | null },
 ): Promise<Erasure> => {
@@ -233,7 +233,7 @@ export const readForgetting = async (db: Db, shopId: string): Promise<Forgetting
   return { offlineRepairMonths: monthsOf('offline_repairs'), tradeReturnMonths: monthsOf('trade_returns') };
 };
 
-export const replaceForgetting = (ctx: Context, caller: Caller, wanted: Forgetting) =>
+export const replaceForgetting = (ctx: ReturnServices, caller: Caller, wanted: Forgetting) =>
   ctx.db.transaction().execute(async (trx) => {
     const shop = await requireShop(trx, caller.shop.id);
     const data = changesBetween(await readForgetting(trx, shop.id), wanted);
@@ -254,7 +254,7 @@ const dueBy = (db: Db, { shop_id, kind, months }: Rule, nowMs: number) =>
 
 /** How many returns these rules would erase now. */
 export const countForgettable = async (
-  ctx: Context,
+  ctx: ReturnServices,
   { shop }: Caller,
   wanted: Forgetting,
 ): Promise<ForgettingCount> => {
@@ -272,7 +272,12 @@ const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;
 const ERASED_A_STEP = 200;
 
 /** Erases the oldest that are due. Those that fail, or about which a webhook waits, hide none behind them. */
-const forgetSome = async (ctx: Context, shop: Caller['shop'], rule: Rule, nowMs: number): Promise<number> => {
+const forgetSome = async (
+  ctx: ReturnServices,
+  shop: Caller['shop'],
+  rule: Rule,
+  nowMs: number,
+): Promise<number> => {
   const { background: db } = ctx;
   const due = dueBy(db, rule, nowMs).select(['id', 'status']).orderBy('status_since');
   for (let passed = 0; ; passed += ERASED_A_STEP) {
@@ -294,7 +299,7 @@ const forgetSome = async (ctx: Context, shop: Caller['shop'], rule: Rule, nowMs:
 };
 
 /** Erases some returns whose time has come, of each shop and kind; true when more may be due. */
-export const forgetEndedReturns = async (ctx: Context, nowMs: number): Promise<boolean> => {
+export const forgetEndedReturns = async (ctx: ReturnServices, nowMs: number): Promise<boolean> => {
   let erased = 0;
   for (const rule of await readRules(ctx.background).execute()) {
     const shop = await findShop(ctx.background, rule.shop_id);

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { isId } from '../../contract/common.ts';
 import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
 import { OPERATOR, recordAudit } from '../audit/store.ts';
-import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { toIso } from '../lib/time.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { warning } from '../platform/log.ts';
 import { LONGEST_CHANGE_MS } from '../returns/people.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
+import type { ReturnServices } from '../returns/services.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
 import { DELETING, findShop } from '../shops/store.ts';
@@ -88,7 +89,7 @@ const FINISHED_AT_ONCE = 10;
  * Some steps of what is unfinished, first of what never failed; true when more is left. One that fails is counted and tried again at
  * the next sweep. A shop that is being deleted takes many steps, and holds up no other shop's erasures; its own go with it.
  */
-export const finishErasures = async (ctx: Context): Promise<boolean> => {
+export const finishErasures = async (ctx: ReturnServices): Promise<boolean> => {
   const { background } = ctx;
   const deleting = background.selectFrom('shops').select('id').where('subscription', '=', DELETING);
   const some = unfinishedErasures(background, ctx.clock.now())
@@ -111,7 +112,7 @@ export const finishErasures = async (ctx: Context): Promise<boolean> => {
 };
 
 /** Those that never failed come before it from now on. */
-const countFailure = async ({ background, metrics }: Context, id: string): Promise<void> => {
+const countFailure = async ({ background, metrics }: Core, id: string): Promise<void> => {
   metrics.failedErasures.inc();
   await background
     .updateTable('erasures')
@@ -121,7 +122,7 @@ const countFailure = async ({ background, metrics }: Context, id: string): Promi
 };
 
 const finish = async (
-  ctx: Context,
+  ctx: ReturnServices,
   { subject_id: id, shop_id, kind }: Pick<Row<'erasures'>, 'subject_id' | 'shop_id' | 'kind'>,
 ): Promise<void> => {
   if (kind === 'shops') {
@@ -145,7 +146,7 @@ const setDone = async (db: Db, id: string, done_to: string | null): Promise<void
 
 const SHOWN = 100;
 
-export const listFormerEmployees = async (ctx: Context, { shop }: Caller) => {
+export const listFormerEmployees = async (ctx: ReturnServices, { shop }: Caller) => {
   const { rows } = await sql<Pick<FormerEmployee, 'id' | 'email'> & { at: number; done_to: string | null }>`
     select removal.subject_id as id, subject_name as email, removal.at, done_to
     from audit_log as removal left join erasures on erasures.subject_id = removal.subject_id
@@ -163,7 +164,7 @@ export const listFormerEmployees = async (ctx: Context, { shop }: Caller) => {
 const STEPS_AT_ONCE = 20;
 
 export const eraseFormerEmployee = async (
-  ctx: Context,
+  ctx: ReturnServices,
   { shop, actor }: Caller,
   id: string,
   data: { reason: string },
@@ -186,7 +187,7 @@ export const eraseFormerEmployee = async (
 };
 
 /** One step of up to 800 timeline entries of each sort, the first with the audit log; true when more is left. */
-export const eraseEmployeeStep = (ctx: Context, id: string): Promise<boolean> =>
+export const eraseEmployeeStep = (ctx: ReturnServices, id: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     const own = unfinishedErasures(trx, ctx.clock.now()).where('subject_id', '=', id);
     const erasure = await own.forUpdate().executeTakeFirst();

@@ -4,35 +4,36 @@ import type { RefusedReturn } from '../../contract/common.ts';
 import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
 import type { FindCustomer, FoundCustomer } from '../../contract/personal-data.ts';
 import { recordShopAudit } from '../audit/store.ts';
-import type { Db } from '../db/database.ts';
 import { type RmaTableName, TIMELINE_COLUMNS } from '../db/schema.ts';
+import type { Db } from '../db/types.ts';
 import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
+import type { Core } from '../platform/core.ts';
+import { describeError } from '../platform/log.ts';
 import { KINDS } from '../returns/changes/decide.ts';
 import { emailSpellings } from '../returns/search-text.ts';
-import { briefOf, KIND_NAMES, type ReturnRow, RMA_TABLES, readAhead } from '../returns/store.ts';
+import type { ReturnServices } from '../returns/services.ts';
+import { briefOf, KIND_NAMES, prefetchRow, type ReturnRow, RMA_TABLES } from '../returns/store.ts';
 import { viewEntry } from '../returns/timeline.ts';
 import { viewWaitingForStaff } from '../returns/waiting.ts';
-import type { Context } from '../service/context.ts';
-import { describeError } from '../service/log.ts';
 import type { Caller } from '../shops/plans.ts';
 import { PENDING } from '../webhooks/queue.ts';
 import { digitsOfPhone } from './places.ts';
 
 const COLUMNS = sql.raw(
-  'rma.id, rma.number, rma.status, rma.client_id, customer_name, customer_email, customer_phone, created_at',
+  'rma.id, rma.number, rma.status, rma.receiver_id, customer_name, customer_email, customer_phone, created_at',
 );
-type CustomerColumn = 'id' | 'number' | 'status' | 'client_id' | 'created_at';
+type CustomerColumn = 'id' | 'number' | 'status' | 'receiver_id' | 'created_at';
 export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 'email' | 'phone'}`> & {
   kind: RmaTableName;
 };
 
-const hasEmail = ({ oneOf }: Context, email: string): RawBuilder<boolean> =>
+const hasEmail = ({ oneOf }: Core, email: string): RawBuilder<boolean> =>
   sql`lower(customer_email) ${oneOf('text', emailSpellings(email))}`;
 
 /** The text that staff search in ends with the digits of the phone number: numbers that only contain these stay in the database. */
-const hasPhone = (ctx: Context, digits: string): RawBuilder<boolean> =>
+const hasPhone = (ctx: ReturnServices, digits: string): RawBuilder<boolean> =>
   sql`customer_phone is not null and ${ctx.contains('search_text', digits)}
     and (search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`;
 
@@ -52,7 +53,7 @@ const FOUND_AT_ONCE = 2_000;
 
 /** The returns of both kinds that hold a person, or held them before a correction, and are not erased; newest first. */
 export const findReturns = async (
-  ctx: Context,
+  ctx: ReturnServices,
   shopId: string,
   { email, phone = '' }: FindCustomer,
 ): Promise<CustomerRow[]> => {
@@ -95,13 +96,13 @@ export const findReturns = async (
 };
 
 /** Deliveries about these returns that are still to be sent. */
-export const isWaiting = ({ oneOf }: Context, shopId: string, ids: string[]): RawBuilder<boolean> => sql`
-  client_id in (select id from api_clients where shop_id = ${shopId})
+export const isWaiting = ({ oneOf }: Core, shopId: string, ids: string[]): RawBuilder<boolean> => sql`
+  receiver_id in (select receiver_id from api_clients where shop_id = ${shopId})
   and rma_id ${oneOf('id', ids)} and status = ${PENDING}`;
 
 /** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. `isForced`: neither counts. */
 export const holdsOf = async (
-  ctx: Context,
+  ctx: ReturnServices,
   db: Db,
   shopId: string,
   rows: Pick<CustomerRow, 'id' | 'status' | 'kind'>[],
@@ -121,7 +122,7 @@ export const holdsOf = async (
 const SHOWN = 500;
 
 export const findCustomer = async (
-  ctx: Context,
+  ctx: ReturnServices,
   { shop }: Caller,
   person: FindCustomer,
 ): Promise<FoundCustomer> => {
@@ -152,7 +153,7 @@ export const eventsOf = (db: Db, { rma_id, at }: { rma_id: string; at: number })
 };
 
 /** One return whole. A part that cannot be shown is exported as it is stored. */
-const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
+const exportReturn = async (ctx: ReturnServices, { id, kind }: CustomerRow) => {
   const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) => {
     try {
       return view(part);
@@ -165,7 +166,7 @@ const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
       return part;
     }
   };
-  const row = await readAhead(ctx, kind, id);
+  const row = await prefetchRow(ctx, kind, id);
   const whole = (each: ReturnRow) => ({ ...KINDS[kind].view(each), waitingFor: viewWaitingForStaff(each) });
   const timeline: unknown[] = [];
   const events: unknown[] = [];
@@ -177,7 +178,7 @@ const exportReturn = async (ctx: Context, { id, kind }: CustomerRow) => {
   return { kind: KIND_NAMES[kind], return: row && shown(kind, row, whole), timeline, events };
 };
 
-async function* exportAll(ctx: Context, found: CustomerRow[]): AsyncGenerator<string> {
+async function* exportAll(ctx: ReturnServices, found: CustomerRow[]): AsyncGenerator<string> {
   yield `{"exportedAt":"${toIso(ctx.clock.now())}","returns":[`;
   for (const [i, each] of found.entries())
     yield (i > 0 ? ',' : '') + JSON.stringify(await exportReturn(ctx, each));
@@ -186,7 +187,7 @@ async function* exportAll(ctx: Context, found: CustomerRow[]): AsyncGenerator<st
 
 /** One JSON document, read return by return. */
 export const exportCustomer = async (
-  ctx: Context,
+  ctx: ReturnServices,
   caller: Caller,
   person: FindCustomer,
 ): Promise<Readable> => {

@@ -38,7 +38,7 @@ const OF_BOTH = {
   ...each('email', 'customer_email'),
   ...each('none', 'customer_phone', 'waiting_note'),
   ...each('rebuilt', 'search_text'),
-  ...each('kept', 'id', 'shop_id', 'client_id', 'assignee_id', 'external_ref', 'external_source'),
+  ...each('kept', 'id', 'shop_id', 'receiver_id', 'assignee_id', 'external_ref', 'external_source'),
 };
 
 export const PLACES: Places = {
@@ -67,7 +67,7 @@ export const PLACES: Places = {
   idempotency_keys: {
     ...each('cleaned', 'answer'),
     ...each('short', 'key', 'body_hash'),
-    ...each('kept', 'client_id'),
+    ...each('kept', 'receiver_id'),
   },
   saved_views: { ...each('search', 'name', 'search'), ...each('kept', 'id', 'shop_id', 'user_id') },
   audit_log: {
@@ -78,7 +78,7 @@ export const PLACES: Places = {
   // The body of a test alone: others are in the event log.
   webhook_deliveries: {
     ...each('short', 'body', 'attempt_log', 'reason'),
-    ...each('kept', 'id', 'rma_id', 'client_id'),
+    ...each('kept', 'id', 'rma_id', 'receiver_id'),
   },
   users: {
     ...each('account', 'id', 'shop_id', 'email', 'password_hash', 'name', 'factor_secret'),
@@ -99,15 +99,25 @@ export const PLACES: Places = {
   },
   dangerous_goods: each('kept', 'shop_id', 'pattern'),
   api_clients: {
-    ...each('kept', 'id', 'shop_id', 'key_hash', 'name', 'webhook_secret', 'webhook_url', 'replaced_by'),
+    ...each(
+      'kept',
+      'id',
+      'shop_id',
+      'key_hash',
+      'name',
+      'webhook_secret',
+      'webhook_url',
+      'replaced_by',
+      'receiver_id',
+    ),
     ...each('kept', 'rights', 'events'),
   },
   rma_totals: each('kept', 'shop_id', 'status'),
   target_days: each('kept', 'shop_id', 'status'),
   forget_rules: each('kept', 'shop_id'),
   erasures: each('kept', 'subject_id', 'shop_id', 'done_to'),
-  webhook_leases: each('kept', 'client_id', 'holder'),
-  webhook_failures: each('kept', 'client_id', 'last_error'),
+  webhook_leases: each('kept', 'receiver_id', 'holder'),
+  webhook_failures: each('kept', 'receiver_id', 'last_error'),
   installation: each('kept', 'name', 'value'),
 };
 

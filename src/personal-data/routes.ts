@@ -11,10 +11,10 @@ import {
   FormerEmployeeList,
   FoundCustomer,
 } from '../../contract/personal-data.ts';
-import type { RateWindows } from '../db/database.ts';
+import type { RateWindows } from '../db/types.ts';
 import { routesOf, sendJson } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
-import { rateLimited } from '../service/errors.ts';
+import { rateLimited } from '../platform/errors.ts';
+import type { ReturnServices } from '../returns/services.ts';
 import type { Caller } from '../shops/plans.ts';
 import { countForgettable, eraseCustomer, readForgetting, replaceForgetting } from './erase.ts';
 import { eraseFormerEmployee, listFormerEmployees } from './erasures.ts';
@@ -28,7 +28,11 @@ const erasing = new Set<string>();
 
 const ERASURES: RateWindows = [{ name: 'erasures-minute', points: 20, seconds: 60 }];
 
-const eraseAlone = async (ctx: Context, caller: Caller, { customerEmail: email, dryRun }: CreateErasure) => {
+const eraseAlone = async (
+  ctx: ReturnServices,
+  caller: Caller,
+  { customerEmail: email, dryRun }: CreateErasure,
+) => {
   const { id } = caller.shop;
   if (erasing.has(id))
     throw rateLimited(1_000, () => 'Another erasure of the shop is running: send this one after it.');
@@ -41,7 +45,7 @@ const eraseAlone = async (ctx: Context, caller: Caller, { customerEmail: email, 
 };
 
 /** For programs with the right to. */
-export const erasureRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   const often = ctx.rateGate(ERASURES, ctx.clock);
   routesOf(app, { tag: 'Personal data', right: 'erase', whileReadOnly: true })({
     at: 'POST /erasures',
@@ -61,7 +65,7 @@ export const erasureRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   const route = routesOf(app, { tag: 'Personal data', role: 'ADMIN' });
   route({
     at: 'POST /customers/find',
@@ -124,7 +128,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: Context): void => 
   });
 };
 
-export const formerEmployeeRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const formerEmployeeRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   const route = routesOf(app, { tag: 'Personal data', role: 'ADMIN' });
   route({
     at: 'GET /former-employees',

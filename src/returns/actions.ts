@@ -1,6 +1,5 @@
 import { isId } from '../../contract/common.ts';
 import { newId } from '../lib/ids.ts';
-import type { Context } from '../service/context.ts';
 import { type Caller, mustBeActive } from '../shops/plans.ts';
 import type { Wanted, WhatIsWanted } from './changes/decide.ts';
 import { keyUse } from './idempotency.ts';
@@ -9,23 +8,29 @@ import { OFFLINE_REPAIR } from './kinds/offline-repair.ts';
 import { TRADE_RETURN } from './kinds/trade-return.ts';
 import { listRmas, type RmaFilters } from './list.ts';
 import { findAssignee, viewFor } from './people.ts';
-import { type Ahead, findRma, notFound, type ReturnRow } from './store.ts';
+import type { ReturnServices } from './services.ts';
+import { findReturn, notFound, type PrefetchedRow, type ReturnRow } from './store.ts';
 
 /** What callers do with RMAs of one kind: what each says is passed on as data, and decided in `changes/`. */
 const actionsOf = (kind: Kind) => {
   const { table, path, view } = kind;
 
-  const wantedBy = (ctx: Context, caller: Caller, what: WhatIsWanted): Wanted => {
+  const wantedBy = (ctx: ReturnServices, caller: Caller, what: WhatIsWanted): Wanted => {
     mustBeActive(caller.shop);
     if (!isId(what.id)) throw notFound(what.id);
     return { ...what, kind: table, caller, nowMs: ctx.clock.now() };
   };
-  const creation = (ctx: Context, caller: Caller, body: CreateBody, key: string | undefined): Wanted => {
-    const { actor } = caller;
-    const use = key === undefined || actor.id === null ? null : keyUse(actor.id, key, path, body);
+  const creation = (
+    ctx: ReturnServices,
+    caller: Caller,
+    body: CreateBody,
+    key: string | undefined,
+  ): Wanted => {
+    const { receiverId } = caller;
+    const use = key === undefined || receiverId === undefined ? null : keyUse(receiverId, key, path, body);
     return wantedBy(ctx, caller, { type: 'create', id: newId(ctx.clock.now()), body, use });
   };
-  const change = async (ctx: Context, caller: Caller, what: WhatIsWanted): Promise<ReturnView> => {
+  const change = async (ctx: ReturnServices, caller: Caller, what: WhatIsWanted): Promise<ReturnView> => {
     // What the view needs is read before the change: after its commit nothing may fail.
     const shown = await viewFor(ctx, caller, view);
     const { row } = await ctx.changes.apply(wantedBy(ctx, caller, what));
@@ -36,27 +41,32 @@ const actionsOf = (kind: Kind) => {
     table,
     path,
     change,
-    async create(ctx: Context, caller: Caller, body: CreateBody, key?: string) {
+    async create(ctx: ReturnServices, caller: Caller, body: CreateBody, key?: string) {
       const { answer, isReplay } = await ctx.changes.apply(creation(ctx, caller, body, key));
       return { answer: answer as ReturnView, replayed: isReplay };
     },
-    dryRun(ctx: Context, caller: Caller, body: CreateBody, key?: string) {
+    dryRun(ctx: ReturnServices, caller: Caller, body: CreateBody, key?: string) {
       return ctx.changes.tryOut(creation(ctx, caller, body, key));
     },
-    async get(ctx: Context, caller: Caller, id: string, ahead?: Ahead): Promise<ReturnView> {
+    async get(
+      ctx: ReturnServices,
+      caller: Caller,
+      id: string,
+      prefetched?: PrefetchedRow,
+    ): Promise<ReturnView> {
       const [row, shown] = await Promise.all([
-        findRma(ctx, table, caller, id, ahead),
+        findReturn(ctx, table, caller, id, prefetched),
         viewFor(ctx, caller, view),
       ]);
       return shown(row);
     },
-    async list(ctx: Context, caller: Caller, query: RmaFilters) {
+    async list(ctx: ReturnServices, caller: Caller, query: RmaFilters) {
       return listRmas(ctx, table, caller, query, await viewFor(ctx, caller, view));
     },
-    move(ctx: Context, caller: Caller, id: string, action: Action, body: object, seen?: number) {
+    move(ctx: ReturnServices, caller: Caller, id: string, action: Action, body: object, seen?: number) {
       return change(ctx, caller, { type: 'move', id, action, body, seen });
     },
-    async assign(ctx: Context, caller: Caller, id: string, assigneeId: string | null) {
+    async assign(ctx: ReturnServices, caller: Caller, id: string, assigneeId: string | null) {
       const assignee = assigneeId === null ? null : await findAssignee(ctx, caller.shop.id, assigneeId);
       return change(ctx, caller, { type: 'assign', id, assignee });
     },

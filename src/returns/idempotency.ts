@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
-import type { Write } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
+import type { Write } from '../db/types.ts';
 import { withExactNumbers } from '../lib/json.ts';
-import { ServiceError } from '../service/errors.ts';
-import { sha256 } from '../service/secrets.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { sha256 } from '../platform/secrets.ts';
 
 export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 /** `body_hash`: of the validated body and the collection's path. */
-export type KeyUse = Pick<Row<'idempotency_keys'>, 'client_id' | 'key' | 'body_hash'>;
+export type KeyUse = Pick<Row<'idempotency_keys'>, 'receiver_id' | 'key' | 'body_hash'>;
 
 /**
  * Only what the caller sent, in one order: an optional field that a later release adds to the schema is null in the bodies of callers
@@ -24,22 +24,22 @@ const sentFields = (_name: string, value: unknown): unknown =>
           .sort(([one], [other]) => (one < other ? -1 : 1)),
       );
 
-export const keyUse = (clientId: string, key: string, path: string, body: unknown): KeyUse => ({
-  client_id: clientId,
+export const keyUse = (receiverId: string, key: string, path: string, body: unknown): KeyUse => ({
+  receiver_id: receiverId,
   key,
   body_hash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
 });
 
-export const keyName = ({ client_id, key }: KeyUse): string => `${client_id}:${key}`;
+export const keyName = ({ receiver_id, key }: KeyUse): string => `${receiver_id}:${key}`;
 
 export type KeptAnswers = ReadonlyMap<string, Row<'idempotency_keys'>>;
 
 /** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
 export const selectAnswers = statement(
   ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
-    select kept.client_id, kept.key, kept.body_hash, kept.answer, kept.created_at
-    from ${rows('asked', { client_id: 'id', key: 'text' }, asked)}
-    join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`,
+    select kept.receiver_id, kept.key, kept.body_hash, kept.answer, kept.created_at
+    from ${rows('asked', { receiver_id: 'id', key: 'text' }, asked)}
+    join idempotency_keys as kept on kept.receiver_id = asked.receiver_id and kept.key = asked.key`,
 );
 
 /** The first answer to the same request, or null where it is the first; refuses what is no retry. */
@@ -51,7 +51,7 @@ export const recall = (kept: KeptAnswers, use: KeyUse, nowMs: number): object | 
 };
 
 const COLUMNS = {
-  client_id: 'id',
+  receiver_id: 'id',
   key: 'text',
   body_hash: 'text',
   answer: 'text',
@@ -60,9 +60,9 @@ const COLUMNS = {
 
 const savingAnswers = statement(
   ({ rows }, { kept }: { kept: Row<'idempotency_keys'>[] }) => sql`
-    insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
-    select client_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
-    on conflict (client_id, key) do update
+    insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
+    select receiver_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
+    on conflict (receiver_id, key) do update
     set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`,
 );
 

@@ -3,15 +3,15 @@ import type { z } from 'zod';
 import type { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
-import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { type Engine, statement, statementsBy } from '../db/statements.ts';
+import { statement, statementsBy } from '../db/statements.ts';
+import type { Db, Engine } from '../db/types.ts';
 import { fold } from '../lib/fold.ts';
-import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
+import { type PageResponse, totalOfLastPage } from '../paging/page-response.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
 import { emailSpellings, searchedFor } from './search-text.ts';
+import type { ReturnServices } from './services.ts';
 import {
   columnsOf,
   from,
@@ -112,8 +112,8 @@ const equalTo = Object.entries(EQUAL).map(([name, column]): [string, ToCondition
 
 const CONDITIONS = {
   ...(Object.fromEntries(equalTo) as Record<keyof typeof EQUAL, ToCondition>),
-  fromApi: () => sql`client_id is not null`,
-  fromStaff: () => sql`client_id is null`,
+  fromApi: () => sql`receiver_id is not null`,
+  fromStaff: () => sql`receiver_id is null`,
   open: (_params, _engine, { table }) => isOpen(table),
   ended: (_params, _engine, { table }) => isEnded(table),
   customerEmail: hasEmail,
@@ -318,16 +318,17 @@ const SHORT = 100;
 const SHALLOW = 2_000;
 
 /** What API clients ask never shares connections with the admin app. */
-export const listsFor = (ctx: Context, caller: Caller): Db => (isApiClient(caller) ? ctx.lists : ctx.db);
+export const listsFor = (ctx: ReturnServices, caller: Caller): Db =>
+  isApiClient(caller) ? ctx.lists : ctx.db;
 
 /** Newest first unless asked otherwise. What may read many rows holds up no other shop (`Database.scans`, `HeavyLists`). */
 export const listRmas = async <Item>(
-  ctx: Context,
+  ctx: ReturnServices,
   table: RmaTableName,
   caller: Caller,
   filters: RmaFilters,
   view: (row: ReturnRow) => Item,
-): Promise<PageAnswer<Item>> => {
+): Promise<PageResponse<Item>> => {
   const shopId = caller.shop.id;
   const asksDue = filters.overdue || filters.dueFrom !== undefined || filters.dueTo !== undefined;
   const targets =
@@ -359,12 +360,12 @@ export const listRmas = async <Item>(
   const found = readsFullRows(shape, filters)
     ? { rows, keys: [], total }
     : { rows: [], keys: rows.map(({ number }) => number), total };
-  return answerPage(ctx, shopId, source, found, filters);
+  return ctx.pageResponses.build(shopId, source, found, filters);
 };
 
 /** Whether an index leads to the page, and few rows are passed on the way: those of the pages before, and of another origin. */
 const isLight = async (
-  { recentTotals }: Context,
+  { recentTotals }: ReturnServices,
   caller: Caller,
   shape: ListShape,
   filters: RmaFilters,
@@ -379,7 +380,7 @@ const isLight = async (
   );
 };
 
-const lightDb = (ctx: Context, caller: Caller, depth: number): Db =>
+const lightDb = (ctx: ReturnServices, caller: Caller, depth: number): Db =>
   isApiClient(caller) && depth <= SHORT ? ctx.shortLists : listsFor(ctx, caller);
 
 /** Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million. */
@@ -388,7 +389,7 @@ const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
 
 /** null: the reference has too many returns. */
 const findByReference = async (
-  ctx: Context,
+  ctx: ReturnServices,
   shape: ListShape,
   values: ListValues,
   db: Db,
@@ -396,8 +397,8 @@ const findByReference = async (
   const query = ctx.fill(returnsOfReference({ ...shape, conditions: withoutOrigin(shape) }), values);
   const { rows } = await db.executeQuery<ReturnRow>(query);
   if (rows.length > FEW_OF_REFERENCE) return null;
-  const isAsked = ({ client_id }: ReturnRow) =>
-    !(values['fromApi'] && client_id === null) && !(values['fromStaff'] && client_id !== null);
+  const isAsked = ({ receiver_id }: ReturnRow) =>
+    !(values['fromApi'] && receiver_id === null) && !(values['fromStaff'] && receiver_id !== null);
   const found = rows.filter(isAsked);
   return { rows: found.slice(values.offset, values.offset + values.limit), total: found.length };
 };
@@ -408,7 +409,7 @@ interface FoundPage {
 }
 
 const findPage = async (
-  ctx: Context,
+  ctx: ReturnServices,
   shape: ListShape,
   values: ListValues,
   filters: RmaFilters,

@@ -3,8 +3,8 @@ import type { Assignee } from '../../contract/admin-returns.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { isoOrNull } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { invalidField } from '../service/errors.ts';
+import type { Core } from '../platform/core.ts';
+import { invalidField } from '../platform/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
@@ -18,7 +18,7 @@ type TeamMember = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 export const displayName = ({ name, email }: Pick<TeamMember, 'name' | 'email'>): string =>
   name ?? email.split('@', 1)[0] ?? email;
 
-export const readTeam = async ({ reads }: Context, shopId: string): Promise<TeamMember[]> => {
+export const readTeam = async ({ reads }: Core, shopId: string): Promise<TeamMember[]> => {
   const users = reads.selectFrom('users').select(['id', 'email', 'name', 'role']);
   const team = await users.where('shop_id', '=', shopId).execute();
   return team.sort((one, other) => displayName(one).localeCompare(displayName(other)));
@@ -29,7 +29,7 @@ export const readTeam = async ({ reads }: Context, shopId: string): Promise<Team
  * clients are never shown that.
  */
 export const viewFor = async <Row extends ReturnRow, Item>(
-  ctx: Context,
+  ctx: Core,
   caller: Caller,
   view: (row: Row) => Item,
 ): Promise<(row: Row) => Item> => {
@@ -47,7 +47,7 @@ export const viewFor = async <Row extends ReturnRow, Item>(
   };
 };
 
-export const findAssignee = async (ctx: Context, shopId: string, id: string): Promise<Assignee> => {
+export const findAssignee = async (ctx: Core, shopId: string, id: string): Promise<Assignee> => {
   const person = (await readTeam(ctx, shopId)).find((each) => each.id === id);
   if (!person) throw invalidField('assigneeId', 'person', 'must be a person of the shop');
   return { id, name: displayName(person) };
@@ -57,7 +57,7 @@ export const findAssignee = async (ctx: Context, shopId: string, id: string): Pr
 export const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
-export const unassignRemovedUsers = async (ctx: Context, nowMs: number): Promise<boolean> => {
+export const unassignRemovedUsers = async (ctx: Core, nowMs: number): Promise<boolean> => {
   const { background: db } = ctx;
   const departed = await db
     .selectFrom('departed_people')
@@ -77,7 +77,7 @@ export const unassignRemovedUsers = async (ctx: Context, nowMs: number): Promise
 };
 
 /** Under the shop's counter, as every change: otherwise a change that read the row before would write the assignee back. */
-const unassign = (ctx: Context, table: RmaTableName, shopId: string, userId: string): Promise<boolean> =>
+const unassign = (ctx: Core, table: RmaTableName, shopId: string, userId: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     await lockCounter(ctx, trx, shopId);
     const some = from(trx, table)

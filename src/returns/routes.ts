@@ -40,13 +40,13 @@ import {
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
 import { idempotencyKeyOf, routesOf, sendCreated, sendPage } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
-import type { ErrorCode } from '../service/errors.ts';
+import type { ErrorCode } from '../platform/errors.ts';
 import { offlineRepairs, type ReturnActions, tradeReturns } from './actions.ts';
 import type { Action, Correction, CreateBody } from './kinds/kind.ts';
 import type { RmaFilters } from './list.ts';
 import { findRelated, frequentFaults, searchReturns } from './search.ts';
-import { type Ahead, readAhead } from './store.ts';
+import type { ReturnServices } from './services.ts';
+import { type PrefetchedRow, prefetchRow } from './store.ts';
 import { readTimeline } from './timeline.ts';
 import { listStores } from './totals.ts';
 
@@ -178,7 +178,7 @@ const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 
 type Register = ReturnType<typeof routesOf>;
 
-const dryRunRoute = (route: Register, ctx: Context, { names, create, actions }: KindApi): void =>
+const dryRunRoute = (route: Register, ctx: ReturnServices, { names, create, actions }: KindApi): void =>
   route({
     at: `POST /${actions.path}/dry-run`,
     operationId: `dryRun${names.id}`,
@@ -192,7 +192,12 @@ const dryRunRoute = (route: Register, ctx: Context, { names, create, actions }: 
     handle: (request) => actions.dryRun(ctx, request.caller, request.body, idempotencyKeyOf(request)),
   });
 
-const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, item, list }: Audience) => {
+const commonRoutes = (
+  route: Register,
+  ctx: ReturnServices,
+  kind: KindApi,
+  { query, item, list }: Audience,
+) => {
   const { names, create, programs, describe, actions } = kind;
   const { path, table } = actions;
   route({
@@ -225,12 +230,13 @@ const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, ite
   route({
     at: `GET /${path}/:id`,
     operationId: `get${names.id}`,
-    readAhead: (params) => readAhead(ctx, table, (params as { id: string }).id),
+    prefetch: (params) => prefetchRow(ctx, table, (params as { id: string }).id),
     summary: `Read ${names.one}`,
     description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
     answer: [`The ${names.short} as it stands now.`, item],
     errors: ['NOT_FOUND'],
-    handle: ({ caller, params, ahead }) => actions.get(ctx, caller, params.id, ahead as Ahead),
+    handle: ({ caller, params, prefetched }) =>
+      actions.get(ctx, caller, params.id, prefetched as PrefetchedRow),
   });
   route({
     at: `GET /${path}/:id/timeline`,
@@ -247,7 +253,7 @@ const commonRoutes = (route: Register, ctx: Context, kind: KindApi, { query, ite
 
 const moveRoutes = (
   route: Register,
-  ctx: Context,
+  ctx: ReturnServices,
   kind: KindApi,
   { item }: Audience,
   { query, ...config }: { right?: Right; query?: typeof MoveQuery },
@@ -267,7 +273,7 @@ const moveRoutes = (
     });
 };
 
-const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
+const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item }: Audience): void => {
   const { names, correct, describe, actions } = kind;
   const { path, table } = actions;
   const answer = [`The whole ${names.short}, as it stands after this.`, item] as const;
@@ -333,7 +339,7 @@ const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Aud
   });
 };
 
-export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const returnRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
     const route = routesOf(app, { tag: kind.tag, right: 'write' });
     dryRunRoute(route, ctx, kind);
@@ -342,7 +348,7 @@ export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
   }
 };
 
-export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const returnAdminRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
     const route = routesOf(app, { tag: kind.tag });
     commonRoutes(route, ctx, kind, kind.staff);

@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FaultList, RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
-import type { Db } from '../db/database.ts';
+import type { Db } from '../db/types.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import { viewRow } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
+import { viewRow } from '../paging/page-response.ts';
+import type { Core } from '../platform/core.ts';
 import type { Caller } from '../shops/plans.ts';
 import { itemTexts, searchedFor } from './search-text.ts';
-import { briefOf, findRma, from, type ReturnRow, RMA_TABLES, type RmaTableName } from './store.ts';
+import type { ReturnServices } from './services.ts';
+import { briefOf, findReturn, from, type ReturnRow, RMA_TABLES, type RmaTableName } from './store.ts';
 
 const MOST_FOUND = 10;
 
@@ -45,7 +46,11 @@ const readFound = (table: RmaTableName, found: ReturnType<typeof newestOf>) =>
 type FoundRow = Awaited<ReturnType<typeof readFound>>[number];
 
 /** Returns of both kinds: exact matches first, then what holds every word; the newest first. */
-export const searchReturns = async (ctx: Context, caller: Caller, q: string): Promise<SearchResult> => {
+export const searchReturns = async (
+  ctx: ReturnServices,
+  caller: Caller,
+  q: string,
+): Promise<SearchResult> => {
   const matches = await Promise.all(
     RMA_TABLES.flatMap((table) => [
       ...exactMatches(ctx, caller, table, q),
@@ -70,7 +75,7 @@ const typedNumber = (q: string): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
-const exactMatches = ({ db }: Context, { shop }: Caller, table: RmaTableName, q: string) =>
+const exactMatches = ({ db }: Core, { shop }: Caller, table: RmaTableName, q: string) =>
   Object.entries(EXACT[table]).map(async ([match, column]) => {
     const value = match === 'number' ? typedNumber(q) : q;
     if (value === undefined) return [];
@@ -79,12 +84,7 @@ const exactMatches = ({ db }: Context, { shop }: Caller, table: RmaTableName, q:
   });
 
 /** Rows that hold every word are found in an index, and only those of the answer are read. */
-const textMatches = async (
-  { scans, contains }: Context,
-  { shop }: Caller,
-  table: RmaTableName,
-  q: string,
-) => {
+const textMatches = async ({ scans, contains }: Core, { shop }: Caller, table: RmaTableName, q: string) => {
   const { words, phone } = searchedFor(q);
   const holdsAll = sql.join(
     words.map((word) => contains('search_text', word)),
@@ -119,7 +119,7 @@ type Related = RelatedReturns['sameSerial'];
 
 /** Those that came before, which have a lower number. `by` is answered from an index that ends with the number. */
 const relatedOf = async (
-  ctx: Context,
+  ctx: ReturnServices,
   { shop_id, number }: ReturnRow,
   table: RmaTableName,
   by: RawBuilder<boolean>,
@@ -154,12 +154,12 @@ type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: strin
 
 /** Earlier repairs of the same serial number, and earlier returns of the same customer or company. */
 export const findRelated = async (
-  ctx: Context,
+  ctx: ReturnServices,
   table: RmaTableName,
   caller: Caller,
   id: string,
 ): Promise<RelatedReturns> => {
-  const row: EitherRow = await findRma(ctx, table, caller, id);
+  const row: EitherRow = await findReturn(ctx, table, caller, id);
   const { serial_number: serial = null, company_id: company = null } = row;
   // All erased returns have one e-mail address.
   const email = row.erased_at === null ? row.customer_email : '';
@@ -184,7 +184,7 @@ const REPAIRS_READ = 2_000;
 
 /** The most frequent short fault descriptions of a sku among the shop's newest repairs, in any case; the newest spelling of each. */
 export const frequentFaults = async (
-  { scans, contains }: Context,
+  { scans, contains }: Core,
   { shop }: Caller,
   sku: string,
 ): Promise<FaultList> => {

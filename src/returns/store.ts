@@ -1,13 +1,13 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isId, isRmaNumber, rmaNumber } from '../../contract/common.ts';
 import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
-import type { Db, Trx } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
 import { columnsOf as allColumnsOf, type RmaTableName, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { batched } from '../lib/batch.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 
 /** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
@@ -31,14 +31,16 @@ export const briefOf = (
 
 export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
-export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
-  row.shop_id === caller.shop.id && (row.client_id !== null || !isApiClient(caller));
+export const isVisibleTo = (caller: Caller, row: { shop_id: string; receiver_id: string | null }): boolean =>
+  row.shop_id === caller.shop.id && (row.receiver_id !== null || !isApiClient(caller));
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
-/** null: there is none by this id. */
-export const readRmaById = ({ reads, fill }: Context) => {
+/** Finds null for an id that no return has. */
+export type ReturnLoader = Record<RmaTableName, (id: string) => Promise<ReturnRow | null>>;
+
+export const openReturnLoader = ({ reads, fill }: Core): ReturnLoader => {
   const of = (table: RmaTableName) =>
     batched(
       async (ids: string[]) => {
@@ -72,21 +74,26 @@ const TAKES_THE_ID =
   'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.';
 
 /** A row whose read started before the caller was known. */
-export type Ahead = Promise<ReturnRow | null>;
+export type PrefetchedRow = Promise<ReturnRow | null>;
+
+type WithLoader = { returnLoader: ReturnLoader };
 
 /** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
-export const readAhead = async ({ rmaById }: Context, table: RmaTableName, id: string): Ahead =>
-  isId(id) ? rmaById[table](id) : null;
+export const prefetchRow = async (
+  { returnLoader }: WithLoader,
+  table: RmaTableName,
+  id: string,
+): PrefetchedRow => (isId(id) ? returnLoader[table](id) : null);
 
-/** Refuses an RMA that the caller may not see, as if it did not exist. */
-export const findRma = async (
-  ctx: Context,
+/** Refuses a return that the caller may not see, as if it did not exist. */
+export const findReturn = async (
+  ctx: WithLoader,
   table: RmaTableName,
   caller: Caller,
   id: string,
-  ahead = readAhead(ctx, table, id),
+  prefetched = prefetchRow(ctx, table, id),
 ): Promise<ReturnRow> => {
-  const row = await ahead;
+  const row = await prefetched;
   if (!row || !isVisibleTo(caller, row)) throw notFound(id);
   return row;
 };

@@ -3,11 +3,11 @@ import type { TimelineType } from '../../contract/lifecycle.ts';
 import { type Row, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
+import { MAX_FULL_ROWS, type PageResponse, totalOfLastPage } from '../paging/page-response.ts';
 import type { Caller } from '../shops/plans.ts';
 import { listsFor } from './list.ts';
-import { findRma, isApiClient, notFound, type RmaTableName } from './store.ts';
+import type { ReturnServices } from './services.ts';
+import { findReturn, isApiClient, notFound, type RmaTableName } from './store.ts';
 
 type Entry = Row<'timeline'>;
 
@@ -15,15 +15,15 @@ type Entry = Row<'timeline'>;
 const FIRST_OF_LONG = 20;
 
 export const readTimeline = async (
-  ctx: Context,
+  ctx: ReturnServices,
   table: RmaTableName,
   caller: Caller,
   rma: string,
   page: Page,
-): Promise<PageAnswer<TimelineEntry>> => {
+): Promise<PageResponse<TimelineEntry>> => {
   if (!isId(rma)) throw notFound(rma);
   const all = listsFor(ctx, caller).selectFrom('timeline').where('rma_id', '=', rma);
-  const first = page.limit <= WHOLE_ROWS ? page.limit : FIRST_OF_LONG;
+  const first = page.limit <= MAX_FULL_ROWS ? page.limit : FIRST_OF_LONG;
   const [rows] = await Promise.all([
     all
       .select(TIMELINE_COLUMNS)
@@ -31,7 +31,7 @@ export const readTimeline = async (
       .limit(first)
       .offset((page.page - 1) * page.limit)
       .execute(),
-    findRma(ctx, table, caller, rma),
+    findReturn(ctx, table, caller, rma),
   ]);
   // Most timelines end here, and then no count is needed either. Of further entries only the times are read, which only rise.
   const last = rows[first - 1]?.at;
@@ -57,7 +57,12 @@ export const readTimeline = async (
         .where('at', '<=', Math.max(...times))
         .execute(),
   };
-  return answerPage(ctx, caller.shop.id, source, { rows, keys: rest.map(({ at }) => at), total }, page);
+  return ctx.pageResponses.build(
+    caller.shop.id,
+    source,
+    { rows, keys: rest.map(({ at }) => at), total },
+    page,
+  );
 };
 
 export const viewEntry = (row: Entry): TimelineEntry => ({

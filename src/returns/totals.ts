@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
-import type { Db } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
-import { type Change, change, statement } from '../db/statements.ts';
-import type { Context } from '../service/context.ts';
+import { change, statement } from '../db/statements.ts';
+import type { Change, Db } from '../db/types.ts';
+import type { Core } from '../platform/core.ts';
 import { hasOpenStatus, isEnded, openStatuses, type RmaTableName } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
@@ -11,8 +11,8 @@ import { hasOpenStatus, isEnded, openStatuses, type RmaTableName } from './store
 
 export type Origin = Total['origin'];
 
-export const originOf = ({ client_id }: { client_id: string | null }): Origin =>
-  client_id === null ? 'STAFF' : 'API';
+export const originOf = ({ receiver_id }: { receiver_id: string | null }): Origin =>
+  receiver_id === null ? 'STAFF' : 'API';
 
 /** Under which status a return is counted: erased ones with an open status by themselves, since they are not open. */
 export const countedAs = (
@@ -106,7 +106,7 @@ export class RecentTotals {
 
 /** Of one kind, by status. */
 export const totalsByStatus = async (
-  { reads }: Context,
+  { reads }: Core,
   shopId: string,
   kind: RmaTableName,
 ): Promise<Map<string, number>> => {
@@ -123,7 +123,7 @@ export const totalsByStatus = async (
 const MOST_STORES = 500;
 
 /** Where the shop's repairs were handed in, and how many of each are open: from one index alone, store by store. */
-export const listStores = async ({ scans }: Context, shopId: string): Promise<StoreList> => {
+export const listStores = async ({ scans }: Core, shopId: string): Promise<StoreList> => {
   const rows = await scans
     .selectFrom('offline_repairs')
     .select(sql<number>`sum(case when ${hasOpenStatus('offline_repairs')} then 1 else 0 end)`.as('open'))

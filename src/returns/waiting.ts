@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SetWaitingFor, StaffWaitingFor } from '../../contract/admin-returns.ts';
 import { DAY_MS, isoOrNull, toIso } from '../lib/time.ts';
-import { ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../platform/errors.ts';
 import type { Targets } from '../shops/settings.ts';
-import type { Step } from './kinds/kind.ts';
+import type { ChangePlan } from './kinds/change-plan.ts';
 import { openStatuses, type ReturnRow, type RmaTableName } from './store.ts';
 
 // What the work on a return waits for. Meanwhile its target days stand still: `due_from` is later than `status_since` by the time
@@ -31,12 +31,12 @@ export const viewWaitingForStaff = (row: WaitingRow): StaffWaitingFor | null => 
 };
 
 /** null: nothing is different. Another reason, time or note does not begin a new wait. */
-export const waitingStep = (
+export const planWaiting = (
   table: RmaTableName,
   before: ReturnRow,
   wanted: SetWaitingFor | null,
   at: number,
-): Omit<Step, 'event'> | null => {
+): Omit<ChangePlan, 'event'> | null => {
   if (!openStatuses(table).includes(before.status))
     throw new ServiceError('MOVE_NOT_ALLOWED', {
       message: `The return is ${before.status}, so its work waits for nothing any more.`,

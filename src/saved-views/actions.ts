@@ -7,13 +7,13 @@ import {
   searchErrors,
 } from '../../contract/admin-work.ts';
 import { isId } from '../../contract/common.ts';
-import type { Db, Trx } from '../db/database.ts';
 import { type Row, SAVED_VIEW_COLUMNS } from '../db/schema.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
-import { viewRow } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import { viewRow } from '../paging/page-response.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { lockShop } from '../shops/store.ts';
 
 // Lists under a name: a person's own, which only they see, and the shop's, which Admins share.
@@ -38,7 +38,7 @@ const viewsOf = (db: Db, { user, caller }: Viewer) =>
     .where('shop_id', '=', caller.shop.id)
     .where((eb) => eb.or([eb('user_id', 'is', null), eb('user_id', '=', user.id)]));
 
-export const listViews = async (ctx: Context, viewer: Viewer): Promise<SavedView[]> => {
+export const listViews = async (ctx: Core, viewer: Viewer): Promise<SavedView[]> => {
   const rows = await viewsOf(ctx.db, viewer).orderBy('id').execute();
   return rows.flatMap((row) => viewRow(ctx, { name: 'saved_views', view: viewSaved }, row) ?? []);
 };
@@ -60,7 +60,7 @@ const mustHaveRoom = async (trx: Trx, viewer: Viewer, shared: boolean): Promise<
   if (others.length >= MOST_VIEWS) throw new ServiceError('TOO_MANY_VIEWS');
 };
 
-export const createView = async (ctx: Context, viewer: Viewer, given: CreateSavedView) => {
+export const createView = async (ctx: Core, viewer: Viewer, given: CreateSavedView) => {
   const { kind, name, search, shared } = given;
   if (shared) mustBeAdmin(viewer);
   mustBeKnown(kind, search);
@@ -91,7 +91,7 @@ const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'save
 };
 
 /** A view that is no longer shared becomes the own view of the Admin who changes it. */
-export const changeView = (ctx: Context, viewer: Viewer, id: string, given: ChangeSavedView) =>
+export const changeView = (ctx: Core, viewer: Viewer, id: string, given: ChangeSavedView) =>
   ctx.db.transaction().execute(async (trx) => {
     const { name, search, shared } = given;
     const before = await lockView(trx, viewer, id);
@@ -108,7 +108,7 @@ export const changeView = (ctx: Context, viewer: Viewer, id: string, given: Chan
     return viewSaved({ ...before, ...change });
   });
 
-export const deleteView = (ctx: Context, viewer: Viewer, id: string): Promise<void> =>
+export const deleteView = (ctx: Core, viewer: Viewer, id: string): Promise<void> =>
   ctx.db.transaction().execute(async (trx) => {
     await lockView(trx, viewer, id);
     await trx.deleteFrom('saved_views').where('id', '=', id).execute();

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { ChangeSavedView, CreateSavedView, SavedView, SavedViewList } from '../../contract/admin-work.ts';
 import { routesOf } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
+import type { Core } from '../platform/core.ts';
 import { changeView, createView, deleteView, listViews } from './actions.ts';
 
-export const savedViewRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const savedViewRoutes = (app: FastifyInstance, ctx: Core): void => {
   const route = routesOf(app, { tag: 'Saved views' });
   route({
     at: 'GET /views',

@@ -1,10 +1,10 @@
 import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
-import type { Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
+import type { Trx } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
-import type { Context } from '../service/context.ts';
+import type { Core } from '../platform/core.ts';
 import { type Shop, shopFrom } from './plans.ts';
 import { lockShop } from './store.ts';
 
@@ -36,7 +36,7 @@ export interface ShopChange extends BillingChange {
   secondFactorRequired?: boolean;
 }
 
-export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
+export const createShop = (ctx: Core, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
 
 /** The same inside a transaction, for callers that write more together with the shop. */
@@ -58,7 +58,7 @@ export const addShop = async (trx: Trx, actor: Actor, at: number, { name, plan, 
 };
 
 /** Applies from the next request on. Null if there is no such shop. */
-export const changeShop = (ctx: Context, actor: Actor, id: string, change: ShopChange) =>
+export const changeShop = (ctx: Core, actor: Actor, id: string, change: ShopChange) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockShop(trx, id);
     if (!before) return null;

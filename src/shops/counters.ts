@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Usage } from '../../contract/usage.ts';
-import type { Trx, Write } from '../db/database.ts';
 import { columnsOf, type Row } from '../db/schema.ts';
 import { change, statement, statementsBy } from '../db/statements.ts';
+import type { Trx, Write } from '../db/types.ts';
 import { toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { type Caller, LIMIT_ERRORS, type Shop } from './plans.ts';
 
 // One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
@@ -28,7 +28,7 @@ export const selectCounters = statementsBy((locking: Locking) =>
 );
 
 /** Until the transaction ends no RMA of the shop changes. */
-export const lockCounter = ({ fill }: Context, trx: Trx, shopId: string): Promise<unknown> =>
+export const lockCounter = ({ fill }: Core, trx: Trx, shopId: string): Promise<unknown> =>
   trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
@@ -109,7 +109,7 @@ export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): U
   };
 };
 
-export const readUsage = async ({ reads, fill, clock }: Context, shop: Shop): Promise<Usage> => {
+export const readUsage = async ({ reads, fill, clock }: Core, shop: Shop): Promise<Usage> => {
   const { rows } = await reads.executeQuery(fill(selectCounters('none'), { shopIds: [shop.id] }));
   return usageOf(rows[0], shop, clock.now());
 };

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
 import { recordShopAudit } from '../audit/store.ts';
-import type { Db, Trx } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
+import type { Db, Trx } from '../db/types.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { requireShop } from './store.ts';
 
 // A rule is an exact sku, or a prefix that ends in `*`. Case matters.
@@ -39,7 +39,7 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
 };
 
 /** One statement, however many there are. */
-export const addRules = (ctx: Context, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
+export const addRules = (ctx: Core, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
   const rules = patterns.map((pattern) => ({ shop_id: shopId, pattern }));
   return sql`
     insert into dangerous_goods (shop_id, pattern)
@@ -62,7 +62,7 @@ const shortList = (name: 'added' | 'removed', rules: string[]) => ({
 });
 
 /** All or nothing: removing a rule that does not exist refuses the whole change. Returns the new rules. */
-export const changeDangerousGoods = (ctx: Context, actor: Actor, shopId: string, change: RuleChange) =>
+export const changeDangerousGoods = (ctx: Core, actor: Actor, shopId: string, change: RuleChange) =>
   ctx.db.transaction().execute(async (trx) => {
     const { add = [], remove = [], replace } = change;
     const shop = await requireShop(trx, shopId);

@@ -4,8 +4,7 @@ import { retryConflicts } from '../db/database-errors.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { lockCounter } from './counters.ts';
+import type { Core } from '../platform/core.ts';
 import { DELETING, lockShop } from './store.ts';
 
 // Deletes everything of a shop in small steps, while the service goes on for the others.
@@ -16,11 +15,11 @@ const has = (table: keyof Tables, column: string): boolean =>
 /** Tables with rows of a shop or of its clients. Timelines go with their returns, and tables about a person with the person. */
 const OWNED = TABLE_NAMES.filter(
   // Its ids stay: a restore deletes the shop again.
-  (table) => table !== 'erasures' && (has(table, 'shop_id') || has(table, 'client_id')),
+  (table) => table !== 'erasures' && (has(table, 'shop_id') || has(table, 'receiver_id')),
 );
 
 /** The first of these columns that a table has tells rows of a shop apart and orders them. None is ever null. */
-const KEYS = ['number', 'position', 'id', 'key', 'pattern', 'status', 'user_id', 'shop_id', 'client_id'];
+const KEYS = ['number', 'position', 'id', 'key', 'pattern', 'status', 'user_id', 'shop_id', 'receiver_id'];
 
 /** In the order of a restore: tables that others refer to come first. */
 export const SHOP_TABLES = Object.fromEntries(
@@ -31,11 +30,10 @@ export const SHOP_TABLES = Object.fromEntries(
 const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'departed_people'] as const;
 
 /** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */
-export const beginShopDeletion = (ctx: Context, id: string): Promise<void> =>
+export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
+  // Changes of API clients lock the same rows in another order.
   retryConflicts(() =>
     ctx.db.transaction().execute(async (trx) => {
-      // First, as the replacement of a client locks it: otherwise the two wait for each other, or the new client's key would work.
-      await lockCounter(ctx, trx, id);
       if (!(await lockShop(trx, id))) return;
       const at = ctx.clock.now();
       const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;
@@ -56,7 +54,7 @@ export const beginShopDeletion = (ctx: Context, id: string): Promise<void> =>
 const PAUSE_MS = 25;
 
 /** Deletes some rows of a table, after the last of them the shop itself. Returns how many; 0: all is deleted. */
-export const deleteShopStep = async (ctx: Context, id: string): Promise<number> => {
+export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => {
   // One table after the other: what is found by a client goes before the client.
   for (const table of OWNED.toReversed()) {
     const rows = await deleteSome(ctx, table, id);
@@ -76,12 +74,12 @@ const isReturns = (table: keyof Tables): boolean => table === 'offline_repairs' 
 /** A return has about ten rows of its timeline, and more indexes than all other tables. */
 const RETURNS_AT_ONCE = 20;
 
-const deleteSome = (ctx: Context, table: keyof Tables, shopId: string): Promise<number> =>
+const deleteSome = (ctx: Core, table: keyof Tables, shopId: string): Promise<number> =>
   ctx.background.transaction().execute(async (trx) => {
     const [rows, key] = [sql.table(table), sql.ref(SHOP_TABLES[table] ?? '')];
     const own = has(table, 'shop_id')
       ? sql`shop_id = ${shopId}`
-      : sql`client_id ${ctx.among(sql`select id from api_clients where shop_id = ${shopId}`)}`;
+      : sql`receiver_id ${ctx.among(sql`select receiver_id from api_clients where shop_id = ${shopId}`)}`;
     const order = isReturns(table) ? sql`order by ${key}` : sql``;
     const most = sql.lit(isReturns(table) ? RETURNS_AT_ONCE : PRUNED_AT_ONCE);
     const some = (column: RawBuilder<unknown>) =>
@@ -96,7 +94,7 @@ const deleteSome = (ctx: Context, table: keyof Tables, shopId: string): Promise<
 const EXPORTED_AT_ONCE = 200;
 
 /** All rows of a shop as one JSON document, without secrets, and without the clients' queues and stored answers. */
-export async function* exportShop(ctx: Context, id: string): AsyncGenerator<string> {
+export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string> {
   const shop = await ctx.scans.selectFrom('shops').select(columnsOf('shops')).where('id', '=', id).execute();
   yield `{"exportedAt":"${toIso(ctx.clock.now())}","shops":${JSON.stringify(shop)}`;
   for (const table of OWNED.filter((each) => has(each, 'shop_id'))) {
@@ -112,7 +110,7 @@ export async function* exportShop(ctx: Context, id: string): AsyncGenerator<stri
 }
 
 /** Of returns with their timelines. */
-async function* rowsOf({ scans }: Context, table: keyof Tables, shopId: string) {
+async function* rowsOf({ scans }: Core, table: keyof Tables, shopId: string) {
   const key = SHOP_TABLES[table] ?? '';
   const columns = columnsOf(table).filter((column) => !/_(hash|secret)$/.test(column));
   const timelines = scans.selectFrom('timeline').select(TIMELINE_COLUMNS).orderBy('at');

@@ -2,8 +2,15 @@ import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
 import type { Right } from '../../contract/common.ts';
 import type { AuditActor } from '../audit/store.ts';
 import type { Row } from '../db/schema.ts';
-import { ServiceError } from '../service/errors.ts';
-import type { Reachable } from '../webhooks/outbox.ts';
+import { ServiceError } from '../platform/errors.ts';
+
+/** A receiver that events can be sent to: its client is active and has a URL. */
+export interface Receiver {
+  id: string;
+  shop_id: string;
+  /** The events that its client chose, as the column has them. */
+  events: string | null;
+}
 
 /** Who acts, and for which shop: every action and every read has a caller. */
 export interface Caller {
@@ -11,8 +18,10 @@ export interface Caller {
   actor: AuditActor;
   /** Set for API clients: what they may do beyond reading. */
   rights?: readonly Right[];
-  /** Set for API clients: who receives the events of what they create; null: not this client. */
-  receiver?: Reachable | null;
+  /** Set for API clients: the receiver of what they create, also if nothing can be sent to it now. */
+  receiverId?: string;
+  /** Set for API clients: that receiver; null if nothing can be sent to it now. */
+  receiver?: Receiver | null;
 }
 
 /** Billed by a monthly allowance, or by usage with a cap that the shop set itself. `limit` null means unlimited. */

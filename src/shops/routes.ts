@@ -5,7 +5,7 @@ import { TargetDays } from '../../contract/admin-work.ts';
 import { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
 import { Usage } from '../../contract/usage.ts';
 import { routesOf } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
+import type { Core } from '../platform/core.ts';
 import { changeShop } from './actions.ts';
 import { readUsage } from './counters.ts';
 import { changeDangerousGoods, listRules } from './dangerous-goods.ts';
@@ -17,7 +17,7 @@ import {
   viewTargets,
 } from './settings.ts';
 
-export const usageRoutes = (app: FastifyInstance, ctx: Context): void =>
+export const usageRoutes = (app: FastifyInstance, ctx: Core): void =>
   routesOf(app, { tag: 'Usage' })({
     at: 'GET /usage',
     operationId: 'getUsage',
@@ -31,7 +31,7 @@ export const usageRoutes = (app: FastifyInstance, ctx: Context): void =>
 /** Room for the logo, which is larger than any other body. */
 const SETTINGS_BODY_BYTES = 384 * 1024;
 
-export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const settingsRoutes = (app: FastifyInstance, ctx: Core): void => {
   const route = routesOf(app, { tag: 'Settings' });
   route({
     at: 'GET /shop-settings',
@@ -72,7 +72,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
   const route = routesOf(app, { tag: 'Settings', role: 'ADMIN' });
   route({
     at: 'GET /dangerous-goods',

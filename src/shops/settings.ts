@@ -2,10 +2,10 @@ import type { TargetDays } from '../../contract/admin-work.ts';
 import type { Actor } from '../../contract/common.ts';
 import { ReplaceShopSettings, type ShopSettings } from '../../contract/shop-settings.ts';
 import { changesBetween, recordShopAudit } from '../audit/store.ts';
-import type { Db } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
+import type { Db } from '../db/types.ts';
 import { parseJsonColumn } from '../lib/json.ts';
-import type { Context } from '../service/context.ts';
+import type { Core } from '../platform/core.ts';
 import type { Caller, Shop } from './plans.ts';
 import { lockShop, requireShop } from './store.ts';
 
@@ -29,7 +29,7 @@ const auditFields = ({ address, logo: _, ...settings }: ReplaceShopSettings) => 
   address: address.join(', ') || null,
 });
 
-export const replaceShopSettings = (ctx: Context, { shop, actor }: Caller, wanted: ReplaceShopSettings) =>
+export const replaceShopSettings = (ctx: Core, { shop, actor }: Caller, wanted: ReplaceShopSettings) =>
   ctx.db.transaction().execute(async (trx) => {
     await lockShop(trx, shop.id);
     const before = await readShopSettings(trx, shop);
@@ -64,7 +64,7 @@ const targetsOfShop = statement(({ db }, { shop }: { shop: string }) =>
   db.selectFrom('target_days').select(['status', 'days']).where('shop_id', '=', shop),
 );
 
-export const readTargets = async (ctx: Context, shop: string, db: Db = ctx.db): Promise<Targets> => {
+export const readTargets = async (ctx: Core, shop: string, db: Db = ctx.db): Promise<Targets> => {
   const { rows } = await db.executeQuery(ctx.fill(targetsOfShop, { shop }));
   return new Map(rows.map(({ status, days }) => [status, days]));
 };
@@ -75,7 +75,7 @@ export const viewTargets = (targets: Targets): TargetDays => ({
     .sort((one, other) => one.status.localeCompare(other.status)),
 });
 
-export const replaceTargets = (ctx: Context, actor: Actor, shopId: string, { targets }: TargetDays) =>
+export const replaceTargets = (ctx: Core, actor: Actor, shopId: string, { targets }: TargetDays) =>
   ctx.db.transaction().execute(async (trx) => {
     const shop = await requireShop(trx, shopId);
     const before = await readTargets(ctx, shopId, trx);

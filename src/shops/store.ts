@@ -1,6 +1,6 @@
-import type { Db, Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
-import { ServiceError } from '../service/errors.ts';
+import type { Db, Trx } from '../db/types.ts';
+import { ServiceError } from '../platform/errors.ts';
 import { type Shop, shopFrom } from './plans.ts';
 
 /** The `subscription` of a shop that is being deleted: it is there no longer. */

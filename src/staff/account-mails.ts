@@ -1,10 +1,10 @@
 import type { Mail } from '../mail/mailer.ts';
-import type { Context } from '../service/context.ts';
-import { rateLimited } from '../service/errors.ts';
+import type { Core } from '../platform/core.ts';
+import { rateLimited } from '../platform/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
-import type { Link } from './links.ts';
-import type { UserRow } from './users.ts';
+import type { NotifiedClient } from '../webhooks/services.ts';
+import type { Link, MailLimits, StaffServices, UserRow } from './types.ts';
 
 // What people are mailed: links, changes of their account, so that a change that was not theirs is seen, and, to Admins, webhook
 // receivers that keep failing (docs/contract.md).
@@ -84,7 +84,11 @@ const LINK_LETTERS = {
 } satisfies Record<string, Letter>;
 
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
-export const mailLink = ({ mail, config }: Context, shopName: string, { user, path }: Link): void => {
+export const mailLink = (
+  { mail, config }: Pick<StaffServices, 'mail' | 'config'>,
+  shopName: string,
+  { user, path }: Link,
+): void => {
   const kind = user.last_sign_in_at === null ? 'invitation' : 'forgotten';
   const letter = LINK_LETTERS[config.passwordSignIn ? kind : 'withoutPasswords'];
   mail?.send(accountMail(letter, user, shopName, config.publicUrl + path));
@@ -119,11 +123,8 @@ const recovered = (client: string): Letter => ({
 
 /** To the Admins of the client's shop: its receiver keeps failing, with this error; null: it works again. */
 export const openReceiverMails =
-  (ctx: Context) =>
-  async (
-    { id, name, shopId, shopName }: { id: string; name: string; shopId: string; shopName: string },
-    error: string | null,
-  ): Promise<void> => {
+  (ctx: Core & Pick<StaffServices, 'mail' | 'mailLimits'>) =>
+  async ({ id, name, shopId, shopName }: NotifiedClient, error: string | null): Promise<void> => {
     const { db, config, mail, mailLimits, log } = ctx;
     if (!mail) return;
     const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
@@ -186,8 +187,7 @@ const mailsAbout = ({ before, after, hasNewRecoveryCodes }: AccountChange): [Use
   return mails;
 };
 
-/** Each call counts one more within the hour, so call it only where the mail or the change is about to happen. */
-export const openMailLimits = ({ rateGate, clock }: Context) => {
+export const openMailLimits = ({ rateGate, clock }: Core): MailLimits => {
   const anHour = (name: string, points: number) => rateGate([{ name, points, seconds: 60 * 60 }], clock);
   const mayMail = (name: string, points: number) => {
     const gate = anHour(name, points);
@@ -205,25 +205,17 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
   };
   const person = ({ actor }: Caller) => actor.id;
   return {
-    /** By the hash of an e-mail, so that the counters hold no personal data. */
     link: mayMail('links-mailed-hour', 3),
-    /** Of a shop, whose name must not become a way to send advertisements. Beyond it links are shown, not mailed. */
     shopLink: mayMail('links-shop-hour', 100),
-    /** Of a shop. Beyond it the admin app and the log still say which receivers fail. */
     receivers: mayMail('receiver-mails-hour', 100),
-    /**
-     * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
-     * are limited, for the person who makes them, and these mails have a queue of their own.
-     */
     accountChange: refuseBeyond('account-changes-hour', 20, person),
     recoveryCodes: refuseBeyond('recovery-codes-hour', 5, person),
-    /** Emails are unique across all shops, so each that is tried tells whether someone has it. */
     newEmail: refuseBeyond('new-emails-hour', 50, person),
   };
 };
 
 /** Call it after the commit. */
-export const mailChanges = async (ctx: Context, change: AccountChange): Promise<void> => {
+export const mailChanges = async (ctx: StaffServices, change: AccountChange): Promise<void> => {
   const { db, mail, config } = ctx;
   const { shop_id: shopId, last_sign_in_at } = change.before;
   // A person who never signed in has nothing yet that a stranger could take over; but someone else may have made the account.

@@ -2,20 +2,19 @@ import type { CreatedUser, LinkTarget, UseLink } from '../../contract/admin-acce
 import type { CreateUser, GiveLink } from '../../contract/admin-people.ts';
 import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../audit/store.ts';
-import type { Trx } from '../db/database.ts';
 import { findFact, saveFact } from '../db/installation-facts.ts';
+import type { Trx } from '../db/types.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { invalidField, ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
-import { newToken, sha256 } from '../service/secrets.ts';
+import type { Core } from '../platform/core.ts';
+import { invalidField, ServiceError } from '../platform/errors.ts';
+import { warning } from '../platform/log.ts';
+import { newToken, sha256 } from '../platform/secrets.ts';
 import { addShop } from '../shops/actions.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, hasShops } from '../shops/store.ts';
 import { mailLink } from './account-mails.ts';
 import { hashNewPassword, newNoPassword, tooManyAtOnce } from './passwords.ts';
-import type { SignInOrigin } from './sessions.ts';
 import {
   attemptSignIn,
   clearFailures,
@@ -24,6 +23,7 @@ import {
   recordCounted,
   refusePerson,
 } from './sign-in.ts';
+import type { Link, SignInOrigin, StaffServices, UserRow } from './types.ts';
 import {
   actorOf,
   addUser,
@@ -36,7 +36,6 @@ import {
   lockOne,
   lockUser,
   refuseProviderOnly,
-  type UserRow,
   updateAccount,
   updateUser,
   viewUser,
@@ -49,7 +48,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const VALID_MS = { setUp: HOUR_MS, neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 
 /** The token is in the fragment, which browsers send to no server, so it is in no log. */
-const addLink = async (trx: Trx, user: UserRow, nowMs: number, confirmsEmail = false) => {
+const addLink = async (trx: Trx, user: UserRow, nowMs: number, confirmsEmail = false): Promise<Link> => {
   const token = newToken();
   const expiresAt = nowMs + (user.last_sign_in_at === null ? VALID_MS.neverSignedIn : VALID_MS.forgotten);
   await trx
@@ -63,9 +62,7 @@ const addLink = async (trx: Trx, user: UserRow, nowMs: number, confirmsEmail = f
     .execute();
   return { user, path: `/admin/link#${token}`, expiresAt };
 };
-export type Link = Awaited<ReturnType<typeof addLink>>;
-
-const ownerOf = async ({ db, clock }: Context, token: string): Promise<UserRow> => {
+const ownerOf = async ({ db, clock }: Core, token: string): Promise<UserRow> => {
   const link = await db
     .selectFrom('access_links')
     .select('user_id')
@@ -78,19 +75,19 @@ const ownerOf = async ({ db, clock }: Context, token: string): Promise<UserRow> 
 };
 
 /** What an Admin or the operator sees of a link, and whether it is mailed too. */
-const showLink = async (ctx: Context, { shop, actor }: Caller, baseUrl: string, link: Link) => {
+const showLink = async (ctx: StaffServices, { shop, actor }: Caller, baseUrl: string, link: Link) => {
   const mailed = ctx.mail !== null && (actor.type !== 'USER' || (await ctx.mailLimits.shopLink(shop.id)));
   if (mailed) mailLink(ctx, shop.name, link);
   return { link: baseUrl + link.path, linkExpiresAt: toIso(link.expiresAt), mailed };
 };
 
 /** Where people sign in without passwords, only the operator gives links. */
-const mayMakeLinks = ({ config }: Context, actor: Caller['actor']): boolean =>
+const mayMakeLinks = ({ config }: Core, actor: Caller['actor']): boolean =>
   config.passwordSignIn || actor.type !== 'USER';
 
 /** A link that is shown leads to `baseUrl`. */
 export const addPerson = async (
-  ctx: Context,
+  ctx: StaffServices,
   caller: Caller,
   { password, ...person }: CreateUser,
   baseUrl = ctx.config.publicUrl,
@@ -112,7 +109,7 @@ export const addPerson = async (
 
 /** A new link for a person of the shop. The links before it end. */
 export const createLink = async (
-  ctx: Context,
+  ctx: StaffServices,
   caller: Caller,
   id: string,
   { besideProvider }: GiveLink,
@@ -136,7 +133,7 @@ export const createLink = async (
 const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
 /** Everything happens after the answer, whose time must not show whether the e-mail is known. Ends no other link: strangers can ask too. */
-export const mailLinkLater = (ctx: Context, email: string, address: string): void => {
+export const mailLinkLater = (ctx: StaffServices, email: string, address: string): void => {
   if (!ctx.mail || !ctx.config.passwordSignIn) return;
   const work = async (): Promise<void> => {
     const user = await findByEmail(ctx.db, email);
@@ -155,7 +152,7 @@ export const mailLinkLater = (ctx: Context, email: string, address: string): voi
   askTurns.run(work).catch(warning(ctx.log, 'a link could not be created'));
 };
 
-export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
+export const viewLinkTarget = async (ctx: Core, token: string): Promise<LinkTarget> => {
   const user = await ownerOf(ctx, token);
   const shop = await findShop(ctx.db, user.shop_id);
   if (!shop) throw new ServiceError('LINK_EXPIRED');
@@ -167,7 +164,7 @@ export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkT
 };
 
 /** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
-export const choosePassword = async (ctx: Context, from: SignInOrigin, given: UseLink) => {
+export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, given: UseLink) => {
   const { token: linkToken, password, code } = given;
   const user = await ownerOf(ctx, linkToken);
   return attemptSignIn(ctx, from, { email: user.email, code, hasLink: true }, async (attempt) => {
@@ -208,7 +205,7 @@ export const choosePassword = async (ctx: Context, from: SignInOrigin, given: Us
 // --- the first shop ---
 
 /** A one-time token that replaces any earlier one; null once there is a shop. */
-export const offerSetUp = async ({ db, clock }: Context): Promise<string | null> => {
+export const offerSetUp = async ({ db, clock }: Core): Promise<string | null> => {
   if (await hasShops(db)) return null;
   const token = newToken();
   await saveFact(db, 'set-up', `${sha256(token)} ${clock.now() + VALID_MS.setUp}`);
@@ -216,7 +213,7 @@ export const offerSetUp = async ({ db, clock }: Context): Promise<string | null>
 };
 
 /** What is stored of it. Throws once there is a shop, the token's hour is over, or a later start printed another. */
-export const findOffer = async ({ db, clock }: Context, token: string): Promise<string> => {
+export const findOffer = async ({ db, clock }: Core, token: string): Promise<string> => {
   if (await hasShops(db)) throw new ServiceError('ALREADY_SET_UP');
   const offer = await findFact(db, 'set-up');
   const [hash, endsAt] = offer?.split(' ') ?? [];
@@ -226,7 +223,7 @@ export const findOffer = async ({ db, clock }: Context, token: string): Promise<
 };
 
 /** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
-export const setUp = async (ctx: Context, address: string, given: SetUp) => {
+export const setUp = async (ctx: StaffServices, address: string, given: SetUp) => {
   const { token, shopName, email, name, password } = given;
   const actor = { ...OPERATOR, address };
   // Before the expensive hash: a caller without the token causes no work.

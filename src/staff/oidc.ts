@@ -2,7 +2,7 @@ import type * as OpenIdClient from 'openid-client';
 import { Agent, fetch } from 'undici';
 import type { ProviderRefusalCode } from '../../contract/admin-access.ts';
 import { timeLimit } from '../lib/time-limits.ts';
-import type { ProviderSettings } from '../service/config.ts';
+import type { ProviderSettings } from '../platform/config.ts';
 
 // The identity provider: OpenID Connect, authorisation code flow with PKCE.
 

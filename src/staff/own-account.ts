@@ -7,22 +7,15 @@ import type {
 } from '../../contract/admin-access.ts';
 import type { ChangePassword, SignedIn } from '../../contract/admin-people.ts';
 import { toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { invalidField, ServiceError } from '../service/errors.ts';
-import { sha256 } from '../service/secrets.ts';
+import type { Core } from '../platform/core.ts';
+import { invalidField, ServiceError } from '../platform/errors.ts';
+import { sha256 } from '../platform/secrets.ts';
 import { hashNewPassword, isPassword, LANES } from './passwords.ts';
 import { lockFactor, removeFactor, replaceRecoveryCodes, spendCode, wrongCode } from './second-factor.ts';
-import { endSession, openSession, type Self, type SignInOrigin, viewSignedIn } from './sessions.ts';
+import { endSession, openSession, viewSignedIn } from './sessions.ts';
 import { recordCounted, refusePerson } from './sign-in.ts';
-import {
-  auditUser,
-  changeAccount,
-  findUser,
-  lockSelf,
-  normalizeEmail,
-  type UserRow,
-  updateAccount,
-} from './users.ts';
+import type { Self, SignInOrigin, StaffServices, UserRow } from './types.ts';
+import { auditUser, changeAccount, findUser, lockSelf, normalizeEmail, updateAccount } from './users.ts';
 
 // What people do about their own account, and the proof of identity that the riskier requests need (docs/contract.md).
 
@@ -32,13 +25,13 @@ const WRONG_GUESSES = 10;
 const wrongPassword = (field: string) => invalidField(field, 'wrong', 'is not your current password');
 
 /** Throws unless a proof was given in the last ten minutes. One from the future was written by a clock that was wrong. */
-export const requireProof = ({ clock }: Context, provedAt: number): void => {
+export const requireProof = ({ clock }: Core, provedAt: number): void => {
   if (Math.abs(clock.now() - provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };
 
 /** Checks the password or a code and records the proof in the session, which ends with the tenth wrong guess. Returns the person. */
 export const prove = async (
-  ctx: Context,
+  ctx: StaffServices,
   { caller, user: { id }, sessionToken }: Self,
   { password, code }: Proof,
   field = 'password',
@@ -79,13 +72,13 @@ export const prove = async (
  * For what would make a second factor worthless: a password, however recent its proof, is not enough, since whoever has it must
  * still meet the factor.
  */
-const proveByCode = (ctx: Context, self: Self, code: string | null): Promise<UserRow> => {
+const proveByCode = (ctx: StaffServices, self: Self, code: string | null): Promise<UserRow> => {
   if (code === null) throw invalidField('code', 'required', 'is required: two-step verification is on');
   return prove(ctx, self, { password: null, code });
 };
 
 export const changeOwnPassword = async (
-  ctx: Context,
+  ctx: StaffServices,
   self: Self,
   from: SignInOrigin,
   given: ChangePassword,
@@ -115,7 +108,11 @@ export const changeOwnPassword = async (
 };
 
 /** A person who has no password here confirms their identity at the provider instead. */
-export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmail): Promise<SignedIn> => {
+export const changeOwnEmail = async (
+  ctx: StaffServices,
+  self: Self,
+  given: ChangeEmail,
+): Promise<SignedIn> => {
   const { caller, user } = self;
   const { currentPassword, code } = given;
   const hasPassword = ctx.config.passwordSignIn && !user.throughProvider;
@@ -135,13 +132,13 @@ export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmai
 };
 
 /** Throws unless the person has a second factor and this code is good. */
-const checkFactor = async (ctx: Context, self: Self, { code }: SecondFactorCode): Promise<void> => {
+const checkFactor = async (ctx: StaffServices, self: Self, { code }: SecondFactorCode): Promise<void> => {
   if (!self.user.secondFactor) throw new ServiceError('SECOND_FACTOR_OFF');
   await proveByCode(ctx, self, code);
 };
 
 export const makeRecoveryCodes = async (
-  ctx: Context,
+  ctx: StaffServices,
   self: Self,
   given: SecondFactorCode,
 ): Promise<RecoveryCodes> => {
@@ -156,7 +153,11 @@ export const makeRecoveryCodes = async (
   return { recoveryCodes };
 };
 
-export const turnFactorOff = async (ctx: Context, self: Self, given: SecondFactorCode): Promise<void> => {
+export const turnFactorOff = async (
+  ctx: StaffServices,
+  self: Self,
+  given: SecondFactorCode,
+): Promise<void> => {
   await checkFactor(ctx, self, given);
   await changeAccount(ctx, async (trx) => {
     const before = await lockFactor(trx, self);
@@ -165,7 +166,7 @@ export const turnFactorOff = async (ctx: Context, self: Self, given: SecondFacto
   });
 };
 
-export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self): Promise<OwnSessions> => {
+export const listOwnSessions = async (ctx: Core, { user, sessionToken }: Self): Promise<OwnSessions> => {
   const rows = await ctx.db
     .selectFrom('sessions')
     .select(['id', 'token_hash', 'browser', 'address', 'created_at', 'last_used_at'])
@@ -186,7 +187,7 @@ export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self
   };
 };
 
-export const endOwnSession = async ({ db }: Context, { user }: Self, id: string): Promise<void> => {
+export const endOwnSession = async ({ db }: Core, { user }: Self, id: string): Promise<void> => {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')
     .where('user_id', '=', user.id)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import { invalidField, ServiceError } from '../service/errors.ts';
+import { invalidField, ServiceError } from '../platform/errors.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 
 /** Expected in a flood, so it is no line of the log for each. */

@@ -1,17 +1,18 @@
 import type { GoToProvider } from '../../contract/admin-access.ts';
 import { newStaffEmail, PersonName, staffEmail } from '../../contract/person-fields.ts';
 import { OPERATOR } from '../audit/store.ts';
-import type { Trx } from '../db/database.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import type { SealedFor } from '../service/secrets.ts';
+import type { Trx } from '../db/types.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
+import type { SealedFor } from '../platform/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
 import { type Challenge, CLOCK_TOLERANCE_S, type Identity, ProviderRefusal } from './oidc.ts';
 import { newNoPassword } from './passwords.ts';
 import { removeFactor } from './second-factor.ts';
-import { openSession, PROVIDER_COOKIE_S, type SignInOrigin } from './sessions.ts';
+import { openSession, PROVIDER_COOKIE_S } from './sessions.ts';
 import { isFirstUse, recordCounted, recordSignIn } from './sign-in.ts';
+import type { SignInOrigin, StaffServices, UserRow } from './types.ts';
 import {
   actorOf,
   addUser,
@@ -22,7 +23,6 @@ import {
   lockOne,
   lockUser,
   normalizeEmail,
-  type UserRow,
   updateUser,
   usersIn,
 } from './users.ts';
@@ -43,7 +43,7 @@ const SEALED_JOURNEY: SealedFor = { table: 'sessions', column: 'provider', id: '
 
 /** Where to send the browser, and the cookie that it brings back. */
 export const beginAtProvider = async (
-  { provider, config, clock, secrets, log }: Context,
+  { provider, config, clock, secrets, log }: StaffServices,
   redirectUri: string,
   given: GoToProvider,
   provesFor: string | null,
@@ -63,7 +63,7 @@ export const beginAtProvider = async (
 };
 
 /** Throws unless the cookie is ours, of the last ten minutes, and of the sign-in that the browser comes back from. */
-const openJourney = ({ secrets, clock }: Context, cookie: string, state: string | null): Journey => {
+const openJourney = ({ secrets, clock }: Core, cookie: string, state: string | null): Journey => {
   try {
     const journey: Journey = JSON.parse(secrets.open(cookie, SEALED_JOURNEY));
     const ageMs = Math.abs(clock.now() - journey.startedAt);
@@ -75,13 +75,18 @@ const openJourney = ({ secrets, clock }: Context, cookie: string, state: string 
 };
 
 /** A copy of the cookie and the address opens nothing, even where the provider takes its code twice. */
-const spendState = async (ctx: Context, { state }: Journey): Promise<void> => {
+const spendState = async (ctx: StaffServices, { state }: Journey): Promise<void> => {
   if (!(await isFirstUse(ctx, 'provider state', state, PROVIDER_COOKIE_S * 1000)))
     throw new ProviderRefusal('EXPIRED', { cookie: 'used before' });
 };
 
 /** The browser came back to this address: the new session, if there is one, and what the sign-in page is to say. */
-export const returnFromProvider = async (ctx: Context, from: SignInOrigin, address: URL, cookie: string) => {
+export const returnFromProvider = async (
+  ctx: StaffServices,
+  from: SignInOrigin,
+  address: URL,
+  cookie: string,
+) => {
   const { provider } = ctx;
   if (!provider) throw new ServiceError('NO_PROVIDER');
   const search: Record<string, string> = {};
@@ -110,7 +115,7 @@ export const returnFromProvider = async (ctx: Context, from: SignInOrigin, addre
   }
 };
 
-const signInThrough = async (ctx: Context, from: SignInOrigin, identity: Identity): Promise<string> => {
+const signInThrough = async (ctx: StaffServices, from: SignInOrigin, identity: Identity): Promise<string> => {
   const { token } = await changeAccount(ctx, async (trx) => {
     const linked = await findLinked(trx, identity);
     const email = linked?.email ?? verifiedEmail(identity);
@@ -154,7 +159,7 @@ const findByVerifiedEmail = async (trx: Trx, email: string, identity: Identity) 
 };
 
 /** Only where the operator wants it, from a domain that they named. */
-const addNewUser = async (ctx: Context, trx: Trx, from: SignInOrigin, email: string, name: string | null) => {
+const addNewUser = async (ctx: Core, trx: Trx, from: SignInOrigin, email: string, name: string | null) => {
   const { shopId = '', allowedDomains = [] } = ctx.config.provider?.newUsers ?? {};
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (!newStaffEmail().safeParse(email).success || !allowedDomains.includes(domain))
@@ -171,7 +176,7 @@ const addNewUser = async (ctx: Context, trx: Trx, from: SignInOrigin, email: str
  * Whoever had the account until now may be someone else, so all that they could come back with ends: sessions, links, password,
  * second factor, and with these the trust in their browsers and addresses.
  */
-const linkPerson = async (ctx: Context, trx: Trx, from: SignInOrigin, user: UserRow, identity: Identity) => {
+const linkPerson = async (ctx: Core, trx: Trx, from: SignInOrigin, user: UserRow, identity: Identity) => {
   const { issuer, subject } = identity;
   const actor = { ...actorOf(user), address: from.address };
   await auditUser(ctx, trx, user, actor, 'PROVIDER_LINKED', { issuer });
@@ -188,7 +193,7 @@ const linkPerson = async (ctx: Context, trx: Trx, from: SignInOrigin, user: User
 };
 
 /** Throws unless the owner of the session gave the provider their password, or the like, after they were sent there. */
-const proveThrough = (ctx: Context, identity: Identity, startedAt: number, session: string): Promise<void> =>
+const proveThrough = (ctx: Core, identity: Identity, startedAt: number, session: string): Promise<void> =>
   ctx.db.transaction().execute(async (trx) => {
     const own = trx.selectFrom('sessions').select('user_id').where('token_hash', '=', session);
     const userId = (await own.executeTakeFirst())?.user_id;
@@ -203,7 +208,7 @@ const proveThrough = (ctx: Context, identity: Identity, startedAt: number, sessi
   });
 
 /** For a person who got another account at the provider: the next sign-in there goes by the e-mail again. */
-export const unlinkProvider = (ctx: Context, { shop, actor }: Caller, id: string) =>
+export const unlinkProvider = (ctx: StaffServices, { shop, actor }: Caller, id: string) =>
   changeAccount(ctx, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, id);
     const after = await updateUser(trx, id, { provider_issuer: null, provider_subject: null });

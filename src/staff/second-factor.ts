@@ -1,13 +1,12 @@
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { toIso } from '../lib/time.ts';
-import type { Context } from '../service/context.ts';
-import { invalidField, ServiceError } from '../service/errors.ts';
-import { describeError } from '../service/log.ts';
-import { type SealedFor, type SecretBox, sha256 } from '../service/secrets.ts';
+import { invalidField, ServiceError } from '../platform/errors.ts';
+import { describeError } from '../platform/log.ts';
+import { type SealedFor, type SecretBox, sha256 } from '../platform/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
-import type { Self } from './sessions.ts';
+import type { Self, StaffServices, UserRow } from './types.ts';
 import {
   actorOf,
   auditUser,
@@ -16,7 +15,6 @@ import {
   findUser,
   lockSelf,
   lockUser,
-  type UserRow,
   updateUser,
 } from './users.ts';
 
@@ -68,7 +66,7 @@ export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): 
   secrets.seal(secret.toString('base64'), factorPlace(userId));
 
 /** null where no key opens it: then codes of the app are wrong, and recovery codes and a reset still work. */
-const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null => {
+const openFactor = (ctx: StaffServices, { id, factor_secret }: UserRow): Buffer | null => {
   try {
     return factor_secret ? Buffer.from(ctx.secrets.open(factor_secret, factorPlace(id)), 'base64') : null;
   } catch (error) {
@@ -80,7 +78,7 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
 /** Whether the app's code is valid; no code up to it is valid again. The person's row must be locked: of two processes with one code, one accepts it. */
-const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
+const spendAppCode = async (ctx: StaffServices, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
   const step = secret && stepOf(secret, typed(given), nowMs);
@@ -91,7 +89,12 @@ const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string
   return true;
 };
 
-const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
+const spendRecoveryCode = async (
+  ctx: StaffServices,
+  trx: Trx,
+  user: UserRow,
+  given: string,
+): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom('recovery_codes')
     .where('user_id', '=', user.id)
@@ -103,13 +106,18 @@ const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: s
   return true;
 };
 
-export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
+export const spendCode = (ctx: StaffServices, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
   /^\d{6}$/.test(typed(given))
     ? spendAppCode(ctx, trx, user, given)
     : spendRecoveryCode(ctx, trx, user, given);
 
 /** Throws unless the person has no second factor, or this code is good. */
-export const passFactor = async (ctx: Context, trx: Trx, id: string, code: string | null): Promise<void> => {
+export const passFactor = async (
+  ctx: StaffServices,
+  trx: Trx,
+  id: string,
+  code: string | null,
+): Promise<void> => {
   const user = await lockSelf(trx, id);
   if (user.factor_since === null) return;
   if (code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
@@ -154,7 +162,7 @@ export const removeFactor = async (trx: Trx, { id, factor_removals }: UserRow): 
 
 export const wrongCode = () => invalidField('code', 'wrong', 'is wrong, or it was used before');
 
-export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFactor> => {
+export const viewFactor = async (ctx: StaffServices, userId: string): Promise<SecondFactor> => {
   const user = await findUser(ctx.db, userId);
   const since = user?.factor_since ?? null;
   if (since === null) return { isOn: false, since, recoveryCodesLeft: 0 };
@@ -162,7 +170,7 @@ export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFa
 };
 
 /** Gives the person a secret for their app. Nothing is asked for at sign-in until they confirm it with a code. */
-export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> =>
+export const beginFactor = (ctx: StaffServices, self: Self): Promise<NewSecondFactor> =>
   ctx.db.transaction().execute(async (trx) => {
     const user = await lockSelf(trx, self.user.id);
     if (user.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
@@ -173,7 +181,7 @@ export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> 
   });
 
 /** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */
-export const confirmFactor = async (ctx: Context, self: Self, code: string): Promise<RecoveryCodes> => {
+export const confirmFactor = async (ctx: StaffServices, self: Self, code: string): Promise<RecoveryCodes> => {
   const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
     if (before.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
@@ -194,7 +202,7 @@ export const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
 };
 
 /** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
-export const resetFactor = (ctx: Context, { shop, actor }: Caller, userId: string) =>
+export const resetFactor = (ctx: StaffServices, { shop, actor }: Caller, userId: string) =>
   changeAccount(ctx, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, userId);
     if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');

@@ -22,8 +22,8 @@ import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import { baseUrlFor } from '../http/error-answers.ts';
 import { callerAddress } from '../http/requests.ts';
 import { routesOf } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
-import { sha256 } from '../service/secrets.ts';
+import type { Core } from '../platform/core.ts';
+import { sha256 } from '../platform/secrets.ts';
 import { choosePassword, findOffer, mailLinkLater, setUp, viewLinkTarget } from './links.ts';
 import {
   changeOwnEmail,
@@ -38,9 +38,10 @@ import { beginAtProvider, returnFromProvider } from './provider-sign-in.ts';
 import { beginFactor, confirmFactor, viewFactor } from './second-factor.ts';
 import { cookieIn, endSession, sendCookie, sendSession, trustDevice, viewSignedIn } from './sessions.ts';
 import { signIn } from './sign-in.ts';
+import type { StaffServices } from './types.ts';
 import { endSessionsOf, normalizeEmail } from './users.ts';
 
-const originOf = (ctx: Context, request: FastifyRequest) => ({
+const originOf = (ctx: Core, request: FastifyRequest) => ({
   address: callerAddress(request),
   userAgent: request.headers['user-agent'],
   deviceCookie: cookieIn(ctx, request, 'device'),
@@ -49,7 +50,7 @@ const originOf = (ctx: Context, request: FastifyRequest) => ({
 /** The provider is asked up to three times, each with a time limit of its own. */
 const RETURN_DEADLINE_MS = 12_000;
 
-const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
+const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Session' });
   route({
     at: 'POST /session',
@@ -86,7 +87,7 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
+const setUpRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Session', isPublic: true });
   route({
     at: 'POST /set-up/check',
@@ -111,7 +112,7 @@ const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
+const linkRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Session', isPublic: true });
   route({
     at: 'GET /sign-in-options',
@@ -165,7 +166,7 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
+const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Session' });
   route({
     at: 'POST /session/proof',
@@ -224,7 +225,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const providerRoutes = (app: FastifyInstance, ctx: Context): void => {
+const providerRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Session' });
   const callbackOf = (request: FastifyRequest): string =>
     `${baseUrlFor(ctx.config, request)}${ADMIN_BASE_PATH}/session/oidc/callback`;
@@ -281,7 +282,7 @@ const providerRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
+const secondFactorRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Session' });
   route({
     at: 'GET /session/second-factor',
@@ -346,7 +347,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-export const sessionRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const sessionRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   signInRoutes(app, ctx);
   setUpRoutes(app, ctx);
   linkRoutes(app, ctx);

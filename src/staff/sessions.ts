@@ -1,38 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../contract/admin-people.ts';
-import type { Db, Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
-import type { Config } from '../service/config.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
-import { newToken, type SecretBox, sha256 } from '../service/secrets.ts';
+import type { Config } from '../platform/config.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { warning } from '../platform/log.ts';
+import { newToken, type SecretBox, sha256 } from '../platform/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
-import { actorOf, findUser, isProviderOnly, lockOne, type UserRow } from './users.ts';
+import type { Self, SignInOrigin, UserRow } from './types.ts';
+import { actorOf, findUser, isProviderOnly, lockOne } from './users.ts';
 
 const SESSION_S = 12 * 60 * 60;
 /** Of one person. One more ends the one that was unused longest. */
 const MOST_SESSIONS = 20;
 /** Exact to the minute is enough for people who look for a session that is not theirs, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
-
-export interface Self {
-  caller: Caller;
-  user: SignedIn['user'];
-  sessionToken: string;
-  /** When they last gave their password or a code in this session. */
-  provedAt: number;
-}
-
-export interface SignInOrigin {
-  address: string;
-  userAgent: string | undefined;
-  /** The browser's cookie from earlier sign-ins; empty where it has none. */
-  deviceCookie: string;
-}
 
 /** The first that matches: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */
 const BROWSERS: [RegExp, string][] = [
@@ -111,7 +97,7 @@ const endUnused = async (trx: Trx, userId: string, newHash: string): Promise<voi
 };
 
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
-export const findSession = async (ctx: Context, token: string) => {
+export const findSession = async (ctx: Core, token: string) => {
   if (token === '') return null;
   const row = await ctx.db
     .selectFrom('sessions as session')
@@ -145,7 +131,7 @@ export const findSession = async (ctx: Context, token: string) => {
 };
 
 /** Records where a session was used last, in the background: no request waits for it, and none fails because of it. */
-export const recordUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
+export const recordUse = (ctx: Core, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
   if (lastUsedAt > now - LAST_USED_STEP_MS) return;
   ctx.background
@@ -178,11 +164,11 @@ const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:
 const nameOf = (config: Config, kind: CookieKind): string =>
   `${isHttps(config) ? '__Secure-' : ''}handback_${kind}`;
 
-export const cookieIn = ({ config }: Context, { cookies }: FastifyRequest, kind: CookieKind): string =>
+export const cookieIn = ({ config }: Core, { cookies }: FastifyRequest, kind: CookieKind): string =>
   cookies[nameOf(config, kind)] ?? '';
 
 /** null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
-export const sendCookie = (ctx: Context, reply: FastifyReply, kind: CookieKind, value: string | null) => {
+export const sendCookie = (ctx: Core, reply: FastifyReply, kind: CookieKind, value: string | null) => {
   const { config } = ctx;
   const end = value === null ? { maxAge: 0, expires: new Date(0) } : {};
   reply.setCookie(nameOf(config, kind), value ?? '', {
@@ -227,7 +213,7 @@ export const trustedDevice = (secrets: SecretBox, user: UserRow, cookie: string)
 };
 
 /** From now on this browser is known as one of the person's. Its cookie gives access to nothing. */
-export const trustDevice = async (ctx: Context, reply: FastifyReply, userId: string): Promise<void> => {
+export const trustDevice = async (ctx: Core, reply: FastifyReply, userId: string): Promise<void> => {
   const { db, secrets } = ctx;
   const user = await findUser(db, userId);
   if (!user) return;
@@ -255,7 +241,7 @@ export const viewSignedIn = ({ caller: { shop }, user }: Pick<Self, 'caller' | '
 });
 
 /** Sets the cookie of the new session, and the one that identifies this browser at later sign-ins. */
-export const sendSession = async (ctx: Context, reply: FastifyReply, token: string): Promise<SignedIn> => {
+export const sendSession = async (ctx: Core, reply: FastifyReply, token: string): Promise<SignedIn> => {
   const session = await findSession(ctx, token);
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
   sendCookie(ctx, reply, 'session', token);
@@ -264,10 +250,10 @@ export const sendSession = async (ctx: Context, reply: FastifyReply, token: stri
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */
-const addressSignatures = ({ secrets }: Context, userId: string, address: string): string[] =>
+const addressSignatures = ({ secrets }: Core, userId: string, address: string): string[] =>
   secrets.signatures('address', JSON.stringify([userId, address]));
 
-export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
+export const isAddressOf = async (ctx: Core, userId: string, address: string): Promise<boolean> => {
   const found = await ctx.db
     .selectFrom('sign_in_addresses')
     .select('user_id')
@@ -278,7 +264,7 @@ export const isAddressOf = async (ctx: Context, userId: string, address: string)
   return found !== undefined;
 };
 
-export const rememberAddress = async (ctx: Context, trx: Trx, userId: string, from: string) => {
+export const rememberAddress = async (ctx: Core, trx: Trx, userId: string, from: string) => {
   const [address = ''] = addressSignatures(ctx, userId, from);
   const seenAt = ctx.clock.now();
   await trx

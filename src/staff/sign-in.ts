@@ -2,18 +2,19 @@ import { sql } from 'kysely';
 import type { AuditAction, SignIn } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { UNKNOWN_PERSON } from '../audit/store.ts';
-import type { Db, Trx } from '../db/database.ts';
 import { memoryRateGate } from '../db/rate-windows.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
-import type { Context } from '../service/context.ts';
-import { type ErrorCode, rateLimited, ServiceError } from '../service/errors.ts';
+import type { Core } from '../platform/core.ts';
+import { type ErrorCode, rateLimited, ServiceError } from '../platform/errors.ts';
 import { findShop } from '../shops/store.ts';
 import { accountMail, EXPOSED } from './account-mails.ts';
 import { isPassword, LANES, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import { isAddressOf, openSession, rememberAddress, type SignInOrigin, trustedDevice } from './sessions.ts';
-import { actorOf, auditUser, findByEmail, normalizeEmail, type UserRow, updateUser } from './users.ts';
+import { isAddressOf, openSession, rememberAddress, trustedDevice } from './sessions.ts';
+import type { SignInLimits, SignInOrigin, StaffServices, UserRow } from './types.ts';
+import { actorOf, auditUser, findByEmail, normalizeEmail, updateUser } from './users.ts';
 
 // Signing in: its turn in the queue, lock-out, password and code, session, and its entry in the audit log (docs/contract.md).
 
@@ -44,22 +45,22 @@ interface Limit {
 }
 
 /** Signed, so that trying all addresses or e-mails against a copy of the database finds none. */
-const keyFrom = ({ secrets }: Context, parts: (string | null)[]): string =>
+const keyFrom = ({ secrets }: Core, parts: (string | null)[]): string =>
   secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
 
 /** For an e-mail from one known browser, or else from one address. */
-const pairKey = (ctx: Context, email: string, address: string, device: string | null): string =>
+const pairKey = (ctx: StaffServices, email: string, address: string, device: string | null): string =>
   keyFrom(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
 
 /** Wrong passwords. The last two lock only browsers and addresses that never signed in to the e-mail: guessing cannot lock out its victim. */
-const passwordLimits = (ctx: Context, { email, from: { address }, device }: SignInAttempt): Limit[] => [
+const passwordLimits = (ctx: StaffServices, { email, from: { address }, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: PASSWORD_LOCK_MS, key: pairKey(ctx, email, address, device) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['email', email]) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['address', address]) },
 ];
 
 /** Wrong codes after a right password; untrusted browsers share a count. Three of a million are valid: 50 a day find one in 13 years at even odds. */
-const codeLimits = (ctx: Context, { user, device }: SignInAttempt): Limit[] => [
+const codeLimits = (ctx: StaffServices, { user, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: HOUR_MS, key: keyFrom(ctx, ['codes-hour', user?.id ?? null, device]) },
   { failures: 50, ms: 24 * HOUR_MS, key: keyFrom(ctx, ['codes-day', user?.id ?? null, device]) },
 ];
@@ -82,7 +83,7 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
   });
 };
 
-const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+const refuseLocked = async (ctx: StaffServices, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
   const limits = passwordLimits(ctx, attempt).slice(0, attempt.isKnown ? 1 : undefined);
   const { until } = await ctx.db
@@ -117,13 +118,18 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, audit
 };
 
 /** Whether nobody used this value in this time, in any process. */
-export const isFirstUse = async (ctx: Context, what: string, value: string, ms: number): Promise<boolean> => {
+export const isFirstUse = async (
+  ctx: StaffServices,
+  what: string,
+  value: string,
+  ms: number,
+): Promise<boolean> => {
   const limit = { key: keyFrom(ctx, [what, value]), failures: 0, ms };
   return (await count(ctx.db, ctx.clock.now(), limit)).failures === 1;
 };
 
 /** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; `openNewSession` takes back a right one. */
-export const countCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+export const countCode = async (ctx: StaffServices, attempt: SignInAttempt): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || attempt.code === null) return;
   const nowMs = ctx.clock.now();
   for (const limit of codeLimits(ctx, attempt)) {
@@ -133,7 +139,7 @@ export const countCode = async (ctx: Context, attempt: SignInAttempt): Promise<v
   }
 };
 
-const uncountCode = async (ctx: Context, trx: Trx, attempt: SignInAttempt): Promise<void> => {
+const uncountCode = async (ctx: StaffServices, trx: Trx, attempt: SignInAttempt): Promise<void> => {
   if (attempt.codesToday === 0) return;
   const keys = codeLimits(ctx, attempt).map(({ key }) => key);
   await trx
@@ -145,7 +151,7 @@ const uncountCode = async (ctx: Context, trx: Trx, attempt: SignInAttempt): Prom
 };
 
 /** By mail, and by a notice in the admin app until the password changes. */
-const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> => {
+const warnPasswordExposed = async (ctx: StaffServices, user: UserRow): Promise<void> => {
   const exposed = { password_exposed_at: ctx.clock.now() };
   await ctx.db.updateTable('users').set(exposed).where('id', '=', user.id).execute();
   const shop = await findShop(ctx.db, user.shop_id);
@@ -154,7 +160,7 @@ const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> =
 
 /** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */
 export const recordCounted = async (
-  ctx: Context,
+  ctx: StaffServices,
   trx: Trx,
   user: UserRow,
   { action, address, who = UNKNOWN_PERSON }: { action: AuditAction; address: string; who?: Actor },
@@ -174,7 +180,7 @@ const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> 
   LOCKED_OUT: { action: 'SIGN_IN_LOCKED', line: 'sign-in locked' },
 };
 
-const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCode): Promise<void> => {
+const recordRefusal = async (ctx: StaffServices, attempt: SignInAttempt, code: ErrorCode): Promise<void> => {
   const { user, codesToday } = attempt;
   const { address } = attempt.from;
   if (user && ctx.config.passwordSignIn && code === 'SECOND_FACTOR_WRONG' && codesToday === WARNED_AT)
@@ -195,8 +201,7 @@ const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCo
 
 const SIXTY_A_MINUTE = (name: string) => [{ name, points: 60, seconds: 60 }] as const;
 
-/** Of strangers all processes count together; of a person each process counts for itself. */
-export const openSignInLimits = ({ rateGate, clock }: Context) => ({
+export const openSignInLimits = ({ rateGate, clock }: Core): SignInLimits => ({
   network: rateGate(SIXTY_A_MINUTE('sign-in-network-minute'), clock),
   strangers: rateGate([{ name: 'sign-in-strangers-second', points: 10, seconds: 1 }], clock),
   person: memoryRateGate(SIXTY_A_MINUTE('sign-in-person-minute')),
@@ -207,7 +212,7 @@ const networkOf = (address: string): string =>
   address.endsWith('::/64') ? address.split(':').slice(0, 3).join(':') : address;
 
 /** At once, and in less time than checking a password takes: so a flood of strangers is turned away before it waits. */
-const refuseStrangers = async ({ signInLimits }: Context, address: string): Promise<void> => {
+const refuseStrangers = async ({ signInLimits }: StaffServices, address: string): Promise<void> => {
   for (const [gate, key] of [
     [signInLimits.network, networkOf(address)],
     [signInLimits.strangers, 'all'],
@@ -218,7 +223,7 @@ const refuseStrangers = async ({ signInLimits }: Context, address: string): Prom
 };
 
 /** Nobody has the lane of those who are known to themselves. */
-export const refusePerson = ({ signInLimits }: Context, userId: string): void => {
+export const refusePerson = ({ signInLimits }: StaffServices, userId: string): void => {
   const state = signInLimits.person(userId);
   if (!(state instanceof Promise) && state.refused) throw rateLimited(state.msBeforeNext);
 };
@@ -234,14 +239,14 @@ type Lane = keyof typeof LANES;
 
 const laneOf = ({ isKnown }: SignInAttempt): Lane => (isKnown ? 'known' : 'stranger');
 
-const queueOf = (ctx: Context, attempt: SignInAttempt): BoundedQueue => {
+const queueOf = (ctx: StaffServices, attempt: SignInAttempt): BoundedQueue => {
   const [first = 0] = Buffer.from(keyFrom(ctx, ['queue', attempt.email, attempt.from.address]), 'base64url');
   return QUEUES[laneOf(attempt)][first] as BoundedQueue;
 };
 
 /** Runs the steps of a sign-in in its turn, to the token of a session, and records a refusal. */
 export const attemptSignIn = async (
-  ctx: Context,
+  ctx: StaffServices,
   from: SignInOrigin,
   { email, code, hasLink = false }: Pick<SignInAttempt, 'email' | 'code'> & { hasLink?: boolean },
   steps: (attempt: SignInAttempt) => Promise<string>,
@@ -264,7 +269,7 @@ export const attemptSignIn = async (
 };
 
 /** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. */
-export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
+export const openNewSession = async (ctx: StaffServices, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   const { from, code } = attempt;
   const token = await openSession(trx, user, from, ctx.clock.now());
   await passFactor(ctx, trx, user.id, code);
@@ -274,19 +279,24 @@ export const openNewSession = async (ctx: Context, trx: Trx, user: UserRow, atte
   return token;
 };
 
-export const recordSignIn = async (ctx: Context, trx: Trx, user: UserRow, { address }: SignInOrigin) => {
+export const recordSignIn = async (
+  ctx: StaffServices,
+  trx: Trx,
+  user: UserRow,
+  { address }: SignInOrigin,
+) => {
   await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
   await rememberAddress(ctx, trx, user.id, address);
   await recordCounted(ctx, trx, user, { action: 'SIGNED_IN', address, who: actorOf(user) });
 };
 
 /** Of the pair: after a right password. */
-export const clearFailures = async (ctx: Context, trx: Trx, { email, from, device }: SignInAttempt) => {
+export const clearFailures = async (ctx: StaffServices, trx: Trx, { email, from, device }: SignInAttempt) => {
   const key = pairKey(ctx, email, from.address, device);
   await trx.deleteFrom('sign_in_failures').where('key', '=', key).execute();
 };
 
-export const signIn = async (ctx: Context, from: SignInOrigin, { email, password, code }: SignIn) => {
+export const signIn = async (ctx: StaffServices, from: SignInOrigin, { email, password, code }: SignIn) => {
   if (!ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   return attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
     // One of each lane at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted,
@@ -295,7 +305,7 @@ export const signIn = async (ctx: Context, from: SignInOrigin, { email, password
   );
 };
 
-const signInWith = async (ctx: Context, attempt: SignInAttempt, password: string) => {
+const signInWith = async (ctx: StaffServices, attempt: SignInAttempt, password: string) => {
   const { user } = attempt;
   await refuseLocked(ctx, attempt);
   if (user && attempt.isKnown) refusePerson(ctx, user.id);

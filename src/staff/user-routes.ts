@@ -3,12 +3,12 @@ import { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import { ChangeUser, CreateUser, GiveLink, User, UserList, UserQuery } from '../../contract/admin-people.ts';
 import { PeopleList } from '../../contract/admin-returns.ts';
 import { routesOf } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
 import { addPerson, createLink } from './links.ts';
 import { resetFactor } from './second-factor.ts';
+import type { StaffServices } from './types.ts';
 import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 
-const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
+const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const { publicUrl, publicUrlIsSet } = ctx.config;
   /** PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
@@ -73,7 +73,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-export const userRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const userRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   teamRoutes(app, ctx);
   const route = routesOf(app, { tag: 'Team' });
   route({

@@ -2,21 +2,20 @@ import type { Updateable } from 'kysely';
 import type { AuditAction, ChangeUser, CreateUser, User, UserQuery } from '../../contract/admin-people.ts';
 import { type Actor, isId, listEnvelope } from '../../contract/common.ts';
 import { type AuditActor, type AuditRecord, changesBetween, recordAudit } from '../audit/store.ts';
-import type { Db, Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/database-errors.ts';
-import { type Row, USER_COLUMNS, type UserTable } from '../db/schema.ts';
+import { USER_COLUMNS, type UserTable } from '../db/schema.ts';
+import type { Db, Trx } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { warning } from '../platform/log.ts';
+import { sha256 } from '../platform/secrets.ts';
 import { displayName, readTeam, unassignRemovedUsers } from '../returns/people.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { warning } from '../service/log.ts';
-import { sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { type AccountChange, mailChanges } from './account-mails.ts';
 import { hashNewPassword, hasPassword } from './passwords.ts';
-
-export type UserRow = Row<'users'>;
+import type { StaffServices, UserRow } from './types.ts';
 
 export const viewUser = (user: UserRow): User => ({
   id: user.id,
@@ -44,7 +43,7 @@ export const refuseProviderOnly = (user: UserRow, besideProvider: boolean): void
 
 /** By the id of an earlier entry it replaces that one's data. */
 export const auditUser = (
-  { clock }: Context,
+  { clock }: Core,
   trx: Trx,
   user: UserRow,
   actor: AuditActor,
@@ -116,14 +115,14 @@ export const endSessionsOf = async (db: Db, userId: string, exceptToken = ''): P
 
 /** The log shows the operator who tries the addresses of other shops, without the addresses. */
 const refuseTakenEmail =
-  ({ log }: Context, shopId: string, { id }: AuditActor) =>
+  ({ log }: Core, shopId: string, { id }: AuditActor) =>
   (error: unknown): never => {
     if (!isDuplicate(error)) throw error;
     log.warn({ shopId, actorId: id }, 'an e-mail that is in use was refused');
     throw new ServiceError('EMAIL_TAKEN');
   };
 
-export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery) => {
+export const listUsers = async (ctx: Core, { shop }: Caller, query: UserQuery) => {
   const own = ctx.db.selectFrom('users').where('shop_id', '=', shop.id);
   const [rows, { total }] = await Promise.all([
     own
@@ -137,7 +136,7 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
   return listEnvelope(rows.map(viewUser), total, query);
 };
 
-export const listPeople = async (ctx: Context, { shop }: Caller) => ({
+export const listPeople = async (ctx: Core, { shop }: Caller) => ({
   items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: displayName(person) })),
 });
 
@@ -145,7 +144,7 @@ type NewUser = Omit<CreateUser, 'password'> & { shopId: string; passwordHash: st
 
 /** Hash the password before the transaction: it takes too long in one. */
 export const addUser = async (
-  ctx: Context,
+  ctx: Core,
   trx: Trx,
   actor: AuditActor,
   { shopId, email, name, role, passwordHash }: NewUser,
@@ -171,7 +170,7 @@ export const addUser = async (
 
 /** Commits a change of an account, then mails the person what changed: the change stands, whatever becomes of the mail. */
 export const changeAccount = async <Change extends AccountChange>(
-  ctx: Context,
+  ctx: StaffServices,
   work: (trx: Trx) => Promise<Change>,
 ): Promise<Change> => {
   const change = await ctx.db.transaction().execute(work);
@@ -181,7 +180,7 @@ export const changeAccount = async <Change extends AccountChange>(
 
 /** Writes and audits a change of a locked user. A new password ends their sessions and links, a new e-mail their links. */
 export const updateAccount = async (
-  ctx: Context,
+  ctx: Core,
   trx: Trx,
   before: UserRow,
   change: Pick<Updateable<UserTable>, 'email' | 'email_by_holder' | 'name' | 'role' | 'password_hash'>,
@@ -206,7 +205,7 @@ export const updateAccount = async (
 };
 
 /** A new role applies from the person's next request on. */
-export const changeUser = async (ctx: Context, caller: Caller, id: string, given: ChangeUser) => {
+export const changeUser = async (ctx: StaffServices, caller: Caller, id: string, given: ChangeUser) => {
   const { shop, actor } = caller;
   const { email, name, role, password, besideProvider } = given;
   // A stranger at an Admin's open session must not take the account over.
@@ -238,7 +237,7 @@ export const changeUser = async (ctx: Context, caller: Caller, id: string, given
 /** So many steps are done before the answer; the janitor does the others. */
 const UNASSIGNED_AT_ONCE = 20;
 
-export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> => {
+export const removeUser = async (ctx: StaffServices, { shop, actor }: Caller, id: string): Promise<void> => {
   await changeAccount(ctx, async (trx) => {
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');

@@ -6,16 +6,18 @@ import type {
   WebhookDeliveryQuery,
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
-import type { Db } from '../db/database.ts';
 import { DELIVERY_COLUMNS, type Row, type Tables } from '../db/schema.ts';
+import type { Db } from '../db/types.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../lib/ids.ts';
 import { jsonOr } from '../lib/json.ts';
 import { isoOrNull, toIso } from '../lib/time.ts';
-import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
-import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
-import { DROPPED_BECAUSE, FIRST_ATTEMPT, RETRY, readAttempts, wholeBody } from './queue.ts';
+import { MAX_FULL_ROWS, type PageResponse, totalOfLastPage } from '../paging/page-response.ts';
+import type { Core } from '../platform/core.ts';
+import { ServiceError } from '../platform/errors.ts';
+import type { Caller } from '../shops/plans.ts';
+import { DROPPED_BECAUSE, endedUnder, FIRST_ATTEMPT, RETRY, readAttempts, wholeBody } from './queue.ts';
+import type { WebhookServices } from './services.ts';
 
 // What programs and the admin app see of a client's deliveries.
 
@@ -29,20 +31,38 @@ const selected = (deliveries: Deliveries, withBodies: boolean) => {
   return deliveries.select(WITHOUT_BODY).select(sql<string>`coalesce(${body}, '')`.as('body'));
 };
 
+/** What says which deliveries are a client's. */
+interface DeliveryClient {
+  id: string;
+  receiverId: string;
+  createdAt: number;
+  replacedAt: number | null;
+}
+
 /**
- * A client's deliveries since an id: ids rise with time. Between the client and itself, so that the index of clients has the order
- * and no other: a kept plan would go through all ids there are, also for a client that has none.
+ * A client's deliveries since an id: ids rise with time. Between the receiver and itself, so that the index of receivers has the
+ * order and no other: a kept plan would go through all ids there are, also for a receiver that has none.
  */
-const matching = (db: Db, client: string, since: string, { status, event, rmaId }: WebhookDeliveryQuery) => {
+const matching = (
+  db: Db,
+  client: DeliveryClient,
+  since: string,
+  { status, event, rmaId }: WebhookDeliveryQuery,
+) => {
+  const { receiverId } = client;
   const all = db.selectFrom('webhook_deliveries').where('id', '>=', since);
   // Those of an RMA and those that wait have indexes of their own.
   let found: Deliveries =
     rmaId !== undefined || status === 'PENDING'
-      ? all.where('client_id', '=', client)
-      : all.where('client_id', '>=', client).where('client_id', '<=', client);
+      ? all.where('receiver_id', '=', receiverId)
+      : all.where('receiver_id', '>=', receiverId).where('receiver_id', '<=', receiverId);
+  // Otherwise all of its receiver's are its own, and an index is all that a count reads.
+  const isOneOfSeveral = client.id !== receiverId || client.replacedAt !== null;
+  if (isOneOfSeveral)
+    found = found.where(endedUnder('webhook_deliveries', client.createdAt, client.replacedAt));
   // The status is in the text, as in `queue.ts`: those that wait and those that were dropped have indexes.
   if (status === 'PENDING') {
-    const waiting = db.selectFrom('webhook_deliveries').select('id').where('client_id', '=', client);
+    const waiting = db.selectFrom('webhook_deliveries').select('id').where('receiver_id', '=', receiverId);
     found = found.where('id', 'in', waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)));
   } else if (status) found = found.where('status', '=', sql.lit(status));
   if (event !== undefined) found = found.where('event', '=', event);
@@ -72,35 +92,35 @@ export const viewWithPayload = (row: DeliveryRow): Delivery => ({
 });
 
 /** Older ones may still be there until they are deleted. */
-const shownSince = ({ clock }: Pick<Context, 'clock'>): string => lowestId(clock.now() - KEPT_MS);
+const shownSince = ({ clock }: Pick<Core, 'clock'>): string => lowestId(clock.now() - KEPT_MS);
 
 interface ShopClient {
   shopId: string;
-  clientId: string;
+  client: DeliveryClient;
 }
 
 /** What was and will be sent to a client, newest first. */
 const listFor = async <Item>(
-  ctx: Context,
-  { shopId, clientId }: ShopClient,
+  ctx: WebhookServices,
+  { shopId, client }: ShopClient,
   query: WebhookDeliveryQuery,
   view: (row: DeliveryRow) => Item,
   { withBodies }: { withBodies: boolean },
-): Promise<PageAnswer<Item>> => {
+): Promise<PageResponse<Item>> => {
   const { page, limit } = query;
   // An index leads to the deliveries of one return, which are few. What else is asked counts all that a client was sent.
   const isLight = query.rmaId !== undefined;
   // What API clients ask never shares connections with the admin app.
   const lightDb = withBodies ? ctx.db : ctx.lists;
   const db = isLight ? lightDb : ctx.scans;
-  const all = matching(db, clientId, shownSince(ctx), query);
+  const all = matching(db, client, shownSince(ctx), query);
   const inOrder = all
-    .orderBy('client_id', 'desc')
+    .orderBy('receiver_id', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .offset((page - 1) * limit);
   // Without bodies all of a page is small.
-  const whole = !withBodies || limit <= WHOLE_ROWS;
+  const whole = !withBodies || limit <= MAX_FULL_ROWS;
   const find = async () => {
     const rows = whole ? await selected(inOrder, withBodies).execute() : [];
     const keys = whole ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
@@ -118,29 +138,44 @@ const listFor = async <Item>(
         .where(sql<boolean>`id ${ctx.oneOf('id', ids)}`)
         .execute(),
   };
-  return answerPage(ctx, shopId, source, found, query);
+  return ctx.pageResponses.build(shopId, source, found, query);
 };
 
-export const listDeliveries = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, viewDelivery, { withBodies: false });
+/** Of the client whose key this is. */
+const findOwn = (db: Db, { actor }: Caller): Promise<DeliveryClient> =>
+  db
+    .selectFrom('api_clients')
+    .select(['id', 'receiver_id as receiverId', 'created_at as createdAt', 'replaced_at as replacedAt'])
+    .where('id', '=', actor.id)
+    .executeTakeFirstOrThrow();
+
+export const listDeliveries = async (ctx: WebhookServices, caller: Caller, query: WebhookDeliveryQuery) => {
+  const client = await findOwn(ctx.reads, caller);
+  return listFor(ctx, { shopId: caller.shop.id, client }, query, viewDelivery, { withBodies: false });
+};
 
 /** For the admin app, with what was sent. The caller has made sure that the client is of its own shop. */
-export const listDeliveriesWithPayloads = (ctx: Context, of: ShopClient, query: WebhookDeliveryQuery) =>
-  listFor(ctx, of, query, viewWithPayload, { withBodies: true });
+export const listDeliveriesWithPayloads = (
+  ctx: WebhookServices,
+  of: ShopClient,
+  query: WebhookDeliveryQuery,
+) => listFor(ctx, of, query, viewWithPayload, { withBodies: true });
 
 /** One of the client's own deliveries. Another client's is a 404. */
 export const getDelivery = async (
-  ctx: Context,
-  clientId: string,
+  ctx: WebhookServices,
+  caller: Caller,
   id: string,
 ): Promise<WebhookDeliveryWithBody> => {
+  const client = await findOwn(ctx.reads, caller);
   const row = isId(id)
     ? await ctx.reads
         .selectFrom('webhook_deliveries')
         .select(WITHOUT_BODY)
         .select(wholeBody('webhook_deliveries').as('body'))
         .where('id', '=', id)
-        .where('client_id', '=', clientId)
+        .where('receiver_id', '=', client.receiverId)
+        .where(endedUnder('webhook_deliveries', client.createdAt, client.replacedAt))
         .where('id', '>=', shownSince(ctx))
         .executeTakeFirst()
     : undefined;

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db, Trx } from '../db/database.ts';
 import type { DeliveryStatus } from '../db/schema.ts';
-import { type Engine, statement } from '../db/statements.ts';
+import type { Db, Engine } from '../db/types.ts';
 import { jsonOr } from '../lib/json.ts';
-import type { Context } from '../service/context.ts';
+import type { Core } from '../platform/core.ts';
 import { GIVE_UP_AFTER_MS } from './policy.ts';
 
 // What a delivery in the database holds, which deliveries wait, and how many.
@@ -58,8 +57,22 @@ export const wholeBody = (delivery: string): RawBuilder<string | null> =>
     (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
   )`;
 
+/**
+ * A client and those that replaced it are one receiver. A delivery is shown with the client that was the current one when it ended,
+ * and with the present one until then.
+ */
+export const endedUnder = (
+  delivery: string,
+  createdAt: number | RawBuilder<unknown>,
+  replacedAt: number | null | RawBuilder<unknown>,
+): RawBuilder<boolean> => {
+  const finishedAt = sql.ref(`${delivery}.finished_at`);
+  return sql`(cast(${replacedAt} as bigint) is null or ${finishedAt} < ${replacedAt})
+    and coalesce(${finishedAt}, ${createdAt}) >= ${createdAt}`;
+};
+
 interface WaitingFor {
-  client: string | RawBuilder<string>;
+  receiver: string | RawBuilder<string>;
   /** Deliveries that are being sent right now: not these. */
   unsettled: string[];
   /** Of each kind. */
@@ -68,64 +81,24 @@ interface WaitingFor {
   kinds: RawBuilder<boolean>[];
 }
 
-/** The ids of what waits for a client, each kind and all of them in the order in which they fell due. */
+/** The ids of what waits for a receiver, each kind and all of them in the order in which they fell due. */
 export const waitingFor = (
   { oneOf }: Pick<Engine, 'oneOf'>,
-  { client, unsettled, most, kinds }: WaitingFor,
+  { receiver, unsettled, most, kinds }: WaitingFor,
 ): RawBuilder<unknown> => {
   const some = kinds.map(
     (kind, i) => sql`
       select * from (
         select id, due_at from webhook_deliveries
-        where client_id = ${client} and ${kind} and not (id ${oneOf('id', unsettled)})
+        where receiver_id = ${receiver} and ${kind} and not (id ${oneOf('id', unsettled)})
         order by due_at limit ${most}
       ) as ${sql.id(`kind_${i}`)}`,
   );
   return sql`select id from (${sql.join(some, sql` union all `)}) as waiting order by due_at`;
 };
 
-/**
- * What waits for a client that was replaced goes to the new client, with its attempts and its schedule. Bounded, so that the
- * statement is short: the dispatcher moves the rest.
- */
-const MOVED_AT_ONCE = 2_000;
-
-interface Replacement {
-  from: string;
-  to: string;
-  /** These stay where they are. */
-  unsettled: string[];
-}
-
-const moving = statement((engine, { from, to, unsettled }: Replacement) => {
-  const kinds = [FIRST_ATTEMPT, RETRY];
-  const ids = waitingFor(engine, { client: from, unsettled, most: MOVED_AT_ONCE, kinds });
-  return engine.db
-    .updateTable('webhook_deliveries')
-    .set({ client_id: to })
-    .where('status', '=', PENDING)
-    .where(sql<boolean>`id ${engine.among(ids)}`);
-});
-
-/** The new client has its row already. */
-export const takeOverDeliveries = async ({ fill }: Context, trx: Trx, from: string, to: string) => {
-  await trx.executeQuery(fill(moving, { from, to, unsettled: [] }));
-  // The new client has the URL of the old one: the shop is not notified a second time.
-  await trx.updateTable('webhook_failures').set({ client_id: to }).where('client_id', '=', from).execute();
-  // The process that sends to the old client goes on with the new one: only it knows which of these it is sending.
-  await sql`insert into webhook_leases (client_id, holder, held_until)
-    select client.id, lease.holder, lease.held_until from api_clients as client, webhook_leases as lease
-    where client.id = ${to} and lease.client_id = ${from}`.execute(trx);
-};
-
-/** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
-export const moveDeliveries = async ({ webhooks, fill }: Context, move: Replacement): Promise<number> => {
-  const { numAffectedRows } = await webhooks.executeQuery(fill(moving, move));
-  return Number(numAffectedRows ?? 0);
-};
-
 const countWaiting = (db: Db) => {
-  const waiting = db.selectFrom('webhook_deliveries').select(['client_id', 'created_at']);
+  const waiting = db.selectFrom('webhook_deliveries').select(['receiver_id', 'created_at']);
   return db
     .selectFrom(waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)).as('waiting'))
     .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldestAt')]);
@@ -135,32 +108,34 @@ const countWaiting = (db: Db) => {
 export const findWaiting = (db: Db): Promise<{ count: number; oldestAt: number | null }> =>
   countWaiting(db).executeTakeFirstOrThrow();
 
-/** Without those of clients that were revoked or lost their URL: nothing is sent there any more that could end them. */
+/** Without receivers whose client was revoked or lost its URL: nothing is sent there any more that could end them. */
 const failuresIn = (db: Db) =>
   db
     .selectFrom('webhook_failures as failure')
-    .innerJoin('api_clients as failing', 'failing.id', 'failure.client_id')
+    .innerJoin('api_clients as failing', 'failing.receiver_id', 'failure.receiver_id')
+    .where('failing.replaced_by', 'is', null)
     .where('failing.revoked_at', 'is', null)
     .where('failing.webhook_url', 'is not', null);
 
 /** Clients of all shops whose receiver fails, or has deliveries that wait; those that wait the longest come first. */
 export const findReceivers = (db: Db) => {
-  const byClient = countWaiting(db).select('client_id').groupBy('client_id');
-  const failures = failuresIn(db).select(['failure.client_id', 'failure.last_error', 'failure.since']);
+  const byReceiver = countWaiting(db).select('receiver_id').groupBy('receiver_id');
+  const failures = failuresIn(db).select(['failure.receiver_id', 'failure.last_error', 'failure.since']);
   return db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-    .leftJoin(failures.as('failure'), 'failure.client_id', 'client.id')
-    .leftJoin(byClient.as('waiting'), 'waiting.client_id', 'client.id')
+    .leftJoin(failures.as('failure'), 'failure.receiver_id', 'client.receiver_id')
+    .leftJoin(byReceiver.as('waiting'), 'waiting.receiver_id', 'client.receiver_id')
     .select(['client.id', 'client.name', 'shop.name as shop', 'failure.last_error as error', 'failure.since'])
     .select((eb) => ['waiting.oldestAt', eb.fn.coalesce('waiting.count', eb.lit(0)).as('waiting')])
+    .where('client.replaced_by', 'is', null)
     .where((eb) => eb.or([eb('failure.since', 'is not', null), eb('waiting.oldestAt', 'is not', null)]))
     .orderBy((eb) => eb.fn.coalesce('waiting.oldestAt', 'failure.since'))
     .execute();
 };
 
 /** The queue's figures, the same in whichever process they are asked for. */
-export const watchQueue = ({ db, clock, metrics }: Context): void => {
+export const watchQueue = ({ db, clock, metrics }: Core): void => {
   metrics.watch(
     'handback_webhook_waiting',
     'Deliveries that wait to be sent.',

@@ -5,13 +5,10 @@ import {
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
 import { routesOf, sendPage } from '../http/route.ts';
-import type { Context } from '../service/context.ts';
-import type { Caller } from '../shops/plans.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';
+import type { WebhookServices } from './services.ts';
 
-const clientOf = ({ actor }: Caller): string => actor.id ?? '';
-
-export const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
+export const deliveryRoutes = (app: FastifyInstance, ctx: WebhookServices): void => {
   const route = routesOf(app, { tag: 'Deliveries' });
   route({
     at: 'GET /deliveries',
@@ -21,8 +18,7 @@ export const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
       'What was and will be sent to the webhook URL of the client whose key this is, in the last 30 days, newest first. Filters combine. Nothing is sent again: what was missed is in the event feed.',
     query: WebhookDeliveryQuery,
     answer: ['A page of deliveries.', WebhookDeliveryList],
-    handle: ({ caller, query }, reply) =>
-      sendPage(reply, listDeliveries(ctx, { shopId: caller.shop.id, clientId: clientOf(caller) }, query)),
+    handle: ({ caller, query }, reply) => sendPage(reply, listDeliveries(ctx, caller, query)),
   });
   route({
     at: 'GET /deliveries/:id',
@@ -31,6 +27,6 @@ export const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
     description: 'With the body as it was sent, to check a signature against.',
     answer: ['The delivery as it stands now.', WebhookDeliveryWithBody],
     errors: ['DELIVERY_NOT_FOUND'],
-    handle: ({ caller, params }) => getDelivery(ctx, clientOf(caller), params.id),
+    handle: ({ caller, params }) => getDelivery(ctx, caller, params.id),
   });
 };

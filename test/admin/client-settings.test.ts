@@ -111,8 +111,8 @@ describe('a key that is replaced with an overlap', () => {
       await newRepair(t, {}, { key: next.apiKey }),
     ];
     const deliveries = await deliveriesOf(t);
-    expect(deliveries.map(({ rma_id, client_id }) => [rma_id, client_id])).toEqual(
-      [before, ...made].map(({ id }) => [id, next.id]),
+    expect(deliveries.map(({ rma_id, receiver_id }) => [rma_id, receiver_id])).toEqual(
+      [before, ...made].map(({ id }) => [id, old.id]),
     );
     t.clock.advance(DAY_MS);
     expect(await t.get('/usage', { key: old.apiKey })).toFailWith(401);

@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest';
+import { sweep } from '../../src/app/janitor.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { eraseEmployeeStep } from '../../src/personal-data/erasures.ts';
-import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { auditLog } from '../support/answers.ts';
 import { ISO, newRepair, UNKNOWN_ID } from '../support/api.ts';

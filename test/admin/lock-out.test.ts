@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest';
-import { sha256 } from '../../src/service/secrets.ts';
+import { sha256 } from '../../src/platform/secrets.ts';
 import { LANES } from '../../src/staff/passwords.ts';
 import { rememberAddress } from '../../src/staff/sessions.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';

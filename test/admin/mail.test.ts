@@ -136,7 +136,7 @@ describe('with a mail server', () => {
     mails.holds = (address) => admins.some(({ email }) => email === address);
     for (const { shop } of others) {
       const client = { id: UNKNOWN_ID, name: 'Till', shopId: shop.id, shopName: shop.name };
-      for (let i = 0; i < 101; i += 1) await t.ctx.mailReceiverState(client, 'HTTP 500');
+      for (let i = 0; i < 101; i += 1) await t.ctx.notifyReceiverState(client, 'HTTP 500');
     }
     const logged = (words: string) => t.logs.filter((line) => line.includes(words)).length;
     expect(logged('too many mails about receivers')).toBe(3);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { RMA_EVENT_NAMES, type RmaEventName } from '../../contract/event-feed.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { sweep } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { addErasures, finishErasures } from '../../src/personal-data/erasures.ts';
 import { FATES, PLACES } from '../../src/personal-data/places.ts';
-import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import type { Person } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
@@ -456,9 +456,9 @@ describe('erasing', () => {
     expect((await erase(admin, { email: EMAIL })).body.erased).toBe(1);
     const sent = await t.ctx.db
       .selectFrom('webhook_deliveries')
-      .select(['event', 'client_id', 'status'])
+      .select(['event', 'receiver_id', 'status'])
       .execute();
-    expect(sent).toEqual([{ event: 'offline_repair.erased', client_id: client.id, status: 'PENDING' }]);
+    expect(sent).toEqual([{ event: 'offline_repair.erased', receiver_id: client.id, status: 'PENDING' }]);
   });
 
   it('does not affect other shops, and requires an Admin who has confirmed their identity', async ({

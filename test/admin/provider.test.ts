@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/service/secrets.ts';
+import { sha256 } from '../../src/platform/secrets.ts';
 import { isVerified } from '../../src/staff/oidc.ts';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
@@ -89,7 +89,7 @@ describe('the protocol', ONLY_SQLITE, () => {
     const address = new URL(answer.body.url);
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
       response_type: 'code',
-      client_id: 'handback',
+      receiver_id: 'handback',
       redirect_uri: 'https://returns.example.com/admin/api/session/oidc/callback',
       scope: 'openid email profile',
       code_challenge_method: 'S256',

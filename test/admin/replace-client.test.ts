@@ -103,15 +103,24 @@ describe('replacing a client', () => {
     });
   });
 
-  it('does not change RMAs or the idempotency keys of the old client', async ({ t }) => {
+  it('takes over returns and idempotency keys: a retry with the new key returns the first result', async ({
+    t,
+  }) => {
     const headers = { 'idempotency-key': 'SO-10042' };
     const first = await t.post('/offline-repairs', repairBody(), { headers });
-    const { apiKey } = await replacedClient(t);
+    const { apiKey, id } = await replacedClient(t);
     const same = await t.get(`/offline-repairs/${first.body.id}`, { key: apiKey });
     expect(same.body).toEqual(first.body);
     const retried = await t.post('/offline-repairs', repairBody(), { headers, key: apiKey });
     expect(retried).toHaveStatus(201);
-    expect(retried.headers.get('idempotency-replayed')).toBeNull();
-    expect(retried.body.id).not.toBe(first.body.id);
+    expect(retried.headers.get('idempotency-replayed')).toBe('true');
+    expect(retried.body).toEqual(first.body);
+    t.clock.advance(1);
+    const { apiKey: third } = await replacedClient(t, id);
+    const other = await t.post('/offline-repairs', repairBody({ orderNumber: 'SO-2' }), {
+      headers,
+      key: third,
+    });
+    expect(other).toFailWith(422, 'IDEMPOTENCY_KEY_REUSED');
   });
 });

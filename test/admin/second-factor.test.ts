@@ -3,8 +3,8 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
-import { readConfig } from '../../src/service/config.ts';
-import { openContext } from '../../src/service/context.ts';
+import { openContext } from '../../src/app/context.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { rememberAddress } from '../../src/staff/sessions.ts';
 import {
   adminCaller,

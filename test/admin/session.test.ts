@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest';
+import { sweep } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { sweep } from '../../src/service/janitor.ts';
-import { sha256 } from '../../src/service/secrets.ts';
+import { sha256 } from '../../src/platform/secrets.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { hashPassword } from '../../src/staff/passwords.ts';
 import {

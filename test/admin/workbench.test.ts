@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest';
-import { sweep } from '../../src/service/janitor.ts';
+import { sweep } from '../../src/app/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { atOnce, pluck } from '../support/answers.ts';
 import { newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';

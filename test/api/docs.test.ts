@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
 import { withPlaces } from '../../scripts/docs/privacy-page.ts';
-import { ERRORS } from '../../src/service/errors.ts';
+import { ERRORS } from '../../src/platform/errors.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness, sharedHarness } from '../support/harness.ts';
 

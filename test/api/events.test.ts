@@ -3,8 +3,8 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
+import { forgetPast } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { forgetPast } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { leftOut, newStaffRma, newTradeReturn } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';

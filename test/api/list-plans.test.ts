@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import { OfflineRepairQuery } from '../../contract/offline-repair.ts';
 import { TradeReturnQuery } from '../../contract/trade-return.ts';
+import type { Context } from '../../src/api/context.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
-import type { Context } from '../../src/service/context.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { KINDS, type Kind, newRma } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
@@ -160,7 +160,7 @@ describe.each(KINDS)('with many returns at /%s that staff created', (kind) => {
       .insertInto('rma_totals')
       .values({ ...total, status })
       .execute();
-    await sql`update ${sql.table(table)} set client_id = null where number > 20`.execute(t.ctx.db);
+    await sql`update ${sql.table(table)} set receiver_id = null where number > 20`.execute(t.ctx.db);
     await sql`update ${sql.table(table)} set external_ref = 'COMMON' where number > 4000`.execute(t.ctx.db);
     const order = kind === 'offline-repairs' ? 'orderNumber' : 'tradeOrderNumber';
     const caller: Caller = { shop: t.shop, actor: { type: 'API_CLIENT', id: t.client.id, name: 'POS' } };

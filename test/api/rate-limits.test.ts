@@ -2,8 +2,8 @@
 
 import { describe, expect, onTestFinished } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
+import { openContext } from '../../src/app/context.ts';
 import { judge } from '../../src/db/rate-windows.ts';
-import { openContext } from '../../src/service/context.ts';
 import { atOnce } from '../support/answers.ts';
 import { bodyOf, endpoints, KINDS, type Kind, makeIds, rowCounts, stopClock } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';

@@ -134,7 +134,7 @@ describe('an expiring key', () => {
     await changeClient(t.ctx, OPERATOR, t.client.id, { rights: ['move-trade-returns'] });
     expect(await t.post(`/trade-returns/${id}/approve`)).toHaveStatus(200);
     const deliveries = await deliveriesOf(t);
-    expect(deliveries.map(({ client_id, event, status }) => [client_id, event, status])).toEqual([
+    expect(deliveries.map(({ receiver_id, event, status }) => [receiver_id, event, status])).toEqual([
       [client.id, 'trade_return.created', 'PENDING'],
       [client.id, 'trade_return.status_changed', 'PENDING'],
     ]);

@@ -11,8 +11,8 @@ import {
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
 import type { TradeReturn } from '../../contract/trade-return.ts';
+import type { ServiceError } from '../../src/platform/errors.ts';
 import { tradeReturns } from '../../src/returns/actions.ts';
-import type { ServiceError } from '../../src/service/errors.ts';
 import { newTradeReturn, staffOf, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';

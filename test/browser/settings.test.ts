@@ -442,7 +442,7 @@ describe('deliveries', () => {
     await t.ctx.db
       .updateTable('webhook_deliveries')
       .set({ status: 'DROPPED', reason: 'four attempts failed: status 404' })
-      .where('client_id', '=', client.id)
+      .where('receiver_id', '=', client.id)
       .execute();
     const page = await openAs(t, 'ADMIN');
     await page.goto(`/admin/settings/external-api/${client.id}`);

@@ -41,7 +41,7 @@ it('Today warns Admins of failing receivers, and leads to their deliveries', asy
   await t.ctx.db
     .insertInto('webhook_failures')
     .values({
-      client_id: t.client.id,
+      receiver_id: t.client.id,
       since,
       failed_attempts: 12,
       dropped_deliveries: 3,

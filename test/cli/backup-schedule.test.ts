@@ -20,7 +20,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { OWN_MARK } from '../../src/backup/left-behind.ts';
 import { backUpIfDue, readSchedule, type ScheduleState } from '../../src/backup/schedule.ts';
-import type { BackupSchedule } from '../../src/service/config.ts';
+import type { BackupSchedule } from '../../src/platform/config.ts';
 import { backupFile, emptyOn, everyRow, failing, linesOf } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { doctor } from '../support/doctor.ts';

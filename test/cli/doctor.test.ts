@@ -145,7 +145,7 @@ describe('doctor', () => {
     await db
       .insertInto('webhook_failures')
       .values({
-        client_id: client.id,
+        receiver_id: client.id,
         since: Date.now() - 5_000,
         failed_attempts: 4,
         dropped_deliveries: 1,

@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it } from 'vitest';
-import { secretBox } from '../../src/service/secrets.ts';
+import { secretBox } from '../../src/platform/secrets.ts';
 import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
 import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';

@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { createClient, replaceClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
+import { sweep } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { columnsOf, TABLE_NAMES } from '../../src/db/schema.ts';
-import { sweep } from '../../src/service/janitor.ts';
 import { beginShopDeletion, deleteShopStep, SHOP_TABLES } from '../../src/shops/delete-shop.ts';
 import { adminCaller, newPerson } from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';
@@ -48,15 +48,15 @@ const fill = async (t: Harness, shop = t.shop, key = t.client.apiKey) => {
   for (const { id } of await clients.execute()) {
     await t.ctx.db
       .insertInto('idempotency_keys')
-      .values(keys.map((key) => ({ client_id: id, key, body_hash: 'x', answer: '{}', created_at: 1 })))
+      .values(keys.map((key) => ({ receiver_id: id, key, body_hash: 'x', answer: '{}', created_at: 1 })))
       .execute();
     await t.ctx.db
       .insertInto('webhook_failures')
-      .values({ client_id: id, last_error: 'x', since: 1, failed_attempts: 1, dropped_deliveries: 0 })
+      .values({ receiver_id: id, last_error: 'x', since: 1, failed_attempts: 1, dropped_deliveries: 0 })
       .execute();
     await t.ctx.db
       .insertInto('webhook_leases')
-      .values({ client_id: id, holder: 'x', held_until: 1 })
+      .values({ receiver_id: id, holder: 'x', held_until: 1 })
       .execute();
   }
   return { admin, clientIds: (await clients.execute()).map(({ id }) => id), repair, trade };
@@ -86,7 +86,7 @@ const GO_WITH_OTHERS = [
 
 describe('the tables of a shop', () => {
   it('are all in the list of tables to delete from', () => {
-    const owners: readonly string[] = ['shop_id', 'client_id', 'user_id', 'rma_id'];
+    const owners: readonly string[] = ['shop_id', 'receiver_id', 'user_id', 'rma_id'];
     const owned = TABLE_NAMES.filter((table) => columnsOf(table).some((column) => owners.includes(column)));
     expect([...Object.keys(SHOP_TABLES), ...GO_WITH_OTHERS].sort()).toEqual(owned.sort());
   });

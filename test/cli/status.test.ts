@@ -39,9 +39,9 @@ describe('status', () => {
     await db
       .insertInto('webhook_failures')
       .values([
-        { client_id: failing.clientId, since: nowMs - 1000, ...failure },
-        { client_id: revoked.clientId, since: nowMs - DAY, ...failure },
-        { client_id: withoutUrl.clientId, since: nowMs - DAY, ...failure },
+        { receiver_id: failing.clientId, since: nowMs - 1000, ...failure },
+        { receiver_id: revoked.clientId, since: nowMs - DAY, ...failure },
+        { receiver_id: withoutUrl.clientId, since: nowMs - DAY, ...failure },
       ])
       .execute();
     await db

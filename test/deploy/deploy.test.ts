@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../src/service/config.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import {
   COMPOSE,
   DEPLOY,

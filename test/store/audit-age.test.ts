@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest';
+import { sweep } from '../../src/app/janitor.ts';
 import { auditRow, OPERATOR } from '../../src/audit/store.ts';
 import { monthsBefore } from '../../src/lib/time.ts';
-import { sweep } from '../../src/service/janitor.ts';
 import { adminCaller } from '../support/admin.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Database, Insertion } from '../../src/db/database.ts';
+import type { Database, Insertion } from '../../src/db/types.ts';
 import { openEngine } from '../support/database.ts';
 import { ONLY_POSTGRES } from '../support/engines.ts';
 

@@ -3,9 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, vi } from 'vitest';
+import type { Context } from '../../src/api/context.ts';
+import { startJanitor, sweep } from '../../src/app/janitor.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Context } from '../../src/service/context.ts';
-import { startJanitor, sweep } from '../../src/service/janitor.ts';
 import { repeatedly } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -26,7 +26,7 @@ const numbers = (count: number) =>
 /** In portions that PostgreSQL takes within its time limit. */
 const addOldKeys = async ({ ctx }: Harness, count: number, atOnce: number, bytes: number): Promise<void> => {
   for (let from = 0; from < count; from += atOnce)
-    await sql`insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
+    await sql`insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
       select ${sql.lit(UNKNOWN_ID)}, 'key-' || (n.i + ${sql.lit(from)}), 'hash', ${sql.lit('x'.repeat(bytes))}, n.i
       from ${numbers(atOnce)}`.execute(ctx.db);
 };

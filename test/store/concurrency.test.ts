@@ -4,12 +4,13 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
+import type { Context } from '../../src/api/context.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { openContext } from '../../src/app/context.ts';
+import { forgetPast } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
-import { readConfig } from '../../src/service/config.ts';
-import { type Context, openContext } from '../../src/service/context.ts';
-import { forgetPast } from '../../src/service/janitor.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { atOnce, pluck } from '../support/answers.ts';
@@ -33,7 +34,8 @@ const contextAt = async (env: Env, nowMs: number): Promise<Context> => {
 const newCaller = async (ctx: Context): Promise<Caller> => {
   const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE' });
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null });
-  return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
+  const actor = { type: 'API_CLIENT', id: client.id, name: client.name } as const;
+  return { shop, actor, receiverId: client.receiverId };
 };
 
 it('the times of one repair strictly increase, also for moves in one millisecond and by a process whose clock lags', async () => {
@@ -65,7 +67,7 @@ describe('idempotency keys', () => {
   const DAY_MS = 24 * HOUR_MS;
   const insert = async (ctx: Context, keys: Record<string, number>) => {
     for (const [key, createdAt] of Object.entries(keys))
-      await sql`insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
+      await sql`insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
         values (${UNKNOWN_ID}, ${key}, 'h', '{}', ${createdAt})`.execute(ctx.db);
   };
   const left = async (ctx: Context) =>

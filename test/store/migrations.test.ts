@@ -4,12 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import {
-  executedMigrations,
-  expectedSchema,
-  SCHEMA_DIALECTS,
-  type SchemaChange,
-} from '../../src/db/migrate.ts';
+import { executedMigrations, expectedSchema, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
+import type { SchemaChange } from '../../src/db/migrations/types.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { addMigration, openOn } from '../support/database.ts';
 import { doctor } from '../support/doctor.ts';
@@ -168,7 +164,11 @@ describe('the expected schema', () => {
   const plainIndex = ['drop index events_id', 'create index events_id on events (id)'];
 
   it.each<[what: string, statements: string[], named: string]>([
-    ['a table is missing', ['drop table webhook_leases'], 'webhook_leases.client_id is missing, and 2 more'],
+    [
+      'a table is missing',
+      ['drop table webhook_leases'],
+      'webhook_leases.receiver_id is missing, and 2 more',
+    ],
     ['a column is missing', ['alter table shops drop column usage_cap'], 'shops.usage_cap is missing'],
     ['an index is missing', ['drop index webhook_deliveries_retry'], 'webhook_deliveries_retry is missing'],
     ['a type differs', days('text not null'), 'target_days.days is "text not null" instead of "integer'],
@@ -184,7 +184,7 @@ describe('the expected schema', () => {
     const env = await changed('drop table webhook_leases');
     const { status, stderr } = await run(['serve'], { ...env, PORT: '0' });
     expect({ status, lines: stderr.trim().split('\n').length }).toEqual({ status: 1, lines: 1 });
-    expect(stderr).toContain('webhook_leases.client_id is missing, and 2 more');
+    expect(stderr).toContain('webhook_leases.receiver_id is missing, and 2 more');
     expect(stderr).toMatch(/back it up with this release \(handback backup\) and restore that into an empty/);
   });
 

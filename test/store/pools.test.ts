@@ -2,10 +2,10 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Database, Db } from '../../src/db/database.ts';
+import { sweep } from '../../src/app/janitor.ts';
 import { withSnapshot } from '../../src/db/transfer.ts';
+import type { Database, Db } from '../../src/db/types.ts';
 import { searchReturns } from '../../src/returns/search.ts';
-import { sweep } from '../../src/service/janitor.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { newPerson } from '../support/admin.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
@@ -19,7 +19,7 @@ import { webhookHarness } from '../support/webhooks.ts';
 const addOldKey = ({ ctx }: Harness) =>
   ctx.db
     .insertInto('idempotency_keys')
-    .values({ client_id: UNKNOWN_ID, key: 'old', body_hash: 'x', answer: '{}', created_at: 1 })
+    .values({ receiver_id: UNKNOWN_ID, key: 'old', body_hash: 'x', answer: '{}', created_at: 1 })
     .execute();
 const oldKeys = ({ ctx }: Harness) =>
   ctx.db.selectFrom('idempotency_keys').select('key').where('key', '=', 'old').execute();

@@ -2,9 +2,9 @@
 
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Db } from '../../src/db/database.ts';
 import { columnsOf, TABLE_NAMES, type Tables } from '../../src/db/schema.ts';
 import { BACKED_UP_TABLES } from '../../src/db/transfer.ts';
+import type { Db } from '../../src/db/types.ts';
 import { openEngine, openOn } from '../support/database.ts';
 import { ONLY_POSTGRES } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, expect } from 'vitest';
 import { RowsDigest } from '../../src/backup/backup-file.ts';
-import { secretBox } from '../../src/service/secrets.ts';
+import { secretBox } from '../../src/platform/secrets.ts';
 import { cliHere, runHere } from './commands-here.ts';
 import { tablesOf } from './dump.ts';
 import { newFolder } from './folders.ts';

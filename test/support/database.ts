@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest';
-import type { Database, Db } from '../../src/db/database.ts';
-import { CHANGES, type SchemaChange } from '../../src/db/migrate.ts';
+import { CHANGES } from '../../src/db/migrate.ts';
+import type { SchemaChange } from '../../src/db/migrations/types.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { readConfig } from '../../src/service/config.ts';
+import type { Database, Db } from '../../src/db/types.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { type Env, migratedDatabase } from './process.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

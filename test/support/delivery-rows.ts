@@ -1,6 +1,6 @@
+import type { Context } from '../../src/api/context.ts';
 import type { Row } from '../../src/db/schema.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Context } from '../../src/service/context.ts';
 
 // Deliveries that tests write themselves: more than requests would make in a reasonable time, or as another process leaves them.
 
@@ -9,7 +9,7 @@ type Columns = Partial<Row<'webhook_deliveries'>>;
 /** Waits for its first attempt since that time, but for what the columns say. */
 export const waitingDelivery = (clientId: string, atMs: number, columns: Columns = {}) => ({
   id: newId(atMs),
-  client_id: clientId,
+  receiver_id: clientId,
   rma_id: null,
   event: 'offline_repair.closed' as const,
   body: '{}',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Db } from '../../src/db/database.ts';
+import type { Db } from '../../src/db/types.ts';
 import type { Harness } from './harness.ts';
 
 /** Every table of a database, with its rows. */

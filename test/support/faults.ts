@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Db } from '../../src/db/database.ts';
+import type { Db } from '../../src/db/types.ts';
 import type { Answer } from './http.ts';
 import { type Env, type Run, type ServerProcess, temporaryFolder } from './process.ts';
 import { toolPath } from './tools.ts';
@@ -66,8 +66,8 @@ export const triedDeliveries = (db: Db, count: number, attempts: number, withinM
     async () => {
       const all = await db
         .selectFrom('webhook_deliveries')
-        .innerJoin('api_clients', 'api_clients.id', 'webhook_deliveries.client_id')
-        .select(['client_id', 'webhook_url', 'status', 'attempts', 'attempt_log'])
+        .innerJoin('api_clients', 'api_clients.id', 'webhook_deliveries.receiver_id')
+        .select(['receiver_id', 'webhook_url', 'status', 'attempts', 'attempt_log'])
         .execute();
       const tried = all.filter((row) => row.attempts >= attempts || row.status !== 'PENDING');
       return tried.length === count ? tried : null;

@@ -204,7 +204,7 @@ export const realProvider = async (accounts: Record<string, Account>) => {
     provider = new Provider(url, {
       clients: [
         {
-          client_id: CLIENT.id,
+          receiver_id: CLIENT.id,
           client_secret: CLIENT.secret,
           redirect_uris: [`${serviceUrl}${CALLBACK}`],
         },

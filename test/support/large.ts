@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { BASE_PATH } from '../../contract/common.ts';
-import type { Db } from '../../src/db/database.ts';
+import type { Db } from '../../src/db/types.ts';
 import { newId } from '../../src/lib/ids.ts';
 
 // Returns and pages of the largest size, and how they are read from outside.

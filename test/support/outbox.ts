@@ -23,7 +23,7 @@ export const deliveriesIn = ({ ctx }: Harness) =>
 /** What waits for the clients of the test's shop, oldest first. */
 export const deliveriesOf = (t: Harness): Promise<Row<'webhook_deliveries'>[]> =>
   deliveriesIn(t)
-    .where('client_id', 'in', (of) =>
+    .where('receiver_id', 'in', (of) =>
       of.selectFrom('api_clients').select('id').where('shop_id', '=', t.shop.id),
     )
     .execute();

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from 'kysely';
-import type { Db } from '../../src/db/database.ts';
-import type { Context } from '../../src/service/context.ts';
+import type { Context } from '../../src/api/context.ts';
+import type { Db } from '../../src/db/types.ts';
 import { ENGINE } from './harness.ts';
 
 // How a statement finds its rows, as the engine says.

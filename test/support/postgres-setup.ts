@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/db/open.ts';
-import { readConfig } from '../../src/service/config.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { prepareServer } from './postgres-databases.ts';
 import { startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';

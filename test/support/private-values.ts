@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Db } from '../../src/db/database.ts';
+import type { Db } from '../../src/db/types.ts';
 import { linesOf } from './backups.ts';
 import { tablesOf } from './dump.ts';
 import { ENGINE } from './harness.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/db/open.ts';
-import { readConfig } from '../../src/service/config.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { newFolder } from './folders.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

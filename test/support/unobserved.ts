@@ -1,3 +1,3 @@
-import type { Observer } from '../../src/db/database.ts';
+import type { Observer } from '../../src/db/types.ts';
 
 export const UNOBSERVED: Observer = { onQuery() {}, onDatabaseError() {} };

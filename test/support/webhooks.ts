@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from 'vitest';
+import type { Context } from '../../src/api/context.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
-import type { Context } from '../../src/service/context.ts';
 import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { repairBody } from './bodies.ts';
 import { harness } from './harness.ts';
@@ -45,7 +45,7 @@ export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
         `${count} attempts are recorded`,
         async () =>
           (await deliveries()).find(
-            (row) => !clientId || row.client_id === clientId,
+            (row) => !clientId || row.receiver_id === clientId,
           ) as Row<'webhook_deliveries'>,
         (row) => row?.attempts >= count,
       ),

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Context } from '../../src/service/context.ts';
-import { createMetrics } from '../../src/service/metrics.ts';
-import { secretBox } from '../../src/service/secrets.ts';
+import type { Context } from '../../src/api/context.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { secretBox } from '../../src/platform/secrets.ts';
 import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { DROPPED_BECAUSE } from '../../src/webhooks/queue.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
@@ -40,7 +40,7 @@ const setUp = (outcome: Outcome | Error) => {
 
 const due = (more: Partial<Due> = {}): Due => ({
   id: 'delivery-1',
-  clientId: CLIENT,
+  receiverId: 'receiver-1',
   event: 'offline_repair.created',
   body: Buffer.from('{}'),
   before: 0,
@@ -51,8 +51,8 @@ const due = (more: Partial<Due> = {}): Due => ({
 
 const sealed = (clientId: string, secret: string) => secrets.seal(secret, webhookSecretPlace(clientId));
 const receiver = (sealedSecret = sealed(CLIENT, 'whsec_1')): Destination => ({
+  clientId: CLIENT,
   shopId: 'shop-1',
-  replacedBy: null,
   revokedAt: null,
   plan: 'ENTERPRISE',
   failedSince: null,
@@ -159,7 +159,7 @@ describe('the webhook secrets', () => {
   it('are cached for at most ten thousand clients', async () => {
     const { attempt, open } = setUp(OUTCOME);
     open.mockImplementation((_sealed, { id }) => `whsec_${id}`);
-    const sendTo = (n: number) => attempt(due({ clientId: `client-${n}` }), receiver('sealed'));
+    const sendTo = (n: number) => attempt(due(), { ...receiver('sealed'), clientId: `client-${n}` });
     for (let n = 0; n < 10_000; n += 1) await sendTo(n);
     await sendTo(0);
     expect(open).toHaveBeenCalledTimes(10_000);

@@ -12,7 +12,7 @@ import {
   writeWhole,
 } from '../../src/backup/backup-file.ts';
 import type { Value } from '../../src/db/transfer.ts';
-import { secretBox } from '../../src/service/secrets.ts';
+import { secretBox } from '../../src/platform/secrets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'handback-backup-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

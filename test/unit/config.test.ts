@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Config, ConfigError, readConfig } from '../../src/service/config.ts';
+import { ConfigError } from '../../src/lib/config-error.ts';
+import { type Config, readConfig } from '../../src/platform/config.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { run, temporaryFolder } from '../support/process.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseAddress, readConfig } from '../../src/service/config.ts';
+import { parseAddress } from '../../src/db/server-address.ts';
+import { readConfig } from '../../src/platform/config.ts';
 
 const SECRET_KEY = 'k'.repeat(32);
 

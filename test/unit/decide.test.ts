@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
+import { ServiceError } from '../../src/platform/errors.ts';
 import { Decision, type Facts, LOCKED, type Wanted } from '../../src/returns/changes/decide.ts';
 import { keyName, keyUse } from '../../src/returns/idempotency.ts';
 import { TRADE_RETURN } from '../../src/returns/kinds/trade-return.ts';
 import type { ReturnRow } from '../../src/returns/store.ts';
-import { ServiceError } from '../../src/service/errors.ts';
 import type { Counter } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
@@ -26,6 +26,7 @@ const callerOf = (shopId: string, limit: number | null = null): Caller => ({
     createdAt: 0,
   },
   actor: { type: 'API_CLIENT', id: TILL, name: 'Till' },
+  receiverId: TILL,
 });
 
 const counterOf = (shopId: string): Counter => ({
@@ -43,7 +44,7 @@ const factsOf = (...counters: Counter[]): Facts => ({
   lockedRows: new Set(),
   keptAnswers: new Map(),
   dangerous: [],
-  reachable: [],
+  receivers: [],
   laterEntries: [],
 });
 
@@ -89,7 +90,7 @@ describe('deciding on a batch of creations', () => {
 
 const SHOPS = ['north', 'south'];
 const PEOPLE = [{ id: 'p1', name: 'Ada' }, { id: 'p2', name: 'Bo' }, null];
-const RECEIVER = { id: TILL, shop_id: 'north', replaces: null, events: null };
+const RECEIVER = { id: TILL, shop_id: 'north', events: null };
 
 /** A change of one of a few RMAs: the earlier ones of a sequence often have created it. */
 const anyWanted: fc.Arbitrary<Wanted> = fc
@@ -158,7 +159,7 @@ interface World {
 }
 
 const newWorld = (): World => ({
-  facts: { ...factsOf(...SHOPS.map(counterOf)), reachable: [RECEIVER] },
+  facts: { ...factsOf(...SHOPS.map(counterOf)), receivers: [RECEIVER] },
   log: [],
   totals: new Map(),
   results: [],

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/service/config.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { runHere } from '../support/commands-here.ts';
 
 // What the documents of the repository name exists: files, headings, commands and settings.

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { fromServer, isUnavailable, reasonOf, whileConnecting } from '../../src/db/database-errors.ts';
 import { connectionsOf } from '../../src/db/postgres/pools.ts';
-import { readConfig } from '../../src/service/config.ts';
-import { ServiceError } from '../../src/service/errors.ts';
-import { boundedDestination, describeError } from '../../src/service/log.ts';
+import { readConfig } from '../../src/platform/config.ts';
+import { ServiceError } from '../../src/platform/errors.ts';
+import { boundedDestination, describeError } from '../../src/platform/log.ts';
 
 /** A disk or a pipe that takes as much as the test says, when the test says. */
 const output = () => {

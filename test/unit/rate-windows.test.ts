@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
-import type { RateWindow, RateWindows } from '../../src/db/database.ts';
 import { judge } from '../../src/db/rate-windows.ts';
+import type { RateWindow, RateWindows } from '../../src/db/types.ts';
 
 const SMALL: RateWindows = [
   { name: 'second', points: 2, seconds: 1 },

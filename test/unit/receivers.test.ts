@@ -29,22 +29,23 @@ const setUp = (limits: PoolLimits = LIMITS) => {
     onReady: (pool) => void woken.push(pool),
     onTimer: () => {},
   });
-  const start = (clientId: string, count: number, bytes = KILOBYTE): Exchange[] =>
-    Array.from({ length: count }, () => receivers.start(clientId, randomUUID(), bytes));
+  const start = (receiverId: string, count: number, bytes = KILOBYTE): Exchange[] =>
+    Array.from({ length: count }, () => receivers.start(receiverId, randomUUID(), bytes));
   const end = (exchanges: Exchange[], isAcknowledged: boolean | null = true) => {
     for (const exchange of exchanges) {
       receivers.finish(exchange, isAcknowledged);
       receivers.end(exchange, 'settled');
     }
   };
-  const wake = (clientId: string, isUrgent = true) => receivers.wake(clientId, { isUrgent });
+  const wake = (receiverId: string, isUrgent = true) => receivers.wake(receiverId, { isUrgent });
   const done = (chosen: Chosen[]) => {
     for (const { receiver } of chosen) receivers.wasRead(receiver, { isOurs: true });
-    return chosen.map(({ clientId, room }) => ({ clientId, room }));
+    return chosen.map(({ receiverId, room }) => ({ receiverId, room }));
   };
   /** Chooses the next of a pool, and is done with them. */
   const next = (pool: Health = 'healthy', most = MANY) => done(receivers.choose(pool, most));
-  const names = (pool: Health = 'healthy', most = MANY) => next(pool, most).map(({ clientId }) => clientId);
+  const names = (pool: Health = 'healthy', most = MANY) =>
+    next(pool, most).map(({ receiverId }) => receiverId);
   return { clock, receivers, woken, start, end, wake, next, names };
 };
 
@@ -52,11 +53,11 @@ describe('receivers with due deliveries', () => {
   it('are read once a call, each with its free slots', () => {
     const { wake, next, start, woken } = setUp();
     start('busy', CAP - 3);
-    for (const clientId of ['busy', 'idle', 'idle']) wake(clientId);
+    for (const receiverId of ['busy', 'idle', 'idle']) wake(receiverId);
     expect(woken).toContain('healthy');
     expect(next()).toEqual([
-      { clientId: 'busy', room: 3 },
-      { clientId: 'idle', room: CAP },
+      { receiverId: 'busy', room: 3 },
+      { receiverId: 'idle', room: CAP },
     ]);
     expect(next()).toEqual([]);
   });
@@ -68,7 +69,7 @@ describe('receivers with due deliveries', () => {
     end([first]);
     expect(next()).toEqual([]);
     end(others.slice(0, CAP / 2 - 1));
-    expect(next()).toEqual([{ clientId: 'full', room: CAP / 2 }]);
+    expect(next()).toEqual([{ receiverId: 'full', room: CAP / 2 }]);
   });
 
   it('share a round if there are many', () => {
@@ -83,9 +84,9 @@ describe('receivers with due deliveries', () => {
     for (let i = 0; i < most; i++) wake(`r${i}`, false);
     const read = receivers.choose('healthy', MANY);
     expect(read.map(({ room }) => room)).toEqual(Array(most).fill(DELIVERIES_A_ROUND / most));
-    for (const { receiver, clientId } of read) {
+    for (const { receiver, receiverId } of read) {
       receiver.hasBacklog = true;
-      wake(clientId, false);
+      wake(receiverId, false);
       receivers.wasRead(receiver, { isOurs: true });
     }
     expect(next().map(({ room }) => room)).toEqual(Array(withBacklog).fill(CAP));
@@ -104,7 +105,7 @@ describe('receivers with due deliveries', () => {
 
   it('precede the backlog even if they were part of it, and keep their position if a scan finds them again', () => {
     const { wake, names } = setUp();
-    for (const clientId of ['a', 'b', 'c']) wake(clientId, false);
+    for (const receiverId of ['a', 'b', 'c']) wake(receiverId, false);
     wake('c');
     wake('a', false);
     expect(names()).toEqual(['c', 'a', 'b']);
@@ -149,7 +150,7 @@ describe('the two pools', () => {
     expect([woken, next()]).toEqual([[], []]);
     end(exchanges.slice(0, 1));
     expect(woken).toEqual(['healthy']);
-    expect(next()).toEqual([{ clientId: 'waiting', room: 1 }]);
+    expect(next()).toEqual([{ receiverId: 'waiting', room: 1 }]);
   });
 
   it('bodies stay within limits: a large one takes several slots', () => {
@@ -157,7 +158,7 @@ describe('the two pools', () => {
     for (let i = 0; i < MANY; i++) wake(`r${i}`, false);
     let bytes = 0;
     for (let chosen = next(); chosen.length > 0; chosen = next())
-      for (const { clientId, room } of chosen) bytes += start(clientId, room, 262_144).length * 262_144;
+      for (const { receiverId, room } of chosen) bytes += start(receiverId, room, 262_144).length * 262_144;
     expect(receivers.places('healthy')).toBeGreaterThanOrEqual(LIMITS.healthy);
     expect(bytes).toBeLessThanOrEqual(33 * 1024 ** 2);
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keysInFile, type SealedFor, secretBox } from '../../src/service/secrets.ts';
+import { keysInFile, type SealedFor, secretBox } from '../../src/platform/secrets.ts';
 import { cli, run, temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);

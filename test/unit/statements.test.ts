@@ -1,14 +1,7 @@
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Db } from '../../src/db/database.ts';
-import {
-  asJson,
-  CompiledStatements,
-  change,
-  type Engine,
-  statement,
-  statementsBy,
-} from '../../src/db/statements.ts';
+import { asJson, CompiledStatements, change, statement, statementsBy } from '../../src/db/statements.ts';
+import type { Db, Engine } from '../../src/db/types.ts';
 
 const db: Db = new Kysely({
   dialect: {

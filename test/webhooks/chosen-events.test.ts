@@ -26,7 +26,7 @@ const add = (t: Harness, events: (typeof SPECIFIED_EVENTS)[number][] | null = nu
   return createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: URL, events });
 };
 const toldTo = async (t: Harness) =>
-  (await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event]);
+  (await deliveriesOf(t)).map(({ receiver_id, event }) => [receiver_id, event]);
 
 /** Of a later release: not one that a client is sent, or a reader meets, without asking. */
 const LATER = 'offline_repair.painted' as WebhookEventName;
@@ -90,7 +90,7 @@ describe('the chosen events of a client', () => {
         t.shop,
         t.client.id,
         { shop_id: t.shop.id, position: 1, id: UNKNOWN_ID, rma_id: UNKNOWN_ID, event, at: 1, body: '' },
-        [{ id: t.client.id, shop_id: t.shop.id, replaces: null, events }],
+        [{ id: t.client.id, shop_id: t.shop.id, events }],
       ) !== null;
     expect(SPECIFIED_EVENTS).toHaveLength(9);
     for (const event of SPECIFIED_EVENTS) expect(receivesWith(null, event)).toBe(true);

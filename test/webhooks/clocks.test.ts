@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest';
-import type { Context } from '../../src/service/context.ts';
+import type { Context } from '../../src/api/context.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
 import { timed } from '../support/process.ts';
@@ -48,7 +48,7 @@ describe('differing clocks', () => {
     const client = await t.addReceiver(receiver.url);
     await t.ctx.db
       .insertInto('webhook_leases')
-      .values({ client_id: client.id, holder: 'gone', held_until: t.ctx.clock.now() + HOUR_MS })
+      .values({ receiver_id: client.id, holder: 'gone', held_until: t.ctx.clock.now() + HOUR_MS })
       .execute();
     await t.startSending();
     await t.create(client);

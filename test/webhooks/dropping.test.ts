@@ -94,7 +94,7 @@ describe('a delivery that has waited for a day', () => {
       return dropped.length === 6_000 && rows.some(({ status }) => status === 'DELIVERED');
     });
     const waiting = (await t.deliveries()).filter(({ status }) => status === 'PENDING');
-    expect(waiting.map(({ client_id }) => client_id)).toEqual(Array(3).fill(client.id));
+    expect(waiting.map(({ receiver_id }) => receiver_id)).toEqual(Array(3).fill(client.id));
     await until('they are counted', async () => (await droppedFigure(t)) === 6_000);
     // One line for many, and none for each.
     expect(t.logs.filter((line) => line.includes('webhooks dropped')).length).toBeLessThan(10);
@@ -121,7 +121,7 @@ it.each([
   const stop = await t.startSending();
   await healthy.got(1);
   await t.drained();
-  const rows = (await t.deliveries()).filter(({ client_id }) => client_id === broken.id);
+  const rows = (await t.deliveries()).filter(({ receiver_id }) => receiver_id === broken.id);
   expect(rows).toMatchObject(
     Array(3).fill({ status: 'DROPPED', attempts: 0, reason: 'the webhook secret cannot be opened' }),
   );
@@ -211,5 +211,5 @@ it('a result that the database refuses is dropped alone, logged and counted, and
   expect(lines).toMatchObject([{ level: 50, status: 'DELIVERED' }]);
   expect(await t.ctx.metrics.registry.metrics()).toMatch(/^handback_webhook_results_refused_total 1$/m);
   await stop();
-  expect(await t.ctx.db.selectFrom('webhook_leases').select('client_id').execute()).toEqual([]);
+  expect(await t.ctx.db.selectFrom('webhook_leases').select('receiver_id').execute()).toEqual([]);
 });

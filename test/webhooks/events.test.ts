@@ -20,7 +20,7 @@ import { moveThrough } from '../support/trade-moves.ts';
 const it = itWith(sharedHarness());
 
 const eventsOf = async (t: Harness) =>
-  (await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event]);
+  (await deliveriesOf(t)).map(({ receiver_id, event }) => [receiver_id, event]);
 
 describe.each(KINDS)('the events at $path', (row) => {
   const { kind, path, walk } = row;

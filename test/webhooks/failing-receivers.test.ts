@@ -7,8 +7,8 @@ import {
   replaceClient,
   revokeClient,
 } from '../../src/api-clients/actions.ts';
+import { openContext } from '../../src/app/context.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { openContext } from '../../src/service/context.ts';
 import { ReceiverFailures } from '../../src/webhooks/worker/failures.ts';
 import { newPerson, newUser, type Person } from '../support/admin.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -37,7 +37,7 @@ const stateOf = async (t: WebhookHarness, { id }: { id: string }) =>
   (await t.ctx.db
     .selectFrom('webhook_failures')
     .selectAll()
-    .where('client_id', '=', id)
+    .where('receiver_id', '=', id)
     .executeTakeFirst()) ?? null;
 /** A machine that is busy with other tests may refuse to count for a while. */
 const noticesOf = async (admin: Person) => {
@@ -182,7 +182,7 @@ describe('the state of a receiver', () => {
     t.ctx.db
       .insertInto('webhook_failures')
       .values({
-        client_id: client.id,
+        receiver_id: client.id,
         since: t.ctx.clock.now() - 10 * MINUTE_MS,
         failed_attempts: 10,
         dropped_deliveries: 0,

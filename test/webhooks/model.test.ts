@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { openContext } from '../../src/app/context.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { readConfig } from '../../src/service/config.ts';
-import { openContext } from '../../src/service/context.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { LIMITS, type PoolLimits } from '../../src/webhooks/policy.ts';
 import { freshDatabase } from '../support/harness.ts';

@@ -2,15 +2,14 @@
 
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
+import { forgetPast, sweep } from '../../src/app/janitor.ts';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { lowestId, newId } from '../../src/lib/ids.ts';
-import { forgetPast, sweep } from '../../src/service/janitor.ts';
 import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
-import { moveDeliveries } from '../../src/webhooks/queue.ts';
-import { type Due, due, waitingClients } from '../../src/webhooks/worker/delivery-queue.ts';
+import { type Due, due, waitingReceivers } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
 import { atOnce } from '../support/answers.ts';
@@ -36,20 +35,20 @@ it('each receiver gets as many due deliveries as it has slots for, oldest first'
   }
   await t.create(quiet);
   const now = t.ctx.clock.now();
-  const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
-  expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
+  const waiting = await waitingReceivers(t.ctx, 'first attempts', lowestId(0));
+  expect(waiting.map(({ receiverId }) => receiverId)).toEqual([busy.id, quiet.id].sort());
 
   const read = (unsettled: string[]) =>
-    due(t.ctx, { clientIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
+    due(t.ctx, { receiverIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
   const of = (deliveries: Due[], client: { id: string }) =>
     deliveries
-      .filter(({ clientId }) => clientId === client.id)
+      .filter(({ receiverId }) => receiverId === client.id)
       .map(({ body }) => JSON.parse(String(body)).data.id)
       .sort();
   const first = await read([]);
   expect(of(first, busy)).toEqual(made.slice(0, 3).sort());
   expect(of(first, quiet)).toHaveLength(1);
-  const underWay = first.filter(({ clientId }) => clientId === busy.id).map(({ id }) => id);
+  const underWay = first.filter(({ receiverId }) => receiverId === busy.id).map(({ id }) => id);
   expect(of(await read(underWay), busy)).toEqual(made.slice(3, 6).sort());
 });
 
@@ -57,11 +56,11 @@ describe('the lease of a receiver', () => {
   const setUp = async () => {
     const t = await webhookHarness({ sending: false });
     const receivers = [];
-    for (let i = 0; i < 20; i++) receivers.push({ clientId: (await t.addReceiver(NOWHERE)).id });
+    for (let i = 0; i < 20; i++) receivers.push({ receiverId: (await t.addReceiver(NOWHERE)).id });
     return { t, receivers, process: () => new Leases(t.ctx) };
   };
-  type Receivers = { clientId: string }[];
-  const ids = (receivers: Receivers) => receivers.map(({ clientId }) => clientId).sort();
+  type Receivers = { receiverId: string }[];
+  const ids = (receivers: Receivers) => receivers.map(({ receiverId }) => receiverId).sort();
 
   it('goes to one process, even if several ask at the same time', async () => {
     const { receivers, process } = await setUp();
@@ -90,14 +89,14 @@ describe('the lease of a receiver', () => {
   it('is requested again after a pause if another process holds it, and is free as soon as that one stops', async () => {
     const { receivers, process } = await setUp();
     const [one, other] = [process(), process()];
-    const [first] = receivers as [{ clientId: string }];
+    const [first] = receivers as [{ receiverId: string }];
     await one.of([first]);
-    expect(other.askAfterMs(first.clientId)).toBe(0);
+    expect(other.askAfterMs(first.receiverId)).toBe(0);
     await other.of([first]);
-    expect(other.askAfterMs(first.clientId)).toBeGreaterThan(0);
+    expect(other.askAfterMs(first.receiverId)).toBeGreaterThan(0);
     await one.release([]);
     expect(await other.of([first])).toEqual([first]);
-    expect(other.askAfterMs(first.clientId)).toBe(0);
+    expect(other.askAfterMs(first.receiverId)).toBe(0);
   });
 });
 
@@ -158,6 +157,7 @@ it('an event for another receiver overtakes a backlog of thousands of receivers'
     const clients = ids.map((id) => ({
       ...row,
       id,
+      receiver_id: id,
       key_hash: id,
       webhook_secret: secrets.seal('whsec_of_a_test', webhookSecretPlace(id)),
     }));
@@ -184,14 +184,14 @@ it(
   'the dispatcher uses few prepared statements, however many receivers there are',
   ONLY_POSTGRES,
   async ({ t }) => {
-    const clients: { clientId: string }[] = [];
-    for (let i = 0; i < 32; i++) clients.push({ clientId: (await t.addReceiver(NOWHERE)).id });
+    const clients: { receiverId: string }[] = [];
+    for (let i = 0; i < 32; i++) clients.push({ receiverId: (await t.addReceiver(NOWHERE)).id });
     for (let count = 1; count <= clients.length; count++) {
       // One after another, so that all go over the same connection.
       const some = clients.slice(0, count);
       await new Leases(t.ctx).of(some);
-      const clientIds = some.map(({ clientId }) => clientId);
-      await due(t.ctx, { clientIds, unsettled: [], most: 8 }, t.ctx.clock.now());
+      const receiverIds = some.map(({ receiverId }) => receiverId);
+      await due(t.ctx, { receiverIds, unsettled: [], most: 8 }, t.ctx.clock.now());
     }
     const { rows } = await sql<{ statement: string }>`
       select statement from pg_prepared_statements`.execute(t.ctx.webhooks);
@@ -201,7 +201,7 @@ it(
   },
 );
 
-it('due deliveries, and those that move to another client, are found by partial indexes', async ({ t }) => {
+it('due deliveries are found by partial indexes', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
   const now = t.ctx.clock.now();
   const row = (n: number) =>
@@ -214,16 +214,14 @@ it('due deliveries, and those that move to another client, are found by partial 
     Array.from({ length: 5_000 }, (_, n) => row(n)),
   );
   await sql`analyze`.execute(t.ctx.db);
-  const to = (await t.addReceiver(NOWHERE)).id;
   const { ctx, statements } = watched(t.ctx);
-  await due(ctx, { clientIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
-  await moveDeliveries(ctx, { from: client.id, to, unsettled: [] });
-  expect(statements).toHaveLength(2);
+  await due(ctx, { receiverIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
+  expect(statements).toHaveLength(1);
   for (const statement of statements) {
     const plan = (await planOf(t.ctx.webhooks, statement)).join('\n');
     expect(plan).toContain('webhook_deliveries_first');
     expect(plan).toContain('webhook_deliveries_retry');
-    expect(plan).not.toMatch(/webhook_deliveries_(client|rma|dropped)|Seq Scan|SCAN webhook_deliveries/);
+    expect(plan).not.toMatch(/webhook_deliveries_(receiver|rma|dropped)|Seq Scan|SCAN webhook_deliveries/);
   }
 });
 
@@ -240,7 +238,7 @@ it(
     const { ctx, statements } = watched(t.ctx);
     const ended = { before: 0, attempts: [], dueAt: 1, finishedAt: 1, reason: null };
     await settle(ctx, [{ id: UNKNOWN_ID, ...ended, status: 'DELIVERED' }]);
-    await due(ctx, { clientIds: [UNKNOWN_ID], unsettled: [], most: 8 }, ctx.clock.now());
+    await due(ctx, { receiverIds: [UNKNOWN_ID], unsettled: [], most: 8 }, ctx.clock.now());
     await readFeed(ctx, t.shop.id, 0, 100);
     const [settling, looking, reading] = await Promise.all(
       statements.map(async (statement) => readsIn(await planOf(t.ctx.webhooks, statement))),
@@ -249,7 +247,7 @@ it(
       expect.stringMatching(/deliveries_pkey.*Index Cond: \(id = settled\.id\)/),
     );
     for (const read of looking?.filter((each) => each.includes('webhook_deliveries')) ?? [])
-      expect(read).toMatch(/_(first|retry) .*Index Cond: \(+client_id = |_pkey .*Index Cond: \(id = ANY/);
+      expect(read).toMatch(/_(first|retry) .*Index Cond: \(+receiver_id = |_pkey .*Index Cond: \(id = ANY/);
     expect(looking).toContainEqual(expect.stringMatching(/events_id.*Index Cond: \(id = due\.id\)/));
     expect(reading).toContainEqual(expect.stringMatching(/events_pkey.*shop_id = .*"position" > /));
     expect(reading).toContainEqual(expect.stringMatching(/events_id.*Index Cond: \(id = /));

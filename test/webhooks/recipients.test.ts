@@ -3,7 +3,7 @@
 import { describe, expect } from 'vitest';
 import { changeClient, createClient, replaceClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { selectReachable } from '../../src/webhooks/outbox.ts';
+import { selectReceivers } from '../../src/webhooks/outbox.ts';
 import { newTradeReturn } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -18,28 +18,22 @@ const add = (t: Harness, name: string, shopId = t.shop.id) => {
   return createClient(t.ctx, OPERATOR, { shopId, name, webhookUrl: URL });
 };
 
-it('a replacement inherits the age of the first client it replaces, and names it', async ({ t }) => {
+it('a receiver is as old as its first client, and gone while its present client is revoked', async ({
+  t,
+}) => {
   const [first, second] = [await add(t, 'first'), await add(t, 'second')];
   t.clock.advance(1);
   const next = await replaceClient(t.ctx, OPERATOR, first, {});
   t.clock.advance(1);
   const last = await replaceClient(t.ctx, OPERATOR, next, {});
-  const ids = async (creatorIds: string[]) => {
-    const values = { shopIds: [t.shop.id], creatorIds, repairIds: [], tradeReturnIds: [] };
-    const { rows } = await t.ctx.db.executeQuery(t.ctx.fill(selectReachable, values));
-    return rows.map(({ id, replaces }) => [id, replaces]);
+  const found = async () => {
+    const { rows } = await t.ctx.db.executeQuery(t.ctx.fill(selectReceivers, { shopIds: [t.shop.id] }));
+    return rows.map(({ id }) => id);
   };
-  expect(await ids([first.id])).toEqual([
-    [last.id, first.id],
-    [second.id, null],
-  ]);
-  expect(await ids([next.id, second.id])).toEqual([
-    [last.id, next.id],
-    [second.id, null],
-  ]);
-  // Without a URL or revoked it cannot be reached, and those before it cannot either.
+  expect([next.receiverId, last.receiverId]).toEqual([first.id, first.id]);
+  expect(await found()).toEqual([first.id, second.id]);
   await revokeClient(t.ctx, OPERATOR, last);
-  expect(await ids([first.id])).toEqual([[second.id, null]]);
+  expect(await found()).toEqual([second.id]);
 });
 
 describe("the receiver of a trade return's events", () => {
@@ -60,7 +54,7 @@ describe("the receiver of a trade return's events", () => {
     await moveThrough(t, id, ['request-credit']);
     await revokeClient(t.ctx, OPERATOR, maker);
     await moveThrough(t, id, ['resolve']);
-    expect((await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event])).toEqual([
+    expect((await deliveriesOf(t)).map(({ receiver_id, event }) => [receiver_id, event])).toEqual([
       [maker.id, 'trade_return.created'],
       [oldest.id, 'trade_return.status_changed'],
       [younger.id, 'trade_return.status_changed'],

@@ -2,22 +2,19 @@
 
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { type NewApiClient, replaceClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { DAY_MS } from '../../src/lib/time.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
-import { rawServer } from '../support/raw-server.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { moveThrough } from '../support/trade-moves.ts';
-import { until } from '../support/until.ts';
+import { until, untilHolds } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(() => webhookHarness({ sending: false }));
@@ -51,7 +48,7 @@ describe('events of RMAs that a replaced client created', () => {
     const before = await t.attempted(1);
     const replacement = await replace(t, client, next.url);
     expect(await t.deliveries()).toMatchObject([
-      { id: before.id, client_id: replacement.id, attempts: 1, due_at: before.due_at, status: 'PENDING' },
+      { id: before.id, receiver_id: client.id, attempts: 1, due_at: before.due_at, status: 'PENDING' },
     ]);
     expect(await close(t, repair.id, replacement)).toHaveStatus(200);
     await next.got(1);
@@ -76,8 +73,8 @@ describe('events of RMAs that a replaced client created', () => {
     await next.got(6);
     expectSignedBy(next, third);
     expect(new Set(next.received.map(({ body }) => body.data.id))).toEqual(new Set(made.map(({ id }) => id)));
-    expect((await t.deliveries()).map(({ client_id, status }) => [client_id, status])).toEqual(
-      Array.from({ length: 6 }, () => [third.id, 'DELIVERED']),
+    expect((await t.deliveries()).map(({ receiver_id, status }) => [receiver_id, status])).toEqual(
+      Array.from({ length: 6 }, () => [first.id, 'DELIVERED']),
     );
   });
 
@@ -93,7 +90,7 @@ describe('events of RMAs that a replaced client created', () => {
     for (const { id } of repairs) await close(t, id, t.client);
     for (const { id } of returns) await moveThrough(t, id, ['approve'], staffOf(t));
     const expected = [oldest.id, 'trade_return.status_changed'];
-    expect((await t.deliveries()).map(({ client_id, event }) => [client_id, event])).toEqual([
+    expect((await t.deliveries()).map(({ receiver_id, event }) => [receiver_id, event])).toEqual([
       expected,
       expected,
     ]);
@@ -104,9 +101,9 @@ describe('events of RMAs that a replaced client created', () => {
     const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
     const stranger = await t.addReceiver(NOWHERE, elsewhere.id);
     for (const each of [client, other, stranger]) await t.create(each);
-    const replacement = await replace(t, client);
-    expect((await t.deliveries()).map(({ client_id }) => client_id).sort()).toEqual(
-      [replacement.id, other.id, stranger.id].sort(),
+    await replace(t, client);
+    expect((await t.deliveries()).map(({ receiver_id }) => receiver_id).sort()).toEqual(
+      [client.id, other.id, stranger.id].sort(),
     );
   });
 });
@@ -124,9 +121,7 @@ describe('while a client is being replaced', () => {
     expect(next.received[0]?.body.data.id).toBe(repair.id);
     expectSignedBy(next, replacement);
     expect(old.received).toEqual([]);
-    expect(await t.deliveries()).toMatchObject([
-      { client_id: replacement.id, status: 'DELIVERED', attempts: 1 },
-    ]);
+    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
   });
 
   it.each([
@@ -150,62 +145,59 @@ describe('while a client is being replaced', () => {
     );
     t.advance(1_000);
     await t.drained();
-    expect((await t.deliveries()).map((row) => [row.client_id, row.status, row.attempts])).toEqual([
-      [replacement.id, 'DELIVERED', attempts],
-      [replacement.id, 'DELIVERED', 1],
+    expect((await t.deliveries()).map((row) => [row.receiver_id, row.status, row.attempts])).toEqual([
+      [client.id, 'DELIVERED', attempts],
+      [client.id, 'DELIVERED', 1],
     ]);
     expect(old.received).toHaveLength(1);
     expect(next.received).toHaveLength(attempts);
   });
+});
 
-  it('a large backlog is handed over in several batches', async ({ t }) => {
-    const client = await t.addReceiver(NOWHERE);
-    const now = t.ctx.clock.now();
-    await addDeliveries(
-      t,
-      Array.from({ length: 5_000 }, () => waitingDelivery(client.id, now)),
+describe('the deliveries of a client', () => {
+  const shown = async (t: WebhookHarness, { apiKey }: NewApiClient) =>
+    (await t.get('/deliveries', { key: apiKey })).body.items.map(
+      ({ id, status }: { id: string; status: string }) => [id, status],
     );
-    const replacement = await replace(t, client, await rawServer(() => {}));
-    const waiting = async (clientId: string) =>
-      (await t.deliveries()).filter(({ client_id, status }) => client_id === clientId && status === 'PENDING')
-        .length;
-    expect(await waiting(client.id)).toBe(3_000);
-    await t.startSending();
-    await until('all are handed over', async () => (await waiting(replacement.id)) === 5_000);
-    expect(await waiting(client.id)).toBe(0);
+
+  it('are those that ended while it was the current one, and what is pending', async ({ sending: t }) => {
+    const receiver = await startReceiver((n) => (n === 2 ? 500 : 200));
+    t.clock.hold();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await t.drained();
+    const [ended] = await t.deliveries();
+    t.clock.advance(10);
+    await t.create(client);
+    const pending = await untilHolds(
+      'the second one was tried',
+      async () => (await t.deliveries()).find(({ id }) => id !== ended?.id),
+      (row) => row?.attempts === 1,
+    );
+    t.clock.advance(10);
+    const overlap = { oldKeyUntil: t.ctx.clock.now() + DAY_MS };
+    const replacement = await replaceClient(t.ctx, OPERATOR, client, overlap);
+    expect(await shown(t, client)).toEqual([[ended?.id, 'DELIVERED']]);
+    expect(await shown(t, replacement)).toEqual([[pending?.id, 'PENDING']]);
+    for (const [id, status] of [
+      [ended?.id, 200],
+      [pending?.id, 404],
+    ] as const)
+      expect(await t.get(`/deliveries/${id}`, { key: client.apiKey })).toHaveStatus(status);
+    t.advance(1_000);
+    await t.drained();
+    expect(await shown(t, client)).toEqual([[ended?.id, 'DELIVERED']]);
+    expect(await shown(t, replacement)).toEqual([[pending?.id, 'DELIVERED']]);
   });
 });
 
-const DAMAGED = ['itself', 'a missing client', 'another shop', 'a client that points back'];
-
-it.for(DAMAGED)(
-  'a client replaced by %s drops its waiting deliveries, and nothing else',
-  async (by, { t }) => {
-    const receiver = await startReceiver();
-    const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
-    const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
-    await t.create(client);
-    await t.create(other);
-    const ids: Record<string, string> = {
-      itself: client.id,
-      'another shop': stranger.id,
-      'a client that points back': t.client.id,
-    };
-    const damage = (id: string, to: string) =>
-      sql`update api_clients set revoked_at = 1, replaced_by = ${to} where id = ${id}`.execute(t.ctx.db);
-    await damage(client.id, ids[by] ?? newId(1));
-    if (ids[by] === t.client.id) await damage(t.client.id, client.id);
-    await t.startSending();
-    await t.drained();
-    expect(receiver.received).toHaveLength(1);
-    const rows = await t.deliveries();
-    expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
-      status: 'DROPPED',
-      reason: 'the client was revoked',
-    });
-    expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
-  },
-);
+it('two clients cannot both be the current one of a receiver', async ({ t }) => {
+  const client = await t.addReceiver(NOWHERE);
+  const replacement = await replace(t, client);
+  const damage = t.ctx.db.updateTable('api_clients').set({ replaced_by: null }).where('id', '=', client.id);
+  await expect(damage.execute()).rejects.toThrow(/unique/i);
+  expect(replacement.receiverId).toBe(client.receiverId);
+});
 
 const WRITERS = 8;
 const REPAIRS_EACH = 12;

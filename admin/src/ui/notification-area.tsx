@@ -4,7 +4,7 @@ import { Button, Group } from '@mantine/core';
 import { Notifications, notifications } from '@mantine/notifications';
 import { texts } from '../texts.ts';
 import styles from './notification-area.module.css';
-import type { notify } from './notify.ts';
+import type { Toast } from './toast.ts';
 
 /** At the bottom left of the page, where no page and no dialog has its buttons. */
 export const NotificationArea = () => (
@@ -15,7 +15,7 @@ const AUTO_CLOSE_MS = 4_000;
 /** Long enough to read what was done and to reach its button. */
 const WITH_ACTIONS_MS = 10_000;
 
-export const showToast = ({ message, actions = [], ...rest }: Parameters<typeof notify>[0]): void => {
+export const showToast = ({ message, actions = [], ...rest }: Toast): void => {
   const id = crypto.randomUUID?.() ?? String(Math.random());
   const buttons = actions.map(({ label, run }) => (
     <Button

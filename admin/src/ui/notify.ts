@@ -1,12 +1,5 @@
 import { errorMessage } from '../api.ts';
-
-interface Toast {
-  message: string;
-  title?: string;
-  color?: string;
-  /** Buttons in the toast; it closes when one is pressed. */
-  actions?: readonly { label: string; run(): unknown }[];
-}
+import type { Toast } from './toast.ts';
 
 /** Shows a notification. The library behind it loads after the page, since nothing needs it before. */
 export const notify = async (toast: Toast) => {

@@ -1,6 +1,6 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import type { ApiDescription } from '../../http/openapi.ts';
-import { ERRORS, type ErrorCode, invalidField, ServiceError } from '../../service/errors.ts';
+import { ERRORS, type ErrorCode, invalidField, ServiceError } from '../../platform/errors.ts';
 
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
 import type { ApiDescription, Json } from '../../http/openapi.ts';
-import { type ErrorCode, EXTERNAL_ERRORS, ServiceError } from '../../service/errors.ts';
+import { type ErrorCode, EXTERNAL_ERRORS, ServiceError } from '../../platform/errors.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
 
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;

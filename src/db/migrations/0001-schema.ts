@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { SchemaChange, SchemaDialect } from '../migrate.ts';
+import type { SchemaChange, SchemaDialect } from './types.ts';
 
 // Rows that are written with every creation or move carry no foreign keys: shops and clients are deleted after all their rows, the
 // action that writes has just read both, and the key checks would lock the shop's row under load.
@@ -37,10 +37,12 @@ create table target_days (
 create table api_clients (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), name text not null,
   key_hash text not null unique, webhook_url text, webhook_secret text not null,
-  last_used_at bigint, revoked_at bigint, replaced_by ${id}, created_at bigint not null,
-  rights text not null default 'write', expires_at bigint, events text
+  receiver_id ${id} not null, last_used_at bigint, revoked_at bigint, replaced_by ${id}, replaced_at bigint,
+  created_at bigint not null, rights text not null default 'write', expires_at bigint, events text
 );
 create index api_clients_shop on api_clients (shop_id, created_at);
+-- A client and those that replaced it are one receiver: events go to the one that was not replaced.
+create unique index api_clients_receiver on api_clients (receiver_id) where replaced_by is null;
 `;
 
 /** The database itself deletes a person's rows together with the person. */
@@ -119,7 +121,7 @@ const IS_FORGETTABLE: Record<ReturnTable, string> = {
 
 const returns = ({ id, search }: SchemaDialect): string => {
   const common = `
-  id ${id} primary key not null, shop_id ${id} not null, client_id ${id}, number bigint not null,
+  id ${id} primary key not null, shop_id ${id} not null, receiver_id ${id}, number bigint not null,
   status text not null, status_since bigint not null, assignee_id ${id}, external_ref text, external_source text,
   customer_email text not null, customer_name text not null, customer_phone text,
   created_at bigint not null, updated_at bigint not null`;
@@ -163,8 +165,8 @@ create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED
 create index timeline_person on timeline (actor_id) where actor_type = 'USER' and actor_name <> '[erased]';
 create index timeline_assignee on timeline (substr(data, 16, 36)) where type = 'ASSIGNED' and substr(data, 70) <> '[erased]"}';
 create table idempotency_keys (
-  client_id ${id} not null, key text not null, body_hash text not null, answer text not null, created_at bigint not null,
-  constraint idempotency_keys_pkey primary key (client_id, key)
+  receiver_id ${id} not null, key text not null, body_hash text not null, answer text not null, created_at bigint not null,
+  constraint idempotency_keys_pkey primary key (receiver_id, key)
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
 `;
@@ -233,25 +235,25 @@ create table events (
 create unique index events_id on events (id);
 -- A test event is about no RMA.
 create table webhook_deliveries (
-  id ${id} primary key not null, client_id ${id} not null, rma_id ${id}, event text not null, body text not null,
+  id ${id} primary key not null, receiver_id ${id} not null, rma_id ${id}, event text not null, body text not null,
   status text not null, attempts integer not null, attempt_log text not null, due_at bigint not null,
   created_at bigint not null, finished_at bigint, reason text
 );
 -- The queue, receiver by receiver: one with a backlog is skipped in one step. First attempts have an index of their own,
 -- since they are due whatever clock wrote them (ADR 0010). Not in the order of ids: SQLite would then read the index of
 -- all deliveries of a client instead, those that have ended included.
-create index webhook_deliveries_first on webhook_deliveries (client_id, due_at) where status = 'PENDING' and attempts = 0;
-create index webhook_deliveries_retry on webhook_deliveries (client_id, due_at) where status = 'PENDING' and attempts > 0;
+create index webhook_deliveries_first on webhook_deliveries (receiver_id, due_at) where status = 'PENDING' and attempts = 0;
+create index webhook_deliveries_retry on webhook_deliveries (receiver_id, due_at) where status = 'PENDING' and attempts > 0;
 -- Ids rise with time, so these are also a client's deliveries in order.
-create index webhook_deliveries_client on webhook_deliveries (client_id, id);
-create index webhook_deliveries_rma on webhook_deliveries (client_id, rma_id, id);
-create index webhook_deliveries_dropped on webhook_deliveries (client_id, id) where status = 'DROPPED';
+create index webhook_deliveries_receiver on webhook_deliveries (receiver_id, id);
+create index webhook_deliveries_rma on webhook_deliveries (receiver_id, rma_id, id);
+create index webhook_deliveries_dropped on webhook_deliveries (receiver_id, id) where status = 'DROPPED';
 -- Which process sends to a receiver, instead of which holds a delivery: what waits is read and not written.
 create table webhook_leases (
-  client_id ${id} primary key not null, holder text not null, held_until bigint not null
+  receiver_id ${id} primary key not null, holder text not null, held_until bigint not null
 );
 create table webhook_failures (
-  client_id ${id} primary key not null, since bigint not null, failed_attempts bigint not null,
+  receiver_id ${id} primary key not null, since bigint not null, failed_attempts bigint not null,
   dropped_deliveries bigint not null, last_error text not null, notified_at bigint
 );
 `;

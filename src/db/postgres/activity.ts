@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Blocker } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import type { Blocker } from '../types.ts';
 import { OWN_NAME, READINESS_NAME } from './pools.ts';
 
 // What other sessions of the server do: who holds the locks that requests wait for, and how many connections are left. Never what

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
+import { parseAddress } from '../../db/server-address.ts';
+import { ConfigError } from '../../lib/config-error.ts';
 import { withTimeout } from '../../lib/time.ts';
 import { timeLimit } from '../../lib/time-limits.ts';
-import { ConfigError, parseAddress } from '../../service/config.ts';
 import { fromServer, REPLACED } from '../database-errors.ts';
-import type { PoolerMode } from '../transfer.ts';
+import type { PoolerMode } from '../types.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { withTimeout } from '../../lib/time.ts';
-import { WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
+import { WAKE_TOPICS, type WakeListener, type WakeTopic } from '../types.ts';
 import { type CheckedPool, clientConfig } from './pools.ts';
 
 export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };

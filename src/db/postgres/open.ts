@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import type { PoolSizes } from '../../service/config.ts';
-import type { ChangeTransactions, Database, Observer } from '../database.ts';
+import type { PoolSizes } from '../../db/types.ts';
 import { isOutOfConnections } from '../database-errors.ts';
-import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
+import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { postgresRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { CompiledStatements, postgresDialect } from '../statements.ts';
+import type { ChangeTransactions, Database, Notice, Observer } from '../types.ts';
 import { findBlockers } from './activity.ts';
 import { DatabaseClock } from './clock.ts';
 import { Hosts, refuseSharedSessions } from './hosts.ts';

@@ -1,10 +1,9 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
+import type { PoolSizes } from '../../db/types.ts';
 import { batched } from '../../lib/batch.ts';
 import { withTimeout } from '../../lib/time.ts';
 import { timeLimit } from '../../lib/time-limits.ts';
-import type { PoolSizes } from '../../service/config.ts';
-import type { Observer } from '../database.ts';
 import {
   isOutOfConnections,
   isStalePlan,
@@ -13,6 +12,7 @@ import {
   whileConnecting,
 } from '../database-errors.ts';
 import type { Tables } from '../schema.ts';
+import type { Observer } from '../types.ts';
 import type { Hosts } from './hosts.ts';
 
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */

@@ -1,15 +1,8 @@
 import { type CompiledQuery, sql } from 'kysely';
-import type { ChangeTransactions, Decide, Write } from '../database.ts';
 import { isConflict, isLockTimeout, isUnavailable, takesNoWrites } from '../database-errors.ts';
 import { mutableColumns, type Tables } from '../schema.ts';
-import {
-  asJson,
-  type Change,
-  type CompiledStatements,
-  change,
-  statement,
-  statementsBy,
-} from '../statements.ts';
+import { asJson, type CompiledStatements, change, statement, statementsBy } from '../statements.ts';
+import type { Change, ChangeTransactions, Decide, Write } from '../types.ts';
 import type { CheckedPool, Connection } from './pools.ts';
 
 /** In slices, so that a shop whose lock is never released leaves the connection to the next one (`change-queue.ts`). */

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { QueueTimeout } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import type { Observer } from '../database.ts';
+import type { Observer } from '../types.ts';
 import type { Answer, ThreadQuery } from './reader-thread.ts';
 
 /** A shop whose API clients read many rows holds one thread at most (`paging/heavy-lists.ts`); the second one is there for all others. */

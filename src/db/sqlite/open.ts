@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
+import { ConfigError } from '../../lib/config-error.ts';
 import { ensurePrivateFile } from '../../lib/private-files.ts';
 import { systemClock } from '../../lib/time.ts';
-import { ConfigError } from '../../service/config.ts';
-import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import { CompiledStatements, type Fill, sqliteDialect } from '../statements.ts';
+import { CompiledStatements, sqliteDialect } from '../statements.ts';
+import type { Database, Db, Fill, Insertion, Observer, ReadThenWrite, Update } from '../types.ts';
 import {
   isBusy,
   LONGEST_PAUSE_MS,

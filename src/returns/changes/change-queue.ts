@@ -1,10 +1,10 @@
 import type { DryRun } from '../../../contract/usage.ts';
-import type { Db, ReadThenWrite } from '../../db/database.ts';
 import { afterFailure, isLockTimeout } from '../../db/database-errors.ts';
+import type { Db, ReadThenWrite } from '../../db/types.ts';
 import { AGAIN, batched, QueueTimeout, queueDeadline, type Results } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import type { Context } from '../../service/context.ts';
-import { ServiceError } from '../../service/errors.ts';
+import type { Core } from '../../platform/core.ts';
+import { ServiceError } from '../../platform/errors.ts';
 import { type Locking, usageOf } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
 import { type Changed, type ChangeResult, Decision, LOCKED, type Wanted } from './decide.ts';
@@ -31,7 +31,7 @@ const MOST_OF_A_SHOP = 500;
 const CONNECTION_WAIT_MS = 1_000;
 
 export class ChangeQueue {
-  readonly #ctx: Context;
+  readonly #ctx: Core;
   readonly #pipeline: Enqueue;
   readonly #lockedShops = new Map<string, { enqueue: Enqueue; users: number }>();
   readonly #connections: BoundedQueue;
@@ -39,7 +39,7 @@ export class ChangeQueue {
   /** Called while changes wait for a lock that another transaction holds. */
   onLocked: () => void = () => {};
 
-  constructor(ctx: Context) {
+  constructor(ctx: Core) {
     const { batchSize, mostWaiting } = ctx.changeTransactions;
     this.#ctx = ctx;
     this.#pipeline = batched((items, sent) => this.#runPipelined(items, sent), {
@@ -143,7 +143,7 @@ export class ChangeQueue {
 }
 
 /** Decides on one change beside the queue, from what this connection reads. Writes nothing. */
-export const decideOn = async (ctx: Context, db: Db, wanted: Wanted, locking: Locking) => {
+export const decideOn = async (ctx: Core, db: Db, wanted: Wanted, locking: Locking) => {
   const reading = new BatchReading(ctx, [wanted], locking);
   const answers: object[][] = [];
   for (const query of reading.queries) answers.push((await db.executeQuery<object>(query)).rows);

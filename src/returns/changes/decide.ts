@@ -6,12 +6,13 @@ import type { Row } from '../../db/schema.ts';
 import { buildEvent, type Event, type LoggedEvent } from '../../events/event.ts';
 import { newId } from '../../lib/ids.ts';
 import { toIso } from '../../lib/time.ts';
-import { ServiceError } from '../../service/errors.ts';
+import { ServiceError } from '../../platform/errors.ts';
 import { type Counter, consumeAllowance, nextTimestamp } from '../../shops/counters.ts';
 import type { Good } from '../../shops/dangerous-goods.ts';
-import type { Caller } from '../../shops/plans.ts';
-import { deliveryOf, type NewDelivery, type Reachable } from '../../webhooks/outbox.ts';
+import type { Caller, Receiver } from '../../shops/plans.ts';
+import { deliveryOf, type NewDelivery } from '../../webhooks/outbox.ts';
 import { type KeptAnswers, type KeyUse, keyName, recall } from '../idempotency.ts';
+import type { ChangePlan } from '../kinds/change-plan.ts';
 import {
   type Action,
   type Correction,
@@ -19,7 +20,6 @@ import {
   commonColumns,
   correction,
   type Kind,
-  type Step,
   updatedEvent,
   wholeEvent,
 } from '../kinds/kind.ts';
@@ -28,7 +28,7 @@ import { TRADE_RETURN } from '../kinds/trade-return.ts';
 import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
 import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
 import { countedAs, originOf, type Total } from '../totals.ts';
-import { NOT_WAITING, waitingStep } from '../waiting.ts';
+import { NOT_WAITING, planWaiting } from '../waiting.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
 
@@ -60,7 +60,7 @@ export interface Facts {
   keptAnswers: KeptAnswers;
   /** Those of the goods in question that are. */
   dangerous: Good[];
-  reachable: Reachable[];
+  receivers: Receiver[];
   /** Of RMAs that a caller saw before: what came later. */
   laterEntries: Pick<Row<'timeline'>, 'rma_id' | 'type' | 'at'>[];
 }
@@ -137,11 +137,11 @@ export class Decision {
     if (before.erased_at !== null) throw new ServiceError('ERASED');
     // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
     const at = Math.max(wanted.nowMs, before.updated_at + 1, counter.last_at);
-    const step = stepOf(wanted, before, at);
+    const plan = planOf(wanted, before, at);
     // What would change nothing was done already, perhaps by the same caller, who lost the answer.
-    if (step || wanted.type === 'correct') this.#mustBeUnchanged(wanted);
-    return step
-      ? this.#change({ ...wanted, nowMs: at }, counter, before, step)
+    if (plan || wanted.type === 'correct') this.#mustBeUnchanged(wanted);
+    return plan
+      ? this.#change({ ...wanted, nowMs: at }, counter, before, plan)
       : { row: before, answer: null, isReplay: false, event: null, receiver: null };
   }
 
@@ -170,18 +170,18 @@ export class Decision {
     return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), answer };
   }
 
-  #change(wanted: Wanted, counter: Counter, before: ReturnRow, step: Step): Changed {
+  #change(wanted: Wanted, counter: Counter, before: ReturnRow, plan: ChangePlan): Changed {
     const at = nextTimestamp(counter, wanted.nowMs);
-    const entersStatus = (step.set.status ?? before.status) !== before.status;
+    const entersStatus = (plan.set.status ?? before.status) !== before.status;
     const entering = entersStatus ? { status_since: at, due_from: null, ...NOT_WAITING } : {};
-    const set = { ...step.set, updated_at: at, ...entering };
+    const set = { ...plan.set, updated_at: at, ...entering };
     const row = { ...before, ...set } as ReturnRow;
     // A damaged row fails here, before the commit: its answer would fail behind it, and each retry would fire the event again.
     if (wanted.type !== 'erase') KINDS[wanted.kind].view(row);
     const { isNew = false, set: earlier } = this.changing.get(row.id) ?? {};
     const searched = SEARCHED_COLUMNS.some((column) => column in set) && searchedIn(wanted.kind, row);
     this.changing.set(row.id, { kind: wanted.kind, isNew, row, set: { ...earlier, ...set, ...searched } });
-    if (step.entry === 'CORRECTED')
+    if (plan.entry === 'CORRECTED')
       this.audit.push(
         auditRow({
           shopId: row.shop_id,
@@ -189,10 +189,10 @@ export class Decision {
           actor: wanted.caller.actor,
           action: 'RETURN_CORRECTED',
           subject: { type: 'RETURN', id: row.id, name: rmaNumber(row.number) },
-          data: { fields: Object.keys(step.data) },
+          data: { fields: Object.keys(plan.data) },
         }),
       );
-    return this.#record(wanted, counter, before, row, step);
+    return this.#record(wanted, counter, before, row, plan);
   }
 
   /** No change without its timeline entry, its event, its delivery and its place in the totals, and none of these without it. */
@@ -201,7 +201,7 @@ export class Decision {
     counter: Counter,
     before: ReturnRow | null,
     row: ReturnRow,
-    { entry, note, data, event: eventOf }: Omit<Step, 'set'>,
+    { entry, note, data, event: eventOf }: Omit<ChangePlan, 'set'>,
   ): Changed {
     const at = row.updated_at;
     this.#rows[kind].set(row.id, row);
@@ -220,12 +220,12 @@ export class Decision {
     });
     this.totals.push(...totalChanges(kind, before, row));
     // API clients do not see an RMA that staff created.
-    const event = eventOf && row.client_id ? buildEvent(counter, row, at, eventOf(row)) : null;
+    const event = eventOf && row.receiver_id ? buildEvent(counter, row, at, eventOf(row)) : null;
     const delivery =
-      event && row.client_id && deliveryOf(caller.shop, row.client_id, event, this.#facts.reachable);
+      event && row.receiver_id && deliveryOf(caller.shop, row.receiver_id, event, this.#facts.receivers);
     if (event) this.events.push(event);
     if (delivery) this.deliveries.push(delivery);
-    return { row, answer: null, isReplay: false, event, receiver: delivery ? delivery.client_id : null };
+    return { row, answer: null, isReplay: false, event, receiver: delivery ? delivery.receiver_id : null };
   }
 
   #mustBeUnchanged(wanted: Wanted): void {
@@ -251,7 +251,11 @@ const searchedIn = (kind: RmaTableName, row: ReturnRow) => ({
 });
 
 /** null: there is nothing to change. */
-const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow, at: number): Step | null => {
+const planOf = (
+  wanted: Exclude<Wanted, OfType<'create'>>,
+  before: ReturnRow,
+  at: number,
+): ChangePlan | null => {
   const kind = KINDS[wanted.kind];
   switch (wanted.type) {
     case 'move':
@@ -261,8 +265,8 @@ const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow, at
     case 'assign':
       return assignment(kind, before, wanted.assignee);
     case 'wait': {
-      const step = waitingStep(wanted.kind, before, wanted.waiting, at);
-      return step && { ...step, event: updatedEvent(kind) };
+      const plan = planWaiting(wanted.kind, before, wanted.waiting, at);
+      return plan && { ...plan, event: updatedEvent(kind) };
     }
     case 'correct':
       return correction(kind, before, wanted.fields);
@@ -274,7 +278,7 @@ const stepOf = (wanted: Exclude<Wanted, OfType<'create'>>, before: ReturnRow, at
   }
 };
 
-const assignment = (kind: Kind, before: ReturnRow, assignee: Assignee | null): Step | null => {
+const assignment = (kind: Kind, before: ReturnRow, assignee: Assignee | null): ChangePlan | null => {
   const assigneeId = assignee?.id ?? null;
   if (before.assignee_id === assigneeId) return null;
   const data = { assigneeId, assigneeName: assignee?.name ?? null };

@@ -1,10 +1,11 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { TimelineType } from '../../../contract/lifecycle.ts';
-import { type Statement, statement, statementsBy } from '../../db/statements.ts';
-import type { Context } from '../../service/context.ts';
+import { statement, statementsBy } from '../../db/statements.ts';
+import type { Statement } from '../../db/types.ts';
+import type { Core } from '../../platform/core.ts';
 import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, selectDangerous } from '../../shops/dangerous-goods.ts';
-import { selectReachable } from '../../webhooks/outbox.ts';
+import { selectReceivers } from '../../webhooks/outbox.ts';
 import { type KeyUse, keyName, selectAnswers } from '../idempotency.ts';
 import { from, type ReturnRow, type RmaTableName, rowsById } from '../store.ts';
 import { type Facts, KINDS, type Wanted } from './decide.ts';
@@ -53,8 +54,8 @@ const seenOf = (batch: Wanted[]): SeenEntry[] =>
     'seen' in each && each.seen !== undefined ? { rma_id: each.id, at: each.seen } : [],
   );
 
-/** Whether another client may receive the event: a creator with a URL, which is known from its key, does itself (docs/contract.md). */
-const needsReceiver = ({ type, kind, caller: { actor, receiver } }: Wanted): boolean =>
+/** Whether another receiver than the creator's may get the event, or the creator's is not known from its key (docs/contract.md). */
+const needsReceivers = ({ type, kind, caller: { actor, receiver } }: Wanted): boolean =>
   (type !== 'create' && type !== 'note') ||
   (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !receiver);
 
@@ -64,7 +65,7 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
   lockedRows: new Set(),
   keptAnswers: new Map(),
   dangerous: [],
-  reachable: batch.flatMap(({ type, caller }) => (type === 'create' && caller.receiver) || []),
+  receivers: batch.flatMap(({ type, caller }) => (type === 'create' && caller.receiver) || []),
   laterEntries: [],
 });
 
@@ -76,18 +77,18 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
 export class BatchReading {
   readonly queries: CompiledQuery[] = [];
   readonly #takers: ((rows: never[]) => void)[] = [];
-  readonly #fill: Context['fill'];
+  readonly #fill: Core['fill'];
   readonly #facts: Facts;
 
-  constructor({ fill }: Pick<Context, 'fill'>, batch: Wanted[], locking: Locking) {
+  constructor({ fill }: Pick<Core, 'fill'>, batch: Wanted[], locking: Locking) {
     const facts = emptyFacts(batch);
     this.#fill = fill;
     this.#facts = facts;
     this.#read(batch, selectCounters(locking), { shopIds: shopIdsOf(batch) }, (counters) => {
       facts.counters = new Map(counters.map((counter) => [counter.shop_id, counter]));
     });
-    const repairIds = this.#readRows(batch, 'offline_repairs', locking);
-    const tradeReturnIds = this.#readRows(batch, 'trade_returns', locking);
+    this.#readRows(batch, 'offline_repairs', locking);
+    this.#readRows(batch, 'trade_returns', locking);
     const asked = keysOf(batch);
     this.#read(asked, selectAnswers, { asked }, (kept) => {
       facts.keptAnswers = new Map(kept.map((each) => [keyName(each), each]));
@@ -96,11 +97,9 @@ export class BatchReading {
     this.#read(goods, selectDangerous, { goods }, (dangerous) => {
       facts.dangerous = dangerous;
     });
-    const withReceiver = batch.filter(needsReceiver);
-    const creatorIds = unique(withReceiver.flatMap(({ caller }) => caller.actor.id ?? []));
-    const of = { shopIds: shopIdsOf(withReceiver), creatorIds, repairIds, tradeReturnIds };
-    this.#read(withReceiver, selectReachable, of, (reachable) => {
-      facts.reachable = [...reachable, ...facts.reachable];
+    const withReceivers = batch.filter(needsReceivers);
+    this.#read(withReceivers, selectReceivers, { shopIds: shopIdsOf(withReceivers) }, (receivers) => {
+      facts.receivers = [...receivers, ...facts.receivers];
     });
     const seen = seenOf(batch);
     this.#read(seen, selectLatest, { seen }, (entries) => {
@@ -113,7 +112,7 @@ export class BatchReading {
     return this.#facts;
   }
 
-  #readRows(batch: Wanted[], kind: RmaTableName, locking: Locking): string[] {
+  #readRows(batch: Wanted[], kind: RmaTableName, locking: Locking): void {
     const own = batch.filter((each) => each.type !== 'create' && each.kind === kind);
     const ids = unique(own.map(({ id }) => id));
     const facts = this.#facts;
@@ -127,7 +126,6 @@ export class BatchReading {
       const locked = locking === 'wait' ? found.filter(({ id }) => !free.has(id)) : [];
       facts.lockedRows = new Set([...facts.lockedRows, ...locked.map(({ id }) => id)]);
     });
-    return ids;
   }
 
   /** Only where there is something to ask about. */

@@ -1,4 +1,4 @@
-import type { Insertion, Update, Write } from '../../db/database.ts';
+import type { Insertion, Update, Write } from '../../db/types.ts';
 import { saveCounters } from '../../shops/counters.ts';
 import { saveAnswers } from '../idempotency.ts';
 import type { RmaTableName } from '../store.ts';

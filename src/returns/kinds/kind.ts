@@ -1,7 +1,7 @@
 import type { CorrectOfflineRepair, CorrectTradeReturn } from '../../../contract/admin-returns.ts';
 import { rmaNumber } from '../../../contract/common.ts';
 import type { RmaEventName } from '../../../contract/event-feed.ts';
-import type { OfflineRepairAction, TimelineType, TradeReturnAction } from '../../../contract/lifecycle.ts';
+import type { OfflineRepairAction, TradeReturnAction } from '../../../contract/lifecycle.ts';
 import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
 import type { Event } from '../../events/event.ts';
@@ -10,10 +10,11 @@ import { isoOrNull, toIso } from '../../lib/time.ts';
 import type { Caller } from '../../shops/plans.ts';
 import type { ReturnRow, RmaTableName } from '../store.ts';
 import { NOT_WAITING, viewWaiting } from '../waiting.ts';
+import type { ChangePlan } from './change-plan.ts';
 
 /** The columns that both kinds fill in the same way when an RMA is created. */
 export const commonColumns = (
-  { shop, actor }: Caller,
+  { shop, receiverId }: Caller,
   id: string,
   body: CreateBody,
   number: number,
@@ -21,7 +22,7 @@ export const commonColumns = (
 ) => ({
   id,
   shop_id: shop.id,
-  client_id: actor.type === 'API_CLIENT' ? actor.id : null,
+  receiver_id: receiverId ?? null,
   number,
   external_ref: body.externalRef,
   external_source: body.externalSource,
@@ -63,16 +64,6 @@ export type OwnColumns<Table extends RmaTableName> = Omit<
   keyof ReturnType<typeof commonColumns>
 >;
 
-/** What a change does to an RMA, computed from its present row. */
-export interface Step {
-  set: { status?: string; assignee_id?: string | null; [column: string]: unknown };
-  entry: TimelineType;
-  note: string | null;
-  data: object;
-  /** Of the RMA as the change leaves it; null: there is none. */
-  event: ((after: ReturnRow) => Event) | null;
-}
-
 export type Action = OfflineRepairAction | TradeReturnAction;
 export type CreateBody = CreateOfflineRepair | CreateTradeReturn;
 
@@ -84,12 +75,12 @@ export interface Kind {
   /** The collection's path: the same idempotency key on the other kind is another request. */
   path: string;
   /** `OwnColumns`, and what the timeline entry holds. */
-  create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
+  create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<ChangePlan, 'note' | 'data'>;
   /** What the names of its events begin with. */
   event: 'offline_repair' | 'trade_return';
   skuOf(body: CreateBody): string | null;
   /** Refuses a move that is not allowed from the present status; null: nothing is different. */
-  move(before: ReturnRow, action: Action, body: object): Step | null;
+  move(before: ReturnRow, action: Action, body: object): ChangePlan | null;
   view(row: ReturnRow): ReturnView;
   /** What staff search in, beside the number and the customer. */
   searchedIn(row: ReturnRow): (string | null)[];
@@ -104,15 +95,15 @@ const columnOf = (field: string): string =>
 
 /** Tells programs that keep a copy of a change that is no move. */
 export const updatedEvent =
-  ({ event, view }: Kind): Step['event'] =>
+  ({ event, view }: Kind): ChangePlan['event'] =>
   (after) =>
     wholeEvent(`${event}.updated`, view(after));
 
 export const wholeEvent = (name: RmaEventName, data: ReturnView): Event => ({ name, data }) as Event;
 
 /** Corrects typing errors. The timeline keeps both values, the audit log only which fields it were. null: nothing is different. */
-export const correction = (kind: Kind, before: ReturnRow, wanted: Correction): Step | null => {
-  const set: Step['set'] = {};
+export const correction = (kind: Kind, before: ReturnRow, wanted: Correction): ChangePlan | null => {
+  const set: ChangePlan['set'] = {};
   const data: { [Field in keyof Correction]: { from: string | null; to: string | null } } = {};
   for (const [field, to] of Object.entries(wanted)) {
     const from: string | null = Reflect.get(before, columnOf(field)) ?? null;

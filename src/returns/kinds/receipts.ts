@@ -2,7 +2,7 @@ import type { FieldError } from '../../../contract/common.ts';
 import { CREDIT_STATUSES } from '../../../contract/lifecycle.ts';
 import type { CreateTradeReturn, ReceivedLine, TradeReturn } from '../../../contract/trade-return.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
-import { fieldError, ServiceError } from '../../service/errors.ts';
+import { fieldError, ServiceError } from '../../platform/errors.ts';
 import type { ReturnRow } from '../store.ts';
 
 // What arrived of each line of a trade return, and what that comes to. Amounts are decimal digits: nothing is ever rounded.

@@ -14,7 +14,7 @@ import {
 } from '../../../contract/trade-return.ts';
 import type { Event } from '../../events/event.ts';
 import { exactNumber, namingRow, parseJsonColumn } from '../../lib/json.ts';
-import { ServiceError } from '../../service/errors.ts';
+import { ServiceError } from '../../platform/errors.ts';
 import { itemTexts } from '../search-text.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
 import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';

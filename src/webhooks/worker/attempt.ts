@@ -1,7 +1,7 @@
 import { cached } from '../../lib/cached.ts';
-import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
-import { opened } from '../../service/secrets.ts';
+import type { Core } from '../../platform/core.ts';
+import { describeError } from '../../platform/log.ts';
+import { opened } from '../../platform/secrets.ts';
 import { hasApi } from '../../shops/plans.ts';
 import { webhookSecretPlace } from '../outbox.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
@@ -12,7 +12,7 @@ import type { Sender } from './send.ts';
 import type { Settlement } from './settle.ts';
 
 /** Makes one attempt at a delivery, or drops it where it cannot be sent. Never rejects. */
-export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = systemTime) => {
+export const createAttempts = (ctx: Core, sender: Sender, time: OwnTime = systemTime) => {
   const secrets = new Map<string, string | null>();
   /** Opening a sealed secret takes five times as long as signing with it (48 and 10 µs on a busy machine). */
   const secretOf = (id: string, sealed: string): string | null =>
@@ -21,10 +21,10 @@ export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = sys
   /** What is to be written down of it; null where a stop cut the attempt short, which then does not count. */
   return async (delivery: Due, destination: Destination | undefined): Promise<Settlement | null> => {
     const { clock, log, metrics } = ctx;
-    const { id, clientId, event, body, before } = delivery;
+    const { id, event, body, before } = delivery;
     const earlier = readAttempts(delivery.log);
     const drop = (reason: string, attempts = earlier ?? []): Settlement => {
-      const shopId = destination?.shopId ?? null;
+      const { shopId = null, clientId = null } = destination ?? {};
       log.warn(
         { deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason },
         'webhook dropped',
@@ -41,7 +41,7 @@ export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = sys
       if (!hasApi(destination)) return drop(DROPPED_BECAUSE.noApi);
       if (!earlier) return drop(DROPPED_BECAUSE.unreadable);
       if (!body) return drop(DROPPED_BECAUSE.noBody);
-      const secret = secretOf(clientId, sealedSecret);
+      const secret = secretOf(destination.clientId, sealedSecret);
       if (secret === null) return drop(DROPPED_BECAUSE.sealed);
 
       const at = clock.now();

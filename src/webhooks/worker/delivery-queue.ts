@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Plan } from '../../../contract/admin-people.ts';
 import type { WebhookEventName } from '../../../contract/webhook-event.ts';
 import { statement } from '../../db/statements.ts';
-import type { Context } from '../../service/context.ts';
+import type { Core } from '../../platform/core.ts';
 import { LONGEST_WAIT_MS } from '../policy.ts';
 import { DROPPED_BECAUSE, FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody } from '../queue.ts';
 
@@ -10,7 +10,7 @@ import { DROPPED_BECAUSE, FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody }
 
 export interface Due {
   id: string;
-  clientId: string;
+  receiverId: string;
   event: WebhookEventName;
   /** The bytes that are sent; null: they cannot be read. */
   body: Buffer | null;
@@ -23,58 +23,58 @@ export interface Due {
 /** A receiver costs one step through an index, however much waits for it. In parts: SQLite blocks the process meanwhile. */
 export const SCANNED_AT_ONCE = 1_000;
 
-/** A client with something waiting; the times of its first and last retry. */
+/** A receiver with something waiting; the times of its first and last retry. */
 export interface Waiting {
-  clientId: string;
+  receiverId: string;
   firstDueAt: number;
   lastDueAt: number;
 }
 
-/** The next clients after this one that first attempts, or retries, wait for. First attempts are always due. */
-export const waitingClients = async (
-  { webhooks: db }: Context,
+/** The next receivers after this one that first attempts, or retries, wait for. First attempts are always due. */
+export const waitingReceivers = async (
+  { webhooks: db }: Core,
   which: 'first attempts' | 'retries',
   after: string,
 ): Promise<Waiting[]> => {
   const isIt = which === 'retries' ? RETRY : FIRST_ATTEMPT;
   const next = (than: unknown) => sql`(
-    select client_id from webhook_deliveries where ${isIt} and client_id > ${than} order by client_id limit 1
+    select receiver_id from webhook_deliveries where ${isIt} and receiver_id > ${than} order by receiver_id limit 1
   )`;
   // Its last retry may have been settled since.
   const dueAt = (extreme: 'min' | 'max') => sql`coalesce((
-    select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isIt} and client_id = clients.client_id
+    select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isIt} and receiver_id = receivers.receiver_id
   ), 0)`;
   const [first, last] = which === 'retries' ? [dueAt('min'), dueAt('max')] : [sql.lit(0), sql.lit(0)];
   const { rows } = await sql<Waiting>`
-    with recursive clients(client_id, n) as (
+    with recursive receivers(receiver_id, n) as (
       select ${next(after)}, 1
       union all
-      select ${next(sql.ref('clients.client_id'))}, n + 1 from clients
-      where client_id is not null and n < ${sql.lit(SCANNED_AT_ONCE)}
+      select ${next(sql.ref('receivers.receiver_id'))}, n + 1 from receivers
+      where receiver_id is not null and n < ${sql.lit(SCANNED_AT_ONCE)}
     )
-    select client_id as "clientId", ${first} as "firstDueAt", ${last} as "lastDueAt"
-    from clients where client_id is not null order by client_id`.execute(db);
+    select receiver_id as "receiverId", ${first} as "firstDueAt", ${last} as "lastDueAt"
+    from receivers where receiver_id is not null order by receiver_id`.execute(db);
   return rows;
 };
 
 interface ToRead {
-  clients: object[];
+  receivers: object[];
   unsettled: string[];
   most: number;
   nowMs: number;
   furthestMs: number;
 }
 
-/** The ids of the next deliveries for each client are found first, the rows then by their ids. */
-const dueOfEach = statement((engine, { clients, unsettled, most, nowMs, furthestMs }: ToRead) => {
+/** The ids of the next deliveries for each receiver are found first, the rows then by their ids. */
+const dueOfEach = statement((engine, { receivers, unsettled, most, nowMs, furthestMs }: ToRead) => {
   const isDue = sql<boolean>`${RETRY} and due_at <= ${nowMs}`;
   const isTooFarAhead = sql<boolean>`${RETRY} and due_at > ${furthestMs}`;
   const kinds = [FIRST_ATTEMPT, isDue, isTooFarAhead];
-  const waiting = waitingFor(engine, { client: sql.ref('client.id'), unsettled, most, kinds });
+  const waiting = waitingFor(engine, { receiver: sql.ref('receiver.id'), unsettled, most, kinds });
   const next = engine.forEachRow('next', sql`${waiting} limit ${most}`);
-  const ids = sql`select next.value from ${engine.rows('client', { id: 'id' }, clients)}, ${next}`;
+  const ids = sql`select next.value from ${engine.rows('receiver', { id: 'id' }, receivers)}, ${next}`;
   return sql<Omit<Due, 'body'> & { body: string | null }>`
-    select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
+    select id, receiver_id as "receiverId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
       ${wholeBody('due')} as body
     from webhook_deliveries as due where id ${engine.among(ids)}`;
 });
@@ -83,16 +83,16 @@ const dueOfEach = statement((engine, { clients, unsettled, most, nowMs, furthest
 export const furthestDueAt = (nowMs: number): number => nowMs + LONGEST_WAIT_MS;
 
 /**
- * Due deliveries of each client, so many at most and none that is being sent: first attempts and retries in the order in which
+ * Due deliveries of each receiver, so many at most and none that is being sent: first attempts and retries in the order in which
  * they fell due.
  */
 export const due = async (
-  { webhooks, fill }: Context,
-  { clientIds, unsettled, most }: { clientIds: string[]; unsettled: string[]; most: number },
+  { webhooks, fill }: Core,
+  { receiverIds, unsettled, most }: { receiverIds: string[]; unsettled: string[]; most: number },
   nowMs: number,
 ): Promise<Due[]> => {
-  const clients = clientIds.map((id) => ({ id }));
-  const values = { clients, unsettled, most, nowMs, furthestMs: furthestDueAt(nowMs) };
+  const receivers = receiverIds.map((id) => ({ id }));
+  const values = { receivers, unsettled, most, nowMs, furthestMs: furthestDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
   return rows.map((row) => ({ ...row, body: row.body === null ? null : Buffer.from(row.body) }));
 };
@@ -102,12 +102,12 @@ const DROPPED_AT_ONCE = 5_000;
 
 /** Drops what waited too long for one receiver, in one statement; returns how many (docs/contract.md). */
 export const dropTooOld = async (
-  { webhooks: db, oneOf, among }: Context,
-  { clientId, unsettled }: { clientId: string; unsettled: string[] },
+  { webhooks: db, oneOf, among }: Core,
+  { receiverId, unsettled }: { receiverId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
   const kinds = [FIRST_ATTEMPT, RETRY].map((kind) => sql<boolean>`${kind} and created_at < ${beforeMs}`);
-  const ids = waitingFor({ oneOf }, { client: clientId, unsettled, most: DROPPED_AT_ONCE, kinds });
+  const ids = waitingFor({ oneOf }, { receiver: receiverId, unsettled, most: DROPPED_AT_ONCE, kinds });
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
@@ -117,47 +117,44 @@ export const dropTooOld = async (
   return Number(numUpdatedRows);
 };
 
+/** Where deliveries of a receiver go now: to its client that was not replaced. */
 export interface Destination {
+  clientId: string;
   shopId: string;
-  /** The client that replaced it, and gets what waits. */
-  replacedBy: string | null;
   url: string | null;
   sealedSecret: string;
   revokedAt: number | null;
   plan: Plan;
   /** When the first attempt since its last 2xx failed; null: none did. */
   failedSince: number | null;
-  /** When the client's first retry that is not due yet falls due. */
+  /** When the receiver's first retry that is not due yet falls due. */
   nextRetryAt: number | null;
 }
 
-interface ClientLookup {
-  clientIds: string[];
+interface DestinationLookup {
+  receiverIds: string[];
   nowMs: number;
   furthestMs: number;
 }
 
-/** Always one step to a replacement: a damaged row must not send deliveries round in a circle, or to another shop. */
-const clientsById = statement(
-  ({ oneOf }, { clientIds, nowMs, furthestMs }: ClientLookup) => sql<Destination & { id: string }>`
-    select client.id, client.shop_id as "shopId", client.webhook_url as url, client.webhook_secret as "sealedSecret",
-      client.revoked_at as "revokedAt", replacement.id as "replacedBy", shop.plan, failures.since as "failedSince",
+const destinationsByReceiver = statement(
+  ({ oneOf }, { receiverIds, nowMs, furthestMs }: DestinationLookup) => sql<Destination & { id: string }>`
+    select client.receiver_id as id, client.id as "clientId", client.shop_id as "shopId", client.webhook_url as url,
+      client.webhook_secret as "sealedSecret", client.revoked_at as "revokedAt", shop.plan, failures.since as "failedSince",
       (select min(due_at) from webhook_deliveries
-        where client_id = client.id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}) as "nextRetryAt"
+        where receiver_id = client.receiver_id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}) as "nextRetryAt"
     from api_clients as client join shops as shop on shop.id = client.shop_id
-    left join api_clients as replacement on replacement.id = client.replaced_by
-      and replacement.shop_id = client.shop_id and replacement.replaced_by is null
-    left join webhook_failures as failures on failures.client_id = client.id
-    where client.id ${oneOf('id', clientIds)}`,
+    left join webhook_failures as failures on failures.receiver_id = client.receiver_id
+    where client.receiver_id ${oneOf('id', receiverIds)} and client.replaced_by is null`,
 );
 
-/** A new URL, a revocation and a new plan count from the next attempt on. */
+/** A new URL, a replacement, a revocation and a new plan count from the next attempt on. */
 export const destinationsOf = async (
-  { webhooks, fill }: Context,
-  clientIds: string[],
+  { webhooks, fill }: Core,
+  receiverIds: string[],
   nowMs: number,
 ): Promise<Map<string, Destination>> => {
-  const values = { clientIds, nowMs, furthestMs: furthestDueAt(nowMs) };
-  const { rows } = await webhooks.executeQuery(fill(clientsById, values));
+  const values = { receiverIds, nowMs, furthestMs: furthestDueAt(nowMs) };
+  const { rows } = await webhooks.executeQuery(fill(destinationsByReceiver, values));
   return new Map(rows.map((row) => [row.id, row]));
 };

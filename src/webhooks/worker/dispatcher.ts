@@ -1,6 +1,6 @@
 import { lowestId } from '../../lib/ids.ts';
-import type { Context } from '../../service/context.ts';
-import { warning } from '../../service/log.ts';
+import type { Core } from '../../platform/core.ts';
+import { warning } from '../../platform/log.ts';
 import {
   BESIDE_REQUESTS_A_ROUND,
   DELIVERIES_A_ROUND,
@@ -17,7 +17,8 @@ import {
   SMALL_ROUND,
   UNHEALTHY_A_ROUND,
 } from '../policy.ts';
-import { DROPPED_BECAUSE, moveDeliveries } from '../queue.ts';
+import { DROPPED_BECAUSE } from '../queue.ts';
+import type { WebhookServices } from '../services.ts';
 import { createAttempts } from './attempt.ts';
 import {
   type Destination,
@@ -28,7 +29,7 @@ import {
   furthestDueAt,
   SCANNED_AT_ONCE,
   type Waiting,
-  waitingClients,
+  waitingReceivers,
 } from './delivery-queue.ts';
 import { ReceiverFailures } from './failures.ts';
 import { Leases } from './leases.ts';
@@ -39,6 +40,8 @@ import { Settler } from './settle.ts';
 
 /** Then requests get their turn: Node takes one new connection a turn of its event loop. */
 const SENT_IN_A_TURN = 8;
+
+type DispatcherServices = Core & Pick<WebhookServices, 'notifyReceiverState'>;
 
 /** What a test may put in place of the real thing. */
 export interface DispatcherOverrides {
@@ -54,7 +57,7 @@ export interface DispatcherOverrides {
  */
 export class Dispatcher {
   readonly receivers: Receivers;
-  readonly #ctx: Context;
+  readonly #ctx: DispatcherServices;
   readonly #sender: Sender;
   readonly #time: OwnTime;
   readonly #stopwatch: Stopwatch;
@@ -70,7 +73,7 @@ export class Dispatcher {
   #isStopping = false;
   readonly #unlisten: () => void;
 
-  constructor(ctx: Context, sender: Sender, overrides: DispatcherOverrides = {}) {
+  constructor(ctx: DispatcherServices, sender: Sender, overrides: DispatcherOverrides = {}) {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
     const { log } = ctx;
     this.#ctx = ctx;
@@ -102,7 +105,7 @@ export class Dispatcher {
       new Loop({ ...parts, step: () => this.#round(pool), afterError: () => this.#scanNow() });
     this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
     this.#keeping = this.#leaseLoop('keep', RENEW_MS);
-    this.#unlisten = ctx.onWake('deliveries', (clientId) => this.#onWake(clientId));
+    this.#unlisten = ctx.onWake('deliveries', (receiverId) => this.#onWake(receiverId));
   }
 
   #leaseLoop(what: 'keep' | 'release', everyMs: number): Loop {
@@ -142,14 +145,14 @@ export class Dispatcher {
     cancel();
   }
 
-  /** There is something to send to this client; null: to some client, or another process released its leases. */
-  #onWake(clientId: string | null): void {
-    const waitMs = clientId === null ? 0 : this.#leases.askAfterMs(clientId);
-    if (clientId === null) {
+  /** There is something to send to this receiver; null: to some receiver, or another process released its leases. */
+  #onWake(receiverId: string | null): void {
+    const waitMs = receiverId === null ? 0 : this.#leases.askAfterMs(receiverId);
+    if (receiverId === null) {
       this.#leases.askAgain();
       this.#scanNow();
-    } else if (waitMs > 0) this.receivers.wakeAfter(clientId, waitMs);
-    else this.receivers.wake(clientId, { isUrgent: true });
+    } else if (waitMs > 0) this.receivers.wakeAfter(receiverId, waitMs);
+    else this.receivers.wake(receiverId, { isUrgent: true });
     this.receivers.fireTimers();
   }
 
@@ -172,11 +175,11 @@ export class Dispatcher {
     do {
       // Events that come meanwhile go first: a scan of 20,000 receivers at once made them 100 ms late.
       if (found.length > 0) await pause(this.#time, REST_MS);
-      found = await waitingClients(this.#ctx, which, found.at(-1)?.clientId ?? lowestId(0));
+      found = await waitingReceivers(this.#ctx, which, found.at(-1)?.receiverId ?? lowestId(0));
       const nowMs = this.#ctx.clock.now();
-      for (const { clientId, firstDueAt, lastDueAt } of found) {
+      for (const { receiverId, firstDueAt, lastDueAt } of found) {
         const waitMs = lastDueAt > furthestDueAt(nowMs) ? 0 : firstDueAt - nowMs;
-        this.receivers.wakeAfter(clientId, Math.max(waitMs, this.#leases.askAfterMs(clientId)));
+        this.receivers.wakeAfter(receiverId, Math.max(waitMs, this.#leases.askAfterMs(receiverId)));
       }
       this.receivers.fireTimers();
     } while (found.length === SCANNED_AT_ONCE && !this.#isStopping);
@@ -206,67 +209,59 @@ export class Dispatcher {
 
   async #serve(ours: Chosen[]): Promise<number> {
     const nowMs = this.#ctx.clock.now();
-    const clientIds = ours.map(({ clientId }) => clientId);
+    const receiverIds = ours.map(({ receiverId }) => receiverId);
     const unsettled = ours.flatMap(({ receiver }) => [...receiver.unsettled]);
     const most = Math.max(...ours.map(({ room }) => room));
     const [found, destinations] = await Promise.all([
-      due(this.#ctx, { clientIds, unsettled, most }, nowMs),
-      destinationsOf(this.#ctx, clientIds, nowMs),
+      due(this.#ctx, { receiverIds, unsettled, most }, nowMs),
+      destinationsOf(this.#ctx, receiverIds, nowMs),
     ]);
-    const byClient = Map.groupBy(found, ({ clientId }) => clientId);
-    const withRoom = ours.flatMap(({ clientId, room }) => byClient.get(clientId)?.slice(0, room) ?? []);
-    const waiting = withRoom.filter(({ id, clientId }) => !this.receivers.takeOver(clientId, id));
+    const byReceiver = Map.groupBy(found, ({ receiverId }) => receiverId);
+    const withRoom = ours.flatMap(({ receiverId, room }) => byReceiver.get(receiverId)?.slice(0, room) ?? []);
     const deliveries: Due[] = [];
-    for (const [clientId, some] of Map.groupBy(waiting, (each) => each.clientId))
-      deliveries.push(...(await this.#toSend(clientId, some, destinations.get(clientId))));
+    for (const [receiverId, waiting] of Map.groupBy(withRoom, (each) => each.receiverId))
+      deliveries.push(...(await this.#withoutTooOld(receiverId, waiting)));
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENT_IN_A_TURN === 0) await this.#time.nextTurn();
       if (this.#isStopping) return i;
       // After a sleep, what was read is old: another process may have sent it meanwhile.
-      if (!this.#leases.holds(delivery.clientId)) {
-        this.receivers.wake(delivery.clientId, { isUrgent: false });
+      if (!this.#leases.holds(delivery.receiverId)) {
+        this.receivers.wake(delivery.receiverId, { isUrgent: false });
         continue;
       }
-      this.#deliver(delivery, destinations.get(delivery.clientId)).catch(
+      this.#deliver(delivery, destinations.get(delivery.receiverId)).catch(
         warning(this.#ctx.log, 'unexpected error in webhook delivery'),
       );
     }
-    for (const { receiver, clientId, room } of ours) {
-      receiver.hasBacklog = (byClient.get(clientId)?.length ?? 0) >= room;
-      const nextRetryAt = destinations.get(clientId)?.nextRetryAt ?? null;
-      if (receiver.hasBacklog) this.receivers.wake(clientId, { isUrgent: false });
-      else if (nextRetryAt !== null) this.receivers.wakeAfter(clientId, nextRetryAt - this.#ctx.clock.now());
+    for (const { receiver, receiverId, room } of ours) {
+      receiver.hasBacklog = (byReceiver.get(receiverId)?.length ?? 0) >= room;
+      const nextRetryAt = destinations.get(receiverId)?.nextRetryAt ?? null;
+      if (receiver.hasBacklog) this.receivers.wake(receiverId, { isUrgent: false });
+      else if (nextRetryAt !== null)
+        this.receivers.wakeAfter(receiverId, nextRetryAt - this.#ctx.clock.now());
     }
     return deliveries.length;
   }
 
-  /** Passes on what waits for a client that was replaced, and drops what waited too long; returns what is still to be sent. */
-  async #toSend(clientId: string, waiting: Due[], destination: Destination | undefined): Promise<Due[]> {
-    const { clock, log, metrics, wake } = this.#ctx;
-    const unsettled = this.receivers.unsettledOf(clientId);
-    const replacedBy = destination?.replacedBy;
-    if (replacedBy) {
-      const count = await moveDeliveries(this.#ctx, { from: clientId, to: replacedBy, unsettled });
-      log.info({ clientId, replacedBy, count }, 'webhooks passed on to the new client');
-      // Not for this client alone: a scan also finds when its retries are due.
-      wake('deliveries', null);
-      return [];
-    }
+  /** Drops what waited too long; returns what is still to be sent. */
+  async #withoutTooOld(receiverId: string, waiting: Due[]): Promise<Due[]> {
+    const { clock, log, metrics } = this.#ctx;
     const nowMs = clock.now();
     const beforeMs = nowMs - GIVE_UP_AFTER_MS;
     const young = waiting.filter(({ createdAt }) => createdAt >= beforeMs);
     if (young.length < waiting.length) {
-      const count = await dropTooOld(this.#ctx, { clientId, unsettled }, { nowMs, beforeMs });
-      log.warn({ clientId, count, reason: DROPPED_BECAUSE.tooOld }, 'webhooks dropped');
+      const unsettled = this.receivers.unsettledOf(receiverId);
+      const count = await dropTooOld(this.#ctx, { receiverId, unsettled }, { nowMs, beforeMs });
+      log.warn({ receiverId, count, reason: DROPPED_BECAUSE.tooOld }, 'webhooks dropped');
       metrics.droppedDeliveries.inc(count);
-      this.receivers.wake(clientId, { isUrgent: false });
+      this.receivers.wake(receiverId, { isUrgent: false });
     }
     return young;
   }
 
   async #deliver(delivery: Due, destination: Destination | undefined): Promise<void> {
-    const { clientId, id, body } = delivery;
-    const exchange = this.receivers.start(clientId, id, body?.length ?? 0);
+    const { receiverId, id, body } = delivery;
+    const exchange = this.receivers.start(receiverId, id, body?.length ?? 0);
     const settlement = await this.#attempt(delivery, destination);
     this.receivers.finish(exchange, settlement && settlement.status === 'DELIVERED');
     try {
@@ -275,7 +270,7 @@ export class Dispatcher {
       // Not before that: no round reads the delivery until its exchange ends, so an earlier timer may fire in vain.
       if (isWritten && settlement.status === 'PENDING') {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
-        this.receivers.wakeAfter(exchange.owner.clientId, waitMs);
+        this.receivers.wakeAfter(receiverId, waitMs);
       }
       this.receivers.end(exchange, 'settled');
     } catch {
@@ -289,7 +284,7 @@ export class Dispatcher {
  * Begins to send. The returned function stops that within 5 s, whatever receivers and the database do, and never throws:
  * it may run beside the end of requests, but before the database is closed.
  */
-export const startWebhooks = (ctx: Context): (() => Promise<void>) => {
+export const startWebhooks = (ctx: WebhookServices): (() => Promise<void>) => {
   const dispatcher = new Dispatcher(ctx, createSender(ctx.addressGuard));
   return () => dispatcher.stop();
 };

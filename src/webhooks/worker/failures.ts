@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import { afterFailure } from '../../db/database-errors.ts';
 import { statement } from '../../db/statements.ts';
 import { batched } from '../../lib/batch.ts';
-import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
+import type { Core } from '../../platform/core.ts';
+import { describeError } from '../../platform/log.ts';
 import { errorOf } from '../queue.ts';
+import type { WebhookServices } from '../services.ts';
 import type { Destination, Due } from './delivery-queue.ts';
 import type { Settlement } from './settle.ts';
 
@@ -16,39 +17,41 @@ const CHECK_EVERY_MS = 5_000;
 /** After an outage thousands of receivers fail at once: a statement for each took three times as long as the attempts. */
 const BATCH = 256;
 
+type FailureServices = Core & Pick<WebhookServices, 'notifyReceiverState'>;
+
 /** One attempt that failed. */
 interface Failure {
-  client_id: string;
+  receiver_id: string;
   since: number;
   dropped: number;
   error: string;
 }
-const COLUMNS = { client_id: 'id', since: 'integer', dropped: 'integer', error: 'text' } as const;
+const COLUMNS = { receiver_id: 'id', since: 'integer', dropped: 'integer', error: 'text' } as const;
 
 /** In an order that all processes share, so that none waits for another's row in turn. Of errors in one batch either may be the last. */
 const counting = statement(
   ({ rows }, { failures }: { failures: Failure[] }) => sql`
-    insert into webhook_failures as known (client_id, since, failed_attempts, dropped_deliveries, last_error)
-    select client_id, min(since), count(*), sum(dropped), max(error)
-    from ${rows('failure', COLUMNS, failures)} where true group by client_id order by client_id
-    on conflict (client_id) do update set last_error = excluded.last_error,
+    insert into webhook_failures as known (receiver_id, since, failed_attempts, dropped_deliveries, last_error)
+    select receiver_id, min(since), count(*), sum(dropped), max(error)
+    from ${rows('failure', COLUMNS, failures)} where true group by receiver_id order by receiver_id
+    on conflict (receiver_id) do update set last_error = excluded.last_error,
       failed_attempts = known.failed_attempts + excluded.failed_attempts,
       dropped_deliveries = known.dropped_deliveries + excluded.dropped_deliveries`,
 );
 
 /**
- * Receivers that keep failing: their shop's Admins are notified. A client has a row in `webhook_failures` from the first attempt that
+ * Receivers that keep failing: their shop's Admins are notified. A receiver has a row in `webhook_failures` from the first attempt that
  * fails to the next 2xx, which deletes it. While all is well nothing is written, and what is read comes with the destinations. The
  * process whose statement changes the row sends the mail.
  */
 export class ReceiverFailures {
-  readonly #ctx: Context;
-  /** Clients that this process saw fail since their last 2xx. */
+  readonly #ctx: FailureServices;
+  /** Receivers that this process saw fail since their last 2xx. */
   readonly #failed = new Set<string>();
 
   readonly #count: (failure: Failure) => Promise<unknown>;
 
-  constructor(ctx: Context) {
+  constructor(ctx: FailureServices) {
     this.#ctx = ctx;
     this.#count = batched(
       async (failures: Failure[]) => {
@@ -61,7 +64,7 @@ export class ReceiverFailures {
 
   /** Call it when the result of an attempt was written. Never rejects: later attempts make up for a count that is lost. */
   async observe(
-    { clientId, before }: Due,
+    { receiverId, before }: Due,
     destination: Destination | undefined,
     { attempts, status }: Settlement,
   ): Promise<void> {
@@ -69,15 +72,15 @@ export class ReceiverFailures {
     if (!last || attempts.length === before) return;
     try {
       if (status !== 'DELIVERED') {
-        this.#failed.add(clientId);
+        this.#failed.add(receiverId);
         const dropped = status === 'DROPPED' ? 1 : 0;
         const since = this.#ctx.clock.now();
-        await this.#count({ client_id: clientId, since, dropped, error: errorOf(last) });
-      } else if (typeof destination?.failedSince === 'number' || this.#failed.has(clientId))
-        await this.#recover(clientId);
+        await this.#count({ receiver_id: receiverId, since, dropped, error: errorOf(last) });
+      } else if (typeof destination?.failedSince === 'number' || this.#failed.has(receiverId))
+        await this.#recover(receiverId);
     } catch (error) {
       this.#ctx.log.warn(
-        { clientId, error: describeError(error) },
+        { receiverId, error: describeError(error) },
         'the state of a webhook receiver could not be written',
       );
     }
@@ -90,49 +93,51 @@ export class ReceiverFailures {
     const isFailing = sql<boolean>`notified_at is null and since <= ${nowMs - FAILING_AFTER_MS}
       and (failed_attempts >= ${FAILING_ATTEMPTS} or dropped_deliveries >= ${FAILING_DROPS})
       and exists (
-        select 1 from api_clients
-        where id = client_id and revoked_at is null and replaced_by is null and webhook_url is not null
+        select 1 from api_clients as client
+        where client.receiver_id = webhook_failures.receiver_id
+          and revoked_at is null and replaced_by is null and webhook_url is not null
       )`;
     const found = await webhooks
       .selectFrom('webhook_failures')
-      .select('client_id')
+      .select('receiver_id')
       .where(isFailing)
       .execute();
-    for (const { client_id } of found) {
+    for (const { receiver_id } of found) {
       // Another process may have been faster: then this changes no row.
       const flipped = await webhooks
         .updateTable('webhook_failures')
         .set({ notified_at: nowMs })
-        .where('client_id', '=', client_id)
+        .where('receiver_id', '=', receiver_id)
         .where('notified_at', 'is', null)
         .returning('last_error')
         .executeTakeFirst();
-      if (flipped) await this.#notify(client_id, flipped.last_error);
+      if (flipped) await this.#notify(receiver_id, flipped.last_error);
     }
     return CHECK_EVERY_MS;
   }
 
-  async #recover(clientId: string): Promise<void> {
-    this.#failed.delete(clientId);
+  async #recover(receiverId: string): Promise<void> {
+    this.#failed.delete(receiverId);
     const ended = await this.#ctx.webhooks
       .deleteFrom('webhook_failures')
-      .where('client_id', '=', clientId)
+      .where('receiver_id', '=', receiverId)
       .returning('notified_at')
       .executeTakeFirst();
-    if (typeof ended?.notified_at === 'number') await this.#notify(clientId, null);
+    if (typeof ended?.notified_at === 'number') await this.#notify(receiverId, null);
   }
 
   /** Without an error it works again. */
-  async #notify(clientId: string, error: string | null): Promise<void> {
-    const { webhooks, log, mailReceiverState } = this.#ctx;
+  async #notify(receiverId: string, error: string | null): Promise<void> {
+    const { webhooks, log, notifyReceiverState } = this.#ctx;
     const client = await webhooks
       .selectFrom('api_clients as client')
       .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
       .select(['client.id', 'client.name', 'shop.id as shopId', 'shop.name as shopName'])
-      .where('client.id', '=', clientId)
+      .where('client.receiver_id', '=', receiverId)
+      .where('client.replaced_by', 'is', null)
       .executeTakeFirstOrThrow();
     const news = error === null ? 'a webhook receiver works again' : 'a webhook receiver keeps failing';
-    log.warn({ clientId, shopId: client.shopId, error }, news);
-    await mailReceiverState(client, error);
+    log.warn({ receiverId, clientId: client.id, shopId: client.shopId, error }, news);
+    await notifyReceiverState(client, error);
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/time.ts';
-import type { Context } from '../../service/context.ts';
-import { warning } from '../../service/log.ts';
+import type { Core } from '../../platform/core.ts';
+import { warning } from '../../platform/log.ts';
 
 // This process's own time: clock, timers, loops.
 
@@ -50,7 +50,7 @@ export class Stopwatch {
 const REST_AFTER_ERROR_MS = 1_000;
 
 interface LoopParts {
-  log: Context['log'];
+  log: Core['log'];
   time: OwnTime;
   /** Returns how long to rest. */
   step(): Promise<number>;

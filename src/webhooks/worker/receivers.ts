@@ -28,9 +28,9 @@ const RECEIVER: Transitions<ReceiverState> = {
 /** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
 export type Health = 'healthy' | 'unhealthy';
 
-/** A client with deliveries that wait or are being sent. */
+/** A receiver with deliveries that wait or are being sent. */
 export class Receiver {
-  readonly clientId: string;
+  readonly id: string;
   state: ReceiverState = 'idle';
   health: Health = 'healthy';
   /** Woken by a commit or a retry, not by the scan or its own backlog: it goes first. */
@@ -41,16 +41,14 @@ export class Receiver {
   /** Deliveries whose result is not written: no round reads them again. */
   readonly unsettled = new Set<string>();
 
-  constructor(clientId: string) {
-    this.clientId = clientId;
+  constructor(id: string) {
+    this.id = id;
   }
 }
 
 export interface Exchange {
   readonly deliveryId: string;
   readonly receiver: Receiver;
-  /** Whose delivery it is: another's once the receiver was replaced. */
-  owner: Receiver;
   readonly places: number;
   state: ExchangeState;
   pool: Health;
@@ -60,7 +58,7 @@ export interface Exchange {
 /** A receiver whose queue is to be read, and how many of its deliveries may be sent. */
 export interface Chosen {
   receiver: Receiver;
-  clientId: string;
+  receiverId: string;
   room: number;
 }
 
@@ -99,8 +97,8 @@ export class Receivers {
     return this.#places[pool];
   }
 
-  wake(clientId: string, { isUrgent }: { isUrgent: boolean }): void {
-    const receiver = this.#of(clientId);
+  wake(receiverId: string, { isUrgent }: { isUrgent: boolean }): void {
+    const receiver = this.#of(receiverId);
     if (receiver.state === 'ready') {
       if (!isUrgent || receiver.isUrgent) return;
       this.#queueOf(receiver).delete(receiver);
@@ -111,11 +109,11 @@ export class Receivers {
   }
 
   /** Wakes it after a time, or earlier where it has an earlier timer. What is overdue belongs to the backlog. */
-  wakeAfter(clientId: string, waitMs: number): void {
+  wakeAfter(receiverId: string, waitMs: number): void {
     const { stopwatch, onTimer } = this.#parts;
-    const receiver = this.#of(clientId);
+    const receiver = this.#of(receiverId);
     const known = this.#timed.get(receiver);
-    if (waitMs <= 0) this.wake(clientId, { isUrgent: false });
+    if (waitMs <= 0) this.wake(receiverId, { isUrgent: false });
     else if (!known || stopwatch.msUntil(known) > waitMs) {
       const at = stopwatch.in(waitMs);
       this.#timed.set(receiver, at);
@@ -133,7 +131,7 @@ export class Receivers {
       if (this.#parts.stopwatch.msUntil(at) > 0) this.#nextTimer = earlier(this.#nextTimer, at);
       else {
         this.#timed.delete(receiver);
-        this.wake(receiver.clientId, { isUrgent: true });
+        this.wake(receiver.id, { isUrgent: true });
       }
   }
 
@@ -163,7 +161,7 @@ export class Receivers {
       this.#change(RECEIVER, receiver, 'being read');
       receiver.isUrgent = false;
       const room = Math.min(share, this.#parts.limits.perReceiver - receiver.exchanges);
-      return { receiver, clientId: receiver.clientId, room };
+      return { receiver, receiverId: receiver.id, room };
     });
   }
   /** Its queue was read, or another process holds its lease and hears of new deliveries itself. */
@@ -176,12 +174,11 @@ export class Receivers {
     }
   }
 
-  start(clientId: string, deliveryId: string, bodyBytes: number): Exchange {
-    const receiver = this.#of(clientId);
+  start(receiverId: string, deliveryId: string, bodyBytes: number): Exchange {
+    const receiver = this.#of(receiverId);
     const exchange: Exchange = {
       deliveryId,
       receiver,
-      owner: receiver,
       places: placesFor(bodyBytes),
       state: 'young',
       pool: receiver.health,
@@ -208,31 +205,19 @@ export class Receivers {
   }
   /** `settled`: the result is written, or a stop gave it up. `set aside`: this process does not send the delivery again. */
   end(exchange: Exchange, state: 'settled' | 'set aside'): void {
-    if (state === 'settled') exchange.owner.unsettled.delete(exchange.deliveryId);
+    if (state === 'settled') exchange.receiver.unsettled.delete(exchange.deliveryId);
     this.#change(EXCHANGE, exchange, state);
     this.#exchanges.delete(exchange.deliveryId);
     this.#leave(exchange);
     this.#forgetIfDone(exchange.receiver);
-    this.#forgetIfDone(exchange.owner);
     if (this.#exchanges.size === 0) this.#whenAllSettled();
   }
 
-  /** Whether the delivery is being sent already, to a client that this one replaced. It is this one's from now on. */
-  takeOver(clientId: string, deliveryId: string): boolean {
-    const exchange = this.#exchanges.get(deliveryId);
-    if (!exchange) return false;
-    const before = exchange.owner;
-    before.unsettled.delete(deliveryId);
-    exchange.owner = this.#of(clientId);
-    exchange.owner.unsettled.add(deliveryId);
-    this.#forgetIfDone(before);
-    return true;
-  }
-  unsettledOf(clientId: string): string[] {
-    return [...(this.#known.get(clientId)?.unsettled ?? [])];
+  unsettledOf(receiverId: string): string[] {
+    return [...(this.#known.get(receiverId)?.unsettled ?? [])];
   }
   unsettled(): string[] {
-    return [...new Set([...this.#exchanges.values()].map(({ owner }) => owner.clientId))];
+    return [...new Set([...this.#exchanges.values()].map(({ receiver }) => receiver.id))];
   }
   allSettled(): Promise<void> {
     return new Promise((resolve) => {
@@ -241,18 +226,18 @@ export class Receivers {
     });
   }
 
-  #of(clientId: string): Receiver {
-    let receiver = this.#known.get(clientId);
+  #of(receiverId: string): Receiver {
+    let receiver = this.#known.get(receiverId);
     if (!receiver) {
-      receiver = new Receiver(clientId);
-      this.#known.set(clientId, receiver);
+      receiver = new Receiver(receiverId);
+      this.#known.set(receiverId, receiver);
     }
     return receiver;
   }
   #forgetIfDone(receiver: Receiver): void {
     const { state, exchanges, unsettled } = receiver;
     if (state === 'idle' && exchanges === 0 && unsettled.size === 0 && !this.#timed.has(receiver))
-      this.#known.delete(receiver.clientId);
+      this.#known.delete(receiver.id);
   }
   /**
    * The only way to change a state. A forbidden transition is reported and made all the same: an exchange that is forgotten

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { VERSION } from '../../service/config.ts';
+import { VERSION } from '../../platform/config.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
 import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
 

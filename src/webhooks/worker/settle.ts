@@ -4,8 +4,8 @@ import { afterFailure, isUnavailable } from '../../db/database-errors.ts';
 import type { DeliveryStatus } from '../../db/schema.ts';
 import { statement } from '../../db/statements.ts';
 import { batched } from '../../lib/batch.ts';
-import type { Context } from '../../service/context.ts';
-import { describeError } from '../../service/log.ts';
+import type { Core } from '../../platform/core.ts';
+import { describeError } from '../../platform/log.ts';
 import { type Attempt, PENDING } from '../queue.ts';
 
 export interface Settlement {
@@ -43,7 +43,7 @@ const settling = statement(
       and webhook_deliveries.attempts = settled.before and settled.status in ('PENDING', 'DELIVERED', 'DROPPED')`,
 );
 
-export const settle = async ({ webhooks, fill }: Context, settlements: Settlement[]): Promise<void> => {
+export const settle = async ({ webhooks, fill }: Core, settlements: Settlement[]): Promise<void> => {
   const ended = settlements.map(({ attempts, ...rest }) => ({
     ...rest,
     attempts: Math.max(rest.before, attempts.length),
@@ -58,12 +58,12 @@ const AGAIN_AFTER_MS = 500;
 
 /** Writes settlements in batches. What waits here is bounded by the places of the pools. */
 export class Settler {
-  readonly #ctx: Context;
+  readonly #ctx: Core;
   readonly #write: (settlement: Settlement) => Promise<boolean>;
   readonly #stopping = new AbortController();
   #waiting = 0;
 
-  constructor(ctx: Context) {
+  constructor(ctx: Core) {
     this.#ctx = ctx;
     // A batch that the database refuses is tried again item by item.
     this.#write = batched((batch: Settlement[]) => this.#writeAll(batch), {

@@ -7,9 +7,9 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { CreateOfflineRepair } from '../../../contract/offline-repair.ts';
+import { openContext } from '../../../src/app/context.ts';
+import { readConfig } from '../../../src/platform/config.ts';
 import { offlineRepairs } from '../../../src/returns/actions.ts';
-import { readConfig } from '../../../src/service/config.ts';
-import { openContext } from '../../../src/service/context.ts';
 import { atOnce, repeatedly } from '../../support/answers.ts';
 import { backupFile, DIRECTIONS, emptyOn, everyRow, failing, isUntouched } from '../../support/backups.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
@@ -37,7 +37,8 @@ const RMAS = Number(process.env['BACKUP_RMAS'] ?? 0);
 /** By the service's own action, in this process: HTTP would take several times as long. */
 const fill = async (env: Env, { shop, client }: MadeShop): Promise<void> => {
   const ctx = await openContext(readConfig({ ...env, PORT: '0' }), { log: pino({ level: 'silent' }) });
-  const caller = { shop, actor: { type: 'API_CLIENT' as const, id: client.id, name: client.name } };
+  const actor = { type: 'API_CLIENT' as const, id: client.id, name: client.name };
+  const caller = { shop, actor, receiverId: client.receiverId };
   let left = RMAS;
   const create = async () => {
     for (let i = left--; i > 0; i = left--) {

@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { expect, it } from 'vitest';
-import type { Db } from '../../../src/db/database.ts';
 import type { Row } from '../../../src/db/schema.ts';
+import type { Db } from '../../../src/db/types.ts';
 import { atOnce, repeatedly } from '../../support/answers.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { HistoryNotes, startTill } from '../../support/history/history.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sweep } from '../../../src/service/janitor.ts';
+import { sweep } from '../../../src/app/janitor.ts';
 import { newPerson } from '../../support/admin.ts';
 import { atOnce, repeatedly } from '../../support/answers.ts';
 import { UNKNOWN_ID } from '../../support/api.ts';
@@ -68,7 +68,7 @@ describe('a return whose row is locked', () => {
     const event = { event: 'webhook.test', body: '{}', status: 'DELIVERED' } as const;
     await t.ctx.db
       .insertInto('webhook_deliveries')
-      .values({ id: UNKNOWN_ID, client_id: t.client.id, ...event, ...old })
+      .values({ id: UNKNOWN_ID, receiver_id: t.client.id, ...event, ...old })
       .execute();
     const deliveries = () => t.ctx.db.selectFrom('webhook_deliveries').select('id').execute();
     const assignee = async () =>

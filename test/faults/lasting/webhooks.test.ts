@@ -2,8 +2,8 @@
 
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../../src/service/config.ts';
-import { openContext } from '../../../src/service/context.ts';
+import { openContext } from '../../../src/app/context.ts';
+import { readConfig } from '../../../src/platform/config.ts';
 import { startWebhooks } from '../../../src/webhooks/worker/dispatcher.ts';
 import { atOnce } from '../../support/answers.ts';
 import { residentMb } from '../../support/asked-process.ts';
@@ -78,7 +78,7 @@ it('a stop ends in time and releases the leases while receivers hang', async () 
   expect(value).toEqual({ status: 0, signal: null });
   expectWithin(ms, 9_000);
   const db = lookInto(env);
-  expect(await db.selectFrom('webhook_leases').select('client_id').execute()).toEqual([]);
+  expect(await db.selectFrom('webhook_leases').select('receiver_id').execute()).toEqual([]);
   const rows = await db.selectFrom('webhook_deliveries').select(['status', 'attempts']).execute();
   expect(rows).toEqual(Array(160).fill({ status: 'PENDING', attempts: 0 }));
 });

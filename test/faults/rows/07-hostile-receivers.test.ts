@@ -102,8 +102,8 @@ const events = async (server: ServerProcess, keys: string[]): Promise<void> => {
 const attemptsOf = async (env: Env, deliveries: number): Promise<Map<string, Attempt[]>> => {
   const rows = await triedDeliveries(lookInto(env), deliveries, ATTEMPTS, effort(30_000, 120_000));
   const found = new Map<string, Attempt[]>();
-  for (const { client_id, attempt_log } of rows)
-    found.set(client_id, [...(found.get(client_id) ?? []), ...JSON.parse(attempt_log)]);
+  for (const { receiver_id, attempt_log } of rows)
+    found.set(receiver_id, [...(found.get(receiver_id) ?? []), ...JSON.parse(attempt_log)]);
   return found;
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../../contract/lifecycle.ts';
-import type { Db } from '../../../src/db/database.ts';
+import type { Db } from '../../../src/db/types.ts';
 import { untilEnded } from '../answers.ts';
 import { repairBody, tradeBody } from '../bodies.ts';
 import { type Answer, NoAnswer } from '../http.ts';

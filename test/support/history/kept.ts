@@ -1,4 +1,4 @@
-import type { Db } from '../../../src/db/database.ts';
+import type { Db } from '../../../src/db/types.ts';
 import { shopFrom } from '../../../src/shops/plans.ts';
 import { readAttempts } from '../../../src/webhooks/queue.ts';
 
@@ -33,13 +33,13 @@ const readShops = async (db: Db) => {
 const readRmas = async (db: Db, kind: Kind) => {
   const rows = await db
     .selectFrom(kind)
-    .select(['id', 'shop_id', 'client_id', 'number', 'status', 'external_ref', 'created_at', 'erased_at'])
+    .select(['id', 'shop_id', 'receiver_id', 'number', 'status', 'external_ref', 'created_at', 'erased_at'])
     .execute();
   return rows.map((row) => ({
     id: row.id,
     shopId: row.shop_id,
     /** null where the shop's staff created it. */
-    clientId: row.client_id,
+    clientId: row.receiver_id,
     kind,
     number: row.number,
     status: row.status as string,

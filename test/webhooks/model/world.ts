@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { pino } from 'pino';
-import type { Db } from '../../../src/db/database.ts';
-import type { Context } from '../../../src/service/context.ts';
+import type { Context } from '../../../src/api/context.ts';
+import type { Db } from '../../../src/db/types.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
 import { EXCHANGE_TIMEOUT_MS, type PoolLimits, SLOW_MS } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';

@@ -9,10 +9,11 @@ import {
 } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Db } from '../db/database.ts';
 import { findFact, replaceFact } from '../db/installation-facts.ts';
+import type { Db } from '../db/types.ts';
+import { ConfigError } from '../lib/config-error.ts';
 import { restrictPermissions } from '../lib/private-files.ts';
-import { type Config, ConfigError, secretKeysIn } from './config.ts';
+import { type Config, secretKeysIn } from './config.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
+import type { Context } from '../api/context.ts';
+import type { Db } from '../db/types.ts';
+import { findCheck, opened, SEALED_CHECK, type SealedFor, type SecretBox } from '../platform/secrets.ts';
 import { factorPlace } from '../staff/second-factor.ts';
 import { webhookSecretPlace } from '../webhooks/outbox.ts';
-import type { Context } from './context.ts';
-import { findCheck, opened, SEALED_CHECK, type SealedFor, type SecretBox } from './secrets.ts';
 
 const BATCH = 100;
 /** Sorts before every id. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../api/context.ts';
 import { withTimeout } from '../lib/time.ts';
-import type { Context } from './context.ts';
-import { describeError, warning } from './log.ts';
+import { describeError, warning } from '../platform/log.ts';
 
 /** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
 const ANSWER_WITHIN_MS = 8_000;

@@ -1,17 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { buildApp } from '../api/app.ts';
+import type { Context } from '../api/context.ts';
 import { PAGES } from '../api/pages.ts';
 import { checkBackups, startBackups } from '../backup/schedule.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
+import { ConfigError } from '../lib/config-error.ts';
+import { type Config, VERSION } from '../platform/config.ts';
+import { warning } from '../platform/log.ts';
+import { explainListenFailure } from '../platform/start-failure.ts';
 import { offerSetUp } from '../staff/links.ts';
 import { startWebhooks } from '../webhooks/worker/dispatcher.ts';
-import { type Config, ConfigError, VERSION } from './config.ts';
-import type { Context } from './context.ts';
 import { startJanitor } from './janitor.ts';
-import { warning } from './log.ts';
-import { explainListenFailure } from './start-failure.ts';
 import { stopWhenAsked } from './stop.ts';
 
 export const serve = async (ctx: Context): Promise<void> => {

@@ -1,8 +1,16 @@
-import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
+import type {
+  Compilable,
+  CompiledQuery,
+  Expression,
+  Insertable,
+  Kysely,
+  RawBuilder,
+  Transaction,
+} from 'kysely';
 import type { Clock } from '../lib/time.ts';
-import type { Notice } from './migrate.ts';
 import type { Tables } from './schema.ts';
-import type { Change, Dialect, Fill } from './statements.ts';
+
+// What the features know of the database. This file imports no other of this folder but the schema, so all of them can import it.
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
@@ -79,6 +87,39 @@ export interface Blocker {
   waitsItself: boolean;
 }
 
+// Statements that are defined once (statements.ts).
+
+export type ColumnKind = 'id' | 'text' | 'integer';
+
+export interface Dialect {
+  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
+  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
+  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
+  oneOf(kind: ColumnKind, values: (string | number)[]): RawBuilder<boolean>;
+  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan for an empty table. */
+  among(query: Expression<unknown>): RawBuilder<boolean>;
+  /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
+  forEachRow(alias: string, query: Expression<unknown>): RawBuilder<unknown>;
+  contains(column: string, part: string): RawBuilder<boolean>;
+  /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */
+  containsAnyCase(column: string, part: string): RawBuilder<boolean>;
+}
+
+export type Engine = Dialect & { db: Kysely<Tables> };
+export type Built<Result> = Compilable<Result> | RawBuilder<Result>;
+
+export interface Statement<Values, Result> {
+  readonly id: number;
+  readonly build: (engine: Engine, params: Values) => Built<Result>;
+}
+
+export interface Change {
+  statement: Statement<never, unknown>;
+  values: object;
+}
+
+export type Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) => CompiledQuery<Result>;
+
 /** What an engine gives the features; only this folder knows which engine it is. */
 export interface Database extends Dialect {
   clock: Clock;
@@ -123,3 +164,14 @@ export const WAKE_TOPICS = ['deliveries', 'events'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 /** Called with the id there is something for, or null where that got lost and the listener must look. */
 export type WakeListener = (id: string | null) => void;
+
+/** Takes what the operator should know of a migration that went well all the same. */
+export type Notice = (message: string) => void;
+
+/** How many connections each kind of work has on PostgreSQL. */
+export type PoolSizes = Readonly<
+  Record<'changes' | 'lists' | 'admin' | 'scans' | 'webhooks' | 'reads', number>
+>;
+
+/** What is between this process and PostgreSQL: a pooler may give each client a session, or each transaction any of them. */
+export type PoolerMode = 'nothing' | 'sessions' | 'shared sessions';

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Context } from '../api/context.ts';
 import { type Past, prune } from '../db/prune.ts';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import type { Tables } from '../db/schema.ts';
@@ -8,12 +9,11 @@ import { DELETED_AFTER_MS } from '../events/feed.ts';
 import { monthsBefore } from '../lib/time.ts';
 import { forgetEndedReturns } from '../personal-data/erase.ts';
 import { finishErasures } from '../personal-data/erasures.ts';
+import { warning } from '../platform/log.ts';
 import { REMEMBERED_MS } from '../returns/idempotency.ts';
 import { unassignRemovedUsers } from '../returns/people.ts';
 import { ADDRESS_KEPT_MS } from '../staff/sessions.ts';
 import { PENDING } from '../webhooks/queue.ts';
-import type { Context } from './context.ts';
-import { warning } from './log.ts';
 
 const EVERY_MS = 10 * 60_000;
 /** Soon after a start, for processes that restart often; not all at once where many start together. */

@@ -22,8 +22,8 @@ const it = itWith(harness);
 const manyReturns = async (t: Harness, count: number, kilobytes: number): Promise<string[]> =>
   copyReturn(t.ctx.db, (await newTradeReturn(t, { items: itemsOf(kilobytes) })).id, count);
 const openPage = (t: Harness) => openUnread(t.url, t.client.apiKey, '/trade-returns?limit=100');
-/** All but one of the large answers that a shop may have. */
-const hold99 = (t: Harness) => Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
+/** All but one of the large responses that a shop may have. */
+const hold99 = (t: Harness) => Array.from({ length: 99 }, () => t.ctx.pageResponses.begin(t.shop.id));
 const roomAgain = (t: Harness) => expect.poll(() => t.get('/trade-returns?limit=100')).toHaveStatus(200);
 const idsIn = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
 const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: string, id: string) =>
@@ -75,7 +75,7 @@ describe('a page of many large returns', () => {
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
     expect(await readToEnd(page)).toBeInstanceOf(Error);
     await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
-    expect(t.logs.some((line) => /aborted a large answer/.test(line))).toBe(true);
+    expect(t.logs.some((line) => /aborted a large response/.test(line))).toBe(true);
     expect(await t.get('/trade-returns')).toHaveStatus(200);
   });
 

@@ -4,6 +4,9 @@ import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { isId } from '../../contract/common.ts';
 import about from '../../package.json' with { type: 'json' };
+import { parseAddress } from '../db/server-address.ts';
+import type { PoolSizes } from '../db/types.ts';
+import { ConfigError } from '../lib/config-error.ts';
 
 // Environment → one frozen Config. Nothing else reads process.env.
 
@@ -13,8 +16,7 @@ const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Connections to PostgreSQL for each kind of work (ADR 0011). */
-const POOL_SIZES = { changes: 6, lists: 4, admin: 3, scans: 2, webhooks: 3, reads: 4 } as const;
-export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
+const POOL_SIZES: PoolSizes = { changes: 6, lists: 4, admin: 3, scans: 2, webhooks: 3, reads: 4 };
 const DEFAULT_POOLS = Object.entries(POOL_SIZES)
   .map(([kind, size]) => `${kind}=${size}`)
   .join();
@@ -23,9 +25,6 @@ export type Config = ReturnType<typeof readConfig>;
 export type MailSettings = NonNullable<Config['mail']>;
 export type BackupSchedule = NonNullable<Config['backups']>;
 export type ProviderSettings = NonNullable<Config['provider']>;
-
-/** The message is the one line that the operator sees. */
-export class ConfigError extends Error {}
 
 const invalid = (name: string, must: string): ConfigError => new ConfigError(`${name} must ${must}`);
 
@@ -80,38 +79,8 @@ const webUrl = (name: string, value: string): string => {
   return url.href.replace(/\/+$/, '');
 };
 
-const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
-
-/** Neither `URL` nor the driver knows a list of hosts. Messages never repeat the address, since it may hold a password. */
-export const parseAddress = (text: string, name = 'DATABASE_URL') => {
-  const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
-  // A password may hold commas, and an @ that is not encoded.
-  const login = authority.slice(0, authority.lastIndexOf('@') + 1);
-  const hosts = authority.slice(login.length).split(',');
-  const [first, ...others] = hosts.map((host) => `${scheme}${login}${host}${rest}`);
-  const isList = others.length > 0;
-  const isWhole = hosts.every((host) => host || !isList);
-  if (!scheme || !first || !isWhole || ![first, ...others].every((url) => URL.canParse(url)))
-    throw invalid(name, 'be a PostgreSQL address, postgres://user:password@host:5432/database for example');
-  const { searchParams } = new URL(first);
-  // The driver would take these for every host.
-  if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
-    throw invalid(name, 'name several hosts before the database: postgres://…@one:5432,two:5432/…');
-  const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
-  if (wanted !== 'read-write' && wanted !== 'any')
-    throw new ConfigError(`${name} can have target_session_attrs=read-write or any only: Handback writes`);
-  const urls: readonly [string, ...string[]] = [verified(first), ...others.map(verified)];
-  return { urls, mustTakeWrites: wanted === 'read-write' };
-};
-
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 const SSL_VALUES = [null, 'true', '1', '0', 'no-verify'];
-
-/** Modes that may accept any certificate, as the driver will have them one day, check it: `no-verify` says what it does. */
-const verified = (url: string): string =>
-  url.includes('uselibpqcompat=true')
-    ? url
-    : url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 
 const postgresUrl = (name: string, value: string): string => {
   const { searchParams } = new URL(parseAddress(value, name).urls[0]);

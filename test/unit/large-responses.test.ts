@@ -1,8 +1,8 @@
 import { type Readable, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { answerPage, CHUNK_BYTES, LargeAnswers } from '../../src/paging/page-answer.ts';
-import type { Context } from '../../src/service/context.ts';
+import { CHUNK_BYTES, PageResponses } from '../../src/paging/page-response.ts';
 import { until } from '../support/until.ts';
 
 interface Row {
@@ -16,8 +16,7 @@ const listOf = (lengths: number[]) => {
   const rows = lengths.map((length, n) => ({ id: `row ${n}`, n, text: 'x'.repeat(length) }));
   const reads: number[][] = [];
   const log = { error: vi.fn() };
-  const largeAnswers = new LargeAnswers();
-  const ctx = { log, largeAnswers } as unknown as Context;
+  const pages = new PageResponses({ log: log as unknown as Logger });
   const source = {
     name: 'rows',
     view: (row: Row) => row,
@@ -29,9 +28,9 @@ const listOf = (lengths: number[]) => {
   };
   const page = { page: 1, limit: rows.length };
   return {
-    ...{ rows, reads, log, largeAnswers, source },
-    answer: (found: { rows: Row[]; keys: number[] }) =>
-      answerPage(ctx, 'shop', source, { ...found, total: rows.length }, page),
+    ...{ rows, reads, log, pages, source },
+    build: (found: { rows: Row[]; keys: number[] }) =>
+      pages.build('shop', source, { ...found, total: rows.length }, page),
     whole: JSON.stringify({ items: rows, total: rows.length, ...page, totalPages: 1 }),
   };
 };
@@ -45,10 +44,10 @@ const textOf = async (body: string | Readable): Promise<string> => {
 
 describe('a page', () => {
   it('of short rows is one response, from few reads', async () => {
-    const { answer, rows, reads, whole } = listOf(Array(100).fill(100));
-    expect((await answer({ rows, keys: [] })).body).toBe(whole);
+    const { build, rows, reads, whole } = listOf(Array(100).fill(100));
+    expect((await build({ rows, keys: [] })).body).toBe(whole);
     expect(reads).toEqual([]);
-    expect((await answer(byKeys(rows))).body).toBe(whole);
+    expect((await build(byKeys(rows))).body).toBe(whole);
     expect(reads.map((numbers) => numbers.length)).toEqual([5, 95]);
   });
 
@@ -58,10 +57,10 @@ describe('a page', () => {
     ['short, then long', [...Array(40).fill(10), ...Array(20).fill(CHUNK_BYTES)]],
     ['long, then short', [...Array(20).fill(CHUNK_BYTES), ...Array(40).fill(10)]],
   ])('of rows that are %s is streamed, and few rows are read twice', async (_, lengths) => {
-    const { answer, rows, reads, whole } = listOf(lengths);
+    const { build, rows, reads, whole } = listOf(lengths);
     for (const found of [byKeys(rows), { rows, keys: [] }]) {
       reads.length = 0;
-      const { body } = await answer(found);
+      const { body } = await build(found);
       expect(typeof body).toBe('object');
       expect(await textOf(body)).toBe(whole);
       expect(reads.flat().length).toBeLessThan(1.7 * rows.length + 20);
@@ -70,7 +69,7 @@ describe('a page', () => {
 });
 
 it('the stream of a page reads at most one chunk ahead of its reader', async () => {
-  const { answer, rows, reads } = listOf(Array(20).fill(CHUNK_BYTES));
+  const { build, rows, reads } = listOf(Array(20).fill(CHUNK_BYTES));
   let takeNext: (() => void) | undefined;
   const reader = new Writable({
     highWaterMark: 1,
@@ -78,7 +77,7 @@ it('the stream of a page reads at most one chunk ahead of its reader', async () 
       takeNext = done;
     },
   });
-  const { body } = await answer(byKeys(rows));
+  const { body } = await build(byKeys(rows));
   (body as Readable).pipe(reader);
   for (let taken = 1; taken <= 5; taken += 1) {
     await until('a chunk has come', () => takeNext !== undefined);
@@ -91,21 +90,21 @@ it('the stream of a page reads at most one chunk ahead of its reader', async () 
 
 describe('large responses', () => {
   it('are limited to a hundred for a shop, and four hundred in total', () => {
-    const answers = new LargeAnswers();
+    const { pages } = listOf([]);
     const refused = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
-    const held = Array.from({ length: 400 }, (_, i) => answers.begin(`shop ${i % 4}`));
-    expect(() => answers.begin('another')).toThrow(refused);
+    const held = Array.from({ length: 400 }, (_, i) => pages.begin(`shop ${i % 4}`));
+    expect(() => pages.begin('another')).toThrow(refused);
     for (let i = 1; i < 400; i += 4) held[i]?.();
-    expect(() => answers.begin('shop 0')).toThrow(refused);
-    answers.begin('shop 1');
-    answers.begin('another');
+    expect(() => pages.begin('shop 0')).toThrow(refused);
+    pages.begin('shop 1');
+    pages.begin('another');
   });
 
   it('are read two chunks at a time, and a failing one does not delay others', async () => {
-    const answers = new LargeAnswers();
+    const { pages } = listOf([]);
     const ends: PromiseWithResolvers<string>[] = [];
     const results = [1, 2, 3, 4].map(() =>
-      answers.chunk(() => {
+      pages.inSlot(() => {
         const end = Promise.withResolvers<string>();
         ends.push(end);
         return end.promise;

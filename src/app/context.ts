@@ -1,51 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Authenticate, createAuthenticate } from '../api-clients/authenticate.ts';
-import type { Database, Observer } from '../db/database.ts';
+import type { Context } from '../api/context.ts';
+import { createAuthenticate } from '../api-clients/authenticate.ts';
 import { isAway } from '../db/database-errors.ts';
 import { NOT_SET_UP } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import { isSetUp } from '../db/transfer.ts';
+import type { Database, Observer } from '../db/types.ts';
 import { FeedWatches } from '../events/follow.ts';
+import { ConfigError } from '../lib/config-error.ts';
 import type { Clock } from '../lib/time.ts';
 import { setTimeLimitFactor } from '../lib/time-limits.ts';
-import { type Mailer, openMailer } from '../mail/mailer.ts';
+import { openMailer } from '../mail/mailer.ts';
 import { HeavyLists } from '../paging/heavy-lists.ts';
-import { LargeAnswers } from '../paging/page-answer.ts';
+import { PageResponses } from '../paging/page-response.ts';
+import type { Config } from '../platform/config.ts';
+import type { Core } from '../platform/core.ts';
+import { createLog, describeError, warning } from '../platform/log.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { openSecrets, type SecretBox } from '../platform/secrets.ts';
 import { ChangeQueue } from '../returns/changes/change-queue.ts';
-import { readRmaById } from '../returns/store.ts';
+import { openReturnLoader } from '../returns/store.ts';
 import { RecentTotals } from '../returns/totals.ts';
 import { openMailLimits, openReceiverMails } from '../staff/account-mails.ts';
 import { IdentityProvider } from '../staff/oidc.ts';
 import { openSignInLimits } from '../staff/sign-in.ts';
-import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
-import { type Config, ConfigError } from './config.ts';
-import { createLog, describeError, warning } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { openSecrets, type SecretBox } from './secrets.ts';
-
-/** Everything an action or a route may need. It is their first argument. */
-export interface Context extends Database {
-  config: Config;
-  log: Logger;
-  metrics: Metrics;
-  secrets: SecretBox;
-  addressGuard: AddressGuard;
-  authenticate: Authenticate;
-  /** Reads an RMA by its id; calls share queries. */
-  rmaById: ReturnType<typeof readRmaById>;
-  changes: ChangeQueue;
-  feedWatches: FeedWatches;
-  /** null: the operator set up no mail server. */
-  mail: Mailer | null;
-  mailLimits: ReturnType<typeof openMailLimits>;
-  signInLimits: ReturnType<typeof openSignInLimits>;
-  mailReceiverState: ReturnType<typeof openReceiverMails>;
-  largeAnswers: LargeAnswers;
-  heavyLists: HeavyLists;
-  recentTotals: RecentTotals;
-  provider: IdentityProvider | null;
-}
+import { addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 
 export interface Overrides {
   /** Called once, while the database is away and is tried again; by default that is logged. */
@@ -82,30 +62,32 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     return openSecrets(config, database.db);
   };
   const secrets = await whileAway(database, config, prepare, onWait);
-  // Services that are built below may read what is here already.
-  const ctx = {
+  const core: Core = {
     ...database,
-    config,
     clock: overrides.clock ?? database.clock,
+    config,
     log,
     metrics,
     secrets,
+  };
+  const mail = config.mail && openMailer(config.mail, log, (result) => metrics.mails.inc({ result }));
+  const mailLimits = openMailLimits(core);
+  return {
+    ...core,
+    mail,
+    mailLimits,
     addressGuard: addressGuard({ allowPrivate: config.allowPrivateWebhooks, resolve: overrides.resolve }),
-    mail: config.mail && openMailer(config.mail, log, (result) => metrics.mails.inc({ result })),
-  } as Context;
-  return Object.assign(ctx, {
-    authenticate: createAuthenticate(ctx),
-    rmaById: readRmaById(ctx),
-    changes: new ChangeQueue(ctx),
-    feedWatches: new FeedWatches(ctx),
-    mailLimits: openMailLimits(ctx),
-    signInLimits: openSignInLimits(ctx),
-    mailReceiverState: openReceiverMails(ctx),
-    largeAnswers: new LargeAnswers(),
+    authenticate: createAuthenticate(core),
+    returnLoader: openReturnLoader(core),
+    changes: new ChangeQueue(core),
+    feedWatches: new FeedWatches(core),
+    signInLimits: openSignInLimits(core),
+    notifyReceiverState: openReceiverMails({ ...core, mail, mailLimits }),
+    pageResponses: new PageResponses(core),
     heavyLists: new HeavyLists(),
-    recentTotals: new RecentTotals(ctx),
+    recentTotals: new RecentTotals(core),
     provider: config.provider && new IdentityProvider(config.provider),
-  });
+  };
 };
 
 const TRY_AGAIN_MS = 500;

@@ -1,0 +1,180 @@
+import { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import { listEnvelope, type Page } from '../../contract/common.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
+import { ServiceError } from '../platform/errors.ts';
+import { describeError } from '../platform/log.ts';
+
+// A page of up to 256 kB is one response. A larger one is a stream: a chunk of rows is read when the client has read the one before.
+
+/** Up to this limit the page's statement reads full rows; above it only their keys, and the rows follow in chunks. */
+export const MAX_FULL_ROWS = 50;
+/** How much of a page is sent at once: so much is held in memory for each client, however slowly it reads. */
+export const CHUNK_BYTES = 256 * 1024;
+/** How many rows of a long page are read at once: the first time, and where they turn out to be short. */
+const CHUNK_ROWS = { first: 5, most: 100 } as const;
+const MOST_OPEN = { perShop: 100, total: 400 } as const;
+/** A chunk that waits longer for a slot is refused. Below the deadline of a request, so that the first chunk can be a 503. */
+const QUEUE_TIMEOUT_MS = 3_500;
+/** After a chunk of t ms its slot stays taken for 8·t, at most 200 ms: large pages get a fifth of the process, other requests the rest. */
+const REST = { times: 8, mostMs: 200 } as const;
+
+/** The log names a row by its id. */
+type Listed = { id: string };
+
+interface ListSource<Row, Item, Key> {
+  /** The list's name in the log. */
+  name: string;
+  view(row: Row): Item;
+  keyOf(row: Row): Key;
+  /** In any order. Deleted rows may be missing. */
+  readRows(keys: Key[]): Promise<Row[]>;
+}
+
+/** A page as it was found: its first rows, and the keys of those that are not read yet. */
+interface FoundPage<Row, Key> {
+  rows: Row[];
+  keys: Key[];
+  total: number;
+}
+
+/** The total follows from the last page. */
+export const totalOfLastPage = ({ page, limit }: Page, rows: number): number | null =>
+  rows < limit && (rows > 0 || page === 1) ? (page - 1) * limit + rows : null;
+
+/** A page as JSON. `items` is a type only: what the JSON holds. */
+export interface PageResponse<Item> {
+  body: string | Readable;
+  items?: Item[];
+}
+
+/** A row that cannot be shown is skipped and logged; the others are shown. */
+export const viewRow = <Row extends Listed, Item>(
+  { log }: { log: Logger },
+  { name, view }: { name: string; view(row: Row): Item },
+  row: Row,
+): Item | undefined => {
+  try {
+    return view(row);
+  } catch (error) {
+    log.error({ list: name, key: row.id, error: describeError(error) }, 'skipped a row that cannot be read');
+    return undefined;
+  }
+};
+
+class Chunks<Row extends Listed, Item, Key> {
+  readonly #pages: PageResponses;
+  readonly #source: ListSource<Row, Item, Key>;
+  readonly #keys: Key[];
+  #atOnce: number;
+
+  constructor(pages: PageResponses, source: ListSource<Row, Item, Key>, keys: Key[]) {
+    this.#pages = pages;
+    this.#source = source;
+    this.#keys = keys;
+    this.#atOnce = keys.length <= MAX_FULL_ROWS ? MAX_FULL_ROWS : CHUNK_ROWS.first;
+  }
+
+  get isOver(): boolean {
+    return this.#keys.length === 0;
+  }
+
+  readInSlot(): Promise<string> {
+    return this.#pages.inSlot(() => this.read());
+  }
+
+  async read(): Promise<string> {
+    const keys = this.#keys.splice(0, this.#atOnce);
+    const found = new Map((await this.#source.readRows(keys)).map((row) => [this.#source.keyOf(row), row]));
+    return this.write(keys.flatMap((key) => found.get(key) ?? []));
+  }
+
+  /** Items as JSON, a comma before each. Rows that do not fit are read again later: they do not wait in memory for a slow client. */
+  write(rows: Row[]): string {
+    let text = '';
+    let used = 0;
+    for (const row of rows) {
+      if (text.length >= CHUNK_BYTES) break;
+      const item = viewRow(this.#pages, this.#source, row);
+      if (item !== undefined) text += `,${JSON.stringify(item)}`;
+      used += 1;
+    }
+    this.#keys.unshift(...rows.slice(used).map(this.#source.keyOf));
+    const fitting = Math.floor((used * CHUNK_BYTES) / Math.max(1, text.length));
+    this.#atOnce = Math.min(Math.max(1, fitting), CHUNK_ROWS.most);
+    return text;
+  }
+
+  async *stream(head: string[], tail: string): AsyncGenerator<Buffer> {
+    try {
+      // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
+      yield Buffer.from(head.pop() ?? '');
+      while (!this.isOver) yield Buffer.from(await this.readInSlot());
+      yield Buffer.from(tail);
+    } catch (error) {
+      this.#pages.log.error(
+        { list: this.#source.name, error: describeError(error) },
+        'aborted a large response',
+      );
+      // Ends the connection, so that no aborted response looks complete. Fastify logs the message, which must not quote data.
+      throw new Error('the response was aborted');
+    }
+  }
+}
+
+const busy = () => new ServiceError('SERVICE_UNAVAILABLE');
+
+/** Builds the responses of lists. Two chunks are read at once in a process, and streams are counted. */
+export class PageResponses {
+  readonly log: Logger;
+  readonly #streams = new Set<{ shopId: string }>();
+  readonly #slots = new BoundedQueue({
+    atOnce: 2,
+    waiting: MOST_OPEN.total,
+    withinMs: QUEUE_TIMEOUT_MS,
+    refusal: busy,
+  });
+
+  constructor({ log }: { log: Logger }) {
+    this.log = log;
+  }
+
+  /** A small page is one text, a large one a stream. The first chunk is read before anything is sent. */
+  async build<Row extends Listed, Item, Key>(
+    shopId: string,
+    source: ListSource<Row, Item, Key>,
+    found: FoundPage<Row, Key>,
+    page: Page,
+  ): Promise<PageResponse<Item>> {
+    const { items: _, ...rest } = listEnvelope([], found.total, page);
+    const tail = `],${JSON.stringify(rest).slice(1)}`;
+    const chunks = new Chunks(this, source, found.keys);
+    let first = found.rows.length > 0 ? chunks.write(found.rows) : '';
+    // The first rows wait for no slot: most pages have no more.
+    while (!chunks.isOver && first.length < CHUNK_BYTES)
+      first += await (first === '' ? chunks.read() : chunks.readInSlot());
+    const head = `{"items":[${first.slice(1)}`;
+    if (chunks.isOver) return { body: head + tail };
+    const end = this.begin(shopId);
+    return { body: Readable.from(chunks.stream([head], tail), { objectMode: false }).once('close', end) };
+  }
+
+  async inSlot<Result>(work: () => Promise<Result>): Promise<Result> {
+    const release = await this.#slots.take();
+    const startMs = performance.now();
+    try {
+      return await work();
+    } finally {
+      setTimeout(release, Math.min((performance.now() - startMs) * REST.times, REST.mostMs));
+    }
+  }
+
+  /** Counts a stream until the function that it returns is called. */
+  begin(shopId: string): () => void {
+    const own = [...this.#streams].filter((each) => each.shopId === shopId).length;
+    if (own >= MOST_OPEN.perShop || this.#streams.size >= MOST_OPEN.total) throw busy();
+    const stream = { shopId };
+    this.#streams.add(stream);
+    return () => void this.#streams.delete(stream);
+  }
+}

@@ -1,0 +1,9 @@
+import type { Core } from '../platform/core.ts';
+import type { HeavyLists } from './heavy-lists.ts';
+import type { PageResponses } from './page-response.ts';
+
+/** What a list needs. */
+export interface PagingServices extends Core {
+  pageResponses: PageResponses;
+  heavyLists: HeavyLists;
+}

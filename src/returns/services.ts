@@ -1,0 +1,12 @@
+import type { PagingServices } from '../paging/paging.ts';
+import type { ChangeQueue } from './changes/change-queue.ts';
+import type { ReturnLoader } from './store.ts';
+import type { RecentTotals } from './totals.ts';
+
+/** What the routes and actions of returns need. */
+export interface ReturnServices extends PagingServices {
+  changes: ChangeQueue;
+  /** Reads returns by their ids; calls share queries. */
+  returnLoader: ReturnLoader;
+  recentTotals: RecentTotals;
+}

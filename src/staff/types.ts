@@ -1,0 +1,63 @@
+import type { SignedIn } from '../../contract/admin-people.ts';
+import type { Row } from '../db/schema.ts';
+import type { RateGate } from '../db/types.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { Core } from '../platform/core.ts';
+import type { Caller } from '../shops/plans.ts';
+import type { IdentityProvider } from './oidc.ts';
+
+export type UserRow = Row<'users'>;
+
+/** Each call counts one more within the hour, so call it only when the mail or the change is about to happen. */
+export interface MailLimits {
+  /** By the hash of an email, so that the counters hold no personal data. */
+  link(emailHash: string): Promise<boolean>;
+  /** Of a shop, whose name must not become a way to send advertisements. Beyond the limit links are shown, not mailed. */
+  shopLink(shopId: string): Promise<boolean>;
+  /** Of a shop. Beyond the limit the admin app and the log still say which receivers fail. */
+  receivers(shopId: string): Promise<boolean>;
+  /**
+   * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
+   * are limited, for the person who makes them, and these mails have a queue of their own.
+   */
+  accountChange(caller: Caller): Promise<void>;
+  recoveryCodes(caller: Caller): Promise<void>;
+  /** Emails are unique across all shops, so each one that is tried reveals whether someone has it. */
+  newEmail(caller: Caller): Promise<void>;
+}
+
+/** All processes count strangers together; each process counts a person for itself. */
+export type SignInLimits = Record<'network' | 'strangers' | 'person', RateGate>;
+
+export interface StaffServices extends Core {
+  /** null: the operator set up no mail server. */
+  mail: Mailer | null;
+  mailLimits: MailLimits;
+  signInLimits: SignInLimits;
+  /** null: the operator set up no identity provider. */
+  provider: IdentityProvider | null;
+}
+
+/** The person who is signed in. */
+export interface Self {
+  caller: Caller;
+  user: SignedIn['user'];
+  sessionToken: string;
+  /** When they last gave their password or a code in this session. */
+  provedAt: number;
+}
+
+/** The browser from which someone signs in. */
+export interface SignInOrigin {
+  address: string;
+  userAgent: string | undefined;
+  /** The browser's cookie from earlier sign-ins; empty if it has none. */
+  deviceCookie: string;
+}
+
+/** A one-time link with which a person chooses a password. */
+export interface Link {
+  user: UserRow;
+  path: string;
+  expiresAt: number;
+}
