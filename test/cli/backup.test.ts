@@ -36,7 +36,7 @@ describe('a backup file', () => {
   it('is not overwritten unless requested', async () => {
     const { env, file } = await backedUp();
     const before = readFileSync(file);
-    expect(await failing(['backup', file], env, run)).toMatch(/already exists.*--overwrite/);
+    expect(await failing(['backup', file], env)).toMatch(/already exists.*--overwrite/);
     expect(readFileSync(file)).toEqual(before);
     await cliHere(['backup', file, '--overwrite'], env);
     expect(readFileSync(file)).not.toEqual(before);
@@ -79,6 +79,7 @@ describe('a backup file', () => {
 
   it('comes with a message about what it contains and what else to keep', async () => {
     const { env, file } = await backedUp();
+    // As programs, this once.
     const { status, stdout, stderr } = await run(['backup', file, '--overwrite'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^api_clients +1$/m);

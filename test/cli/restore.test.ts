@@ -19,8 +19,9 @@ import {
 } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { addMigration } from '../support/database.ts';
+import { ONLY_SQLITE } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';
-import { cli, type Env, lookInto, migratedDatabase, SECRET_KEY, startServer } from '../support/process.ts';
+import { type Env, lookInto, migratedDatabase, SECRET_KEY, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
 const backedUp = sharedBackup();
@@ -42,8 +43,7 @@ describe('a restore refuses', () => {
     await refused(Buffer.concat([whole, Buffer.from('x')]));
     expect(await isUntouched(target)).toBe(true);
     writeFileSync(file, whole);
-    // As a program, this once.
-    expect(await cli(['restore', file], target)).toMatchObject({ verified: true });
+    expect(await restore(file, target)).toMatchObject({ verified: true });
   });
 
   it('a database that is not empty', async () => {
@@ -201,12 +201,10 @@ describe('a restore', () => {
     const { rows } = await sql`select colour from shops`.execute(lookInto(target));
     expect(rows).toEqual([{ colour: 'green' }]);
     const server = await startServer(target, { key });
-    expect((await server.get('/usage')).status).toBe(200);
+    expect(await server.get('/usage')).toHaveStatus(200);
   });
 
-  if (ENGINE !== 'sqlite') return;
-
-  it('works on another machine with the key file', async () => {
+  it('works on another machine with the key file', ONLY_SQLITE, async () => {
     const { SECRET_KEY: _, ...source } = await emptyOn('sqlite');
     await makeShop(source);
     const file = backupFile();
@@ -219,7 +217,7 @@ describe('a restore', () => {
     expect(await everyRow(target)).toEqual(await everyRow(source));
   });
 
-  it('gives SQLite the content of a damaged row back', async () => {
+  it('gives SQLite the content of a damaged row back', ONLY_SQLITE, async () => {
     const [source, target] = [await emptyOn('sqlite'), await emptyOn('sqlite')];
     await makeShop(source);
     await sql`update shop_counters set last_number = 1.5, month = x'00ff'`.execute(lookInto(source));

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { run as runCommand } from '../../src/cli/run.ts';
@@ -8,11 +9,12 @@ import { type Env, outcome, printed, type Run } from './process.ts';
 
 type Output = Record<'stdout' | 'stderr', string>;
 
-const LEFT_BY_COMMANDS = [
+/** Where commands leave listeners, which end with their process. */
+const LISTENED_TO: [EventEmitter, event: string][] = [
   [process, 'SIGINT'],
   [process, 'SIGTERM'],
   [process.stdout, 'error'],
-] as const;
+];
 
 const setEnv = (env: NodeJS.ProcessEnv): void => {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
@@ -26,7 +28,7 @@ const inItsPlace = async (args: string[], env: Env, input: string, out: Output):
   const ownInput = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
   const streams = ['stdout', 'stderr'] as const;
   const writes = streams.map((name) => process[name].write);
-  const listeners = LEFT_BY_COMMANDS.map(([emitter, name]) => emitter.listeners(name));
+  const listeners = LISTENED_TO.map(([emitter, name]) => emitter.listeners(name));
   for (const name of streams)
     process[name].write = (text: string | Uint8Array) => {
       out[name] += text;
@@ -43,7 +45,7 @@ const inItsPlace = async (args: string[], env: Env, input: string, out: Output):
     process.exitCode = exitCode;
     Object.defineProperty(process, 'stdin', ownInput);
     for (const [i, name] of streams.entries()) process[name].write = writes[i] as typeof process.stdout.write;
-    for (const [i, [emitter, name]] of LEFT_BY_COMMANDS.entries())
+    for (const [i, [emitter, name]] of LISTENED_TO.entries())
       for (const each of emitter.listeners(name))
         if (!listeners[i]?.includes(each)) emitter.off(name, each as () => void);
   }

@@ -33,6 +33,8 @@ describe('wrong usage exits with status 2 and says what is wrong', () => {
     [['shop', 'delete', ID, '--no-export'], /--confirm/],
     [['customer', 'find', '--shop', ID], /'--email <e-mail>' or '--phone <phone>'/],
     [['customer', 'erase', '--shop', ID, '--email', 'ada@example.com'], /--reason/],
+    [['customer', 'find', '--shop', ID, '--phone', '123'], /at least 5 digits/],
+    [['customer', 'find', '--shop', ID, '--email', 'a@b.example', '--phone', '12345'], /cannot be used with/],
     [['shop', 'dangerous', ID, '--add', 'x'.repeat(129)], /--add/],
     [['user', 'create', '--shop', ID, '--role', 'ADMIN'], /--email/],
     [['user', 'create', '--email', 'ada@example.com', '--role', 'ADMIN'], /--shop/],
