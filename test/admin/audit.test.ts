@@ -197,9 +197,8 @@ describe('the audit log', () => {
     expect(rulesOf(await admin.get('/audit-log?page=0&action=x'))).toEqual(wrong);
   });
 
-  it('is visible to Admins of the shop only', async ({ t, admin, staff, stranger }) => {
+  it('is not visible to other shops', async ({ t, admin, stranger }) => {
     await admin.put('/dangerous-goods', { rules: ['ACID'] });
-    expect(await staff.get('/audit-log')).toFailWith(403, 'ADMIN_REQUIRED');
     const seen = JSON.stringify(await auditLog(stranger));
     for (const own of [t.shop.id, admin.email, 'ACID']) expect(seen).not.toContain(own);
     expect(seen).toContain(stranger.shop.id);

@@ -181,7 +181,7 @@ describe('limits', () => {
       await adminCaller(t).post('/session', own),
       await adminCaller(t).post('/session', own),
     ];
-    // What one of them is refused uses up nothing of the others.
+    // The refused requests of one do not count against the others.
     const alone = adminCaller(t, deviceFrom(one));
     const elsewhere = '198.51.100.65';
     expect(await many(310, () => alone.get('/sign-in-options', { ip: elsewhere }))).toHaveStatuses({

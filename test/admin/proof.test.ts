@@ -322,7 +322,7 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     const mailed = async (change: Promise<unknown>, ...expected: [to: string, sentence: string][]) => {
       await change;
       seen += expected.length;
-      await until('the mails come', () => mails.received.length >= seen);
+      await mails.got(seen);
       const fresh = mails.received.slice(seen - expected.length);
       for (const [to, sentence] of expected) {
         const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
@@ -407,6 +407,6 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     // What mails nobody goes on, and so does everyone else.
     expect(await admin.patch(`/users/${person.id}`, { name: 'Grace' })).toHaveStatus(200);
     expect(await change(other, 20)).toHaveStatus(200);
-    await until('all came', () => mails.received.length === 21);
+    await mails.got(21);
   });
 });

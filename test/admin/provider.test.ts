@@ -13,8 +13,6 @@ import { type Harness, harness } from '../support/harness.ts';
 import {
   comeBack,
   leave,
-  providerBrowser,
-  realProvider,
   type ScriptedProvider,
   scriptedProvider,
   throughProvider,
@@ -51,36 +49,6 @@ const enter = async (t: Harness, provider: ScriptedProvider, more: object = {}) 
 
 const proofRequired = async (person: Pick<Person, 'post'>) =>
   (await person.post('/clients', { name: 'Till' })).body.code === 'PROOF_REQUIRED';
-
-describe('with a real provider', () => {
-  it('users sign in and confirm their identity there', async () => {
-    const provider = await realProvider({ g1: GRACE });
-    const t = await harness({ env: provider.env });
-    provider.register(t.url);
-    const { id } = await newUser(t, { email: GRACE.email });
-    const browse = providerBrowser(provider.issuer);
-
-    const there = await leave(adminCaller(t), { to: '/repairs?status=open' });
-    const { address, asked } = await browse(there.address, 'g1');
-    expect(asked).toBe(true);
-    const { said, session } = await comeBack(t, address.searchParams, there.cookie);
-    expect(said).toEqual({ provider: 'signed-in', to: '/repairs?status=open' });
-    const { user, caller } = await signedIn(t, session);
-    expect(user).toMatchObject({ id, email: GRACE.email, throughProvider: true });
-
-    // The provider lets them through from now on, but not for a proof.
-    const again = await leave(adminCaller(t));
-    expect((await browse(again.address, 'g1')).asked).toBe(false);
-    t.clock.advance(11 * MINUTE_MS);
-    expect(await proofRequired(caller)).toBe(true);
-    const proof = await leave(caller, { proof: true, newWindow: true });
-    const proved = await browse(proof.address, 'g1');
-    expect(proved.asked).toBe(true);
-    const back = await comeBack(t, proved.address.searchParams, proof.cookie);
-    expect(back).toMatchObject({ said: { provider: 'proved', window: 'new' }, session: null });
-    expect(await proofRequired(caller)).toBe(false);
-  });
-});
 
 describe('the protocol', ONLY_SQLITE, () => {
   it('uses a code with PKCE, state and nonce, and a sealed cookie that other sites cannot set', async () => {
@@ -535,7 +503,7 @@ describe('an account that someone else may have prepared', () => {
       // Links are made in turn: those of the other person come after.
       for (let i = 1; i <= 2; i += 1) {
         await adminCaller(t).post('/password-links', { email: other.email });
-        await until('the other link comes', () => mails.received.length >= i);
+        await mails.got(i);
       }
       expect(mails.received.map(({ to }) => to[0])).toEqual([other.email, other.email]);
       const links = db.selectFrom('access_links').select('user_id').where('user_id', '=', person.id);

@@ -38,7 +38,6 @@ it('an Admin sets what the slips of the shop show', async ({ t, admin, staff, st
   expect(put.body).toEqual({ shopName, ...settings });
   expect((await staff.get('/shop-settings')).body).toEqual(put.body);
   expect((await stranger.get('/shop-settings')).body).toMatchObject(EMPTY);
-  expect(await staff.put('/shop-settings', {})).toFailWith(403, 'ADMIN_REQUIRED');
 
   // Audited, without the picture; a change of nothing is no change.
   await admin.put('/shop-settings', settings);

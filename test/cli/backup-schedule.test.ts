@@ -45,7 +45,7 @@ import {
 } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 import { onlyIf } from '../support/tools.ts';
-import { until, untilHolds } from '../support/until.ts';
+import { untilHolds } from '../support/until.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -83,7 +83,12 @@ const needsRoot = onlyIf(process.getuid?.() === 0, 'only root can give a folder 
 const keyOf = ({ env }: Harness): string =>
   env['SECRET_KEY'] ?? readFileSync(join(env['DATA_DIR'] as string, 'secret.key'), 'utf8').trim();
 
-const isDone = async (env: Env): Promise<boolean> => typeof (await stateIn(env))?.doneAt === 'number';
+const taken = (env: Env) =>
+  untilHolds(
+    'a backup is taken',
+    () => stateIn(env),
+    (state) => state?.doneAt,
+  );
 const saveState = (env: Env, change: Partial<ScheduleState>) =>
   stateIn(env).then((state) =>
     lookInto(env)
@@ -227,7 +232,7 @@ describe('the schedule', () => {
     const { recipient, file } = await keyPair();
     const { env, folder } = await scheduled({ BACKUP_RECIPIENT: recipient });
     const servers = await startAll(env);
-    await until('it is taken', () => isDone(env));
+    await taken(env);
     const [name = '', ...more] = readdirSync(folder);
     expect(more).toEqual([]);
     expect(name).toMatch(/^handback-daily-[0-9a-f]{8}-\d{4}-\d\d-\d\dT\d{6}Z\.backup\.age$/);
@@ -258,7 +263,7 @@ describe('the schedule', () => {
     async () => {
       const { env, folder } = await scheduled();
       const server = await startServer(env);
-      await until('it is taken', () => isDone(env));
+      await taken(env);
       await server.stop('SIGKILL');
       const [first = ''] = readdirSync(folder);
       const dead = `${OWN_MARK.split('-')[0]}-${server.pid}-0badca`;
@@ -278,7 +283,7 @@ describe('the schedule', () => {
         ),
       });
       const next = await startServer(env);
-      await until('it is taken', () => isDone(env));
+      await taken(env);
       await next.stop();
       const names = readdirSync(folder);
       expect(names).toHaveLength(2 + others.length);
@@ -298,7 +303,11 @@ describe('the schedule', () => {
           await sql`begin`.execute(connection);
           await sql`lock table timeline in access exclusive mode`.execute(connection);
           const server = await startServer(env);
-          await until('it is being written', () => readdirSync(folder).length > 0);
+          await untilHolds(
+            'it is being written',
+            () => readdirSync(folder),
+            ({ length }) => length > 0,
+          );
           const other = await startServer(env);
           await server.stop('SIGKILL');
           await sql`rollback`.execute(connection);
@@ -312,7 +321,7 @@ describe('the schedule', () => {
       await lock.other.stop();
       await saveState(env, { claimedAt: Date.now() - 2.1 * HOUR });
       const next = await startServer(env);
-      await until('it is taken', () => isDone(env));
+      await taken(env);
       await next.stop();
       expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.backup$/)]);
     },
@@ -322,11 +331,7 @@ describe('the schedule', () => {
     const folder = temporaryFolder();
     const { ctx, env } = await harness({ env: { SECRET_KEY, BACKUP_DAILY_AT: '02:30', BACKUP_DIR: folder } });
     onTestFinished(startBackups(ctx));
-    await untilHolds(
-      'it is taken',
-      () => readSchedule(ctx.db),
-      (state) => state?.doneAt,
-    );
+    await taken(env);
     const [name = ''] = readdirSync(folder);
     const look = async () => {
       const { state, message } = (await doctor(env))['backup'] ?? {};

@@ -9,7 +9,7 @@ import { freePort } from '../support/postgres-server.ts';
 import { launch, startServer } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
-import { scaled, until, untilHolds } from '../support/until.ts';
+import { scaled, until, untilHolds, untilMatches } from '../support/until.ts';
 
 const SECRET = 'whsec_forwarded';
 
@@ -140,6 +140,7 @@ describe('events', () => {
     const fromCursor = follow('--json', '--after', (await feed('limit=1')).cursor);
     const { items, cursor } = await feed();
     expect(await gotItems(fromCursor, 1)).toEqual(items.slice(1));
+    await until('it waits', () => asked.length === 2);
     await endedCleanly(fromCursor);
 
     asked.length = 0;
@@ -187,7 +188,7 @@ describe('events with an unreliable service', () => {
     faults.push(answers(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
     await add(1);
     const follower = follow();
-    await until('it says so', () => /429: Too many requests; trying again in 2 s/.test(follower.out.stderr));
+    await untilMatches(() => follower.out.stderr, /429: Too many requests; trying again in 2 s/);
     await gotLines(follower, 1);
     const [refused, next] = asked;
     expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThan(1_900);
@@ -294,7 +295,7 @@ describe('events --forward-to', () => {
     const { add, forward } = await setUp();
     await add(1);
     const follower = forward(`http://127.0.0.1:${await freePort()}/hook`);
-    await until('it says so', () => /connection refused/.test(follower.out.stderr));
+    await untilMatches(() => follower.out.stderr, /connection refused/);
     await endedCleanly(follower);
     expect(follower.out.stdout).toBe('');
   });
@@ -333,7 +334,7 @@ describe('events --forward-to', () => {
     await forwardedAll(4);
     expect(second.out.stderr).toContain(`starting after ${cursor}`);
     await server.stop();
-    await until('it noticed', () => /cannot be reached: .*; trying again/.test(second.out.stderr));
+    await untilMatches(() => second.out.stderr, /cannot be reached: .*; trying again/);
     server = await startServer({ ...env, PORT: String(server.port) }, { key });
     await change('After a restart of the service');
     await forwardedAll(6);
@@ -350,7 +351,7 @@ describe('the cursor that events --forward-to prints at its end', () => {
     const { cursor } = await feed('limit=1');
     const receiver = await startReceiver((n) => (n === 2 ? 500 : 200));
     const stopped = forward(receiver.url, '--after', cursor);
-    await until('one is refused', () => /status 500/.test(stopped.out.stderr));
+    await untilMatches(() => stopped.out.stderr, /status 500/);
     // It made no page complete, so there is no other cursor than the one it was started with.
     expect(await endedCleanly(stopped)).toBeUndefined();
     forward(receiver.url, '--after', cursor);

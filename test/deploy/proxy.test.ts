@@ -17,11 +17,14 @@ import {
   migratedDatabase,
   startServer,
   temporaryFolder,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { makeCertificate, startHaproxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { scaled, until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 // deploy/haproxy.cfg before two real processes. Only addresses, ports and folders are changed.
 

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
+import { untilHolds } from './until.ts';
 
 // Mail servers for the time of a test: one that takes mails and one that never answers.
 
@@ -30,6 +31,15 @@ export const mailServer = async ({ offersTls = false, password = null as string 
     attempts: 0,
     /** What the next ones are answered with: a status, or null where the mail is taken. */
     answers: [] as (number | null)[],
+    /** The mail of this number, from 1. */
+    got: async (number: number) => {
+      const received = await untilHolds(
+        `mail ${number} arrives`,
+        () => mails.received,
+        ({ length }) => length >= number,
+      );
+      return received[number - 1] as Received;
+    },
   };
   const server = new SMTPServer({
     authOptional: password === null,

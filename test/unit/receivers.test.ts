@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   DELIVERIES_A_ROUND,
+  EXCHANGE_TIMEOUT_MS,
+  GIVE_UP_AFTER_MS,
   LIMITS,
   type PoolLimits,
   RECEIVERS_A_ROUND,
@@ -153,6 +155,13 @@ describe('the two pools', () => {
   });
 
   it('bodies stay within limits: a large one takes several slots', () => {
+    const sizes = [0, 32_768, 32_769, 65_536, 262_144, 1_000_000];
+    const slotsOf = (bytes: number) => {
+      const { receivers, start } = setUp();
+      start('a', 1, bytes);
+      return receivers.places('healthy');
+    };
+    expect(sizes.map(slotsOf)).toEqual([1, 1, 2, 2, 8, 8]);
     const { receivers, wake, next, start } = setUp();
     for (let i = 0; i < MANY; i++) wake(`r${i}`, false);
     let bytes = 0;
@@ -187,6 +196,11 @@ it('a receiver is kept while a result is unwritten or set aside', () => {
   receivers.end(exchange, 'set aside');
   expect(receivers.unsettledOf('a')).toEqual([exchange.deliveryId]);
   expect(receivers.unsettled()).toEqual([]);
+});
+
+// A test by time would take as long.
+it('the guide on webhooks has the figures of the dispatcher', () => {
+  expect([CAP, EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS]).toEqual([8, 10_000, 86_400_000]);
 });
 
 it('an attempt that ends twice is reported as an error', () => {
