@@ -55,7 +55,7 @@ describe('with a mail server', () => {
     const token = tokenIn(mail.text);
     expect(mail.text).toContain(`${PUBLIC_URL}/admin/link#${token}`);
 
-    // Asking again mails another and ends none: strangers can ask too. Three an hour, and no more.
+    // Another request mails another link and ends none, since strangers can ask, too. At most three an hour.
     for (let i = 0; i < 4; i += 1) expect(await ask(t, email)).toHaveStatus(202);
     await mails.got(3);
     const signedIn = await adminCaller(t).post('/links/use', { token, password: 'a better password' });
@@ -73,7 +73,7 @@ describe('with a mail server', () => {
   it('only a mail that is sent counts towards the limit', async () => {
     const { mails, t } = await mailing();
     const admin = await newPerson(t);
-    // Three for an unknown address, and a hundred for people whom the shop does not have.
+    // Three for an unknown address, and a hundred for people who are not in the shop.
     for (let i = 0; i < 4; i += 1) expect(await ask(t, 'grace@example.com')).toHaveStatus(202);
     for (let i = 0; i < 100; i += 1) expect(await admin.post(`/users/${UNKNOWN_ID}/link`)).toFailWith(404);
     const made = await admin.post('/users', { email: 'grace@example.com', role: 'STAFF' });
@@ -87,7 +87,7 @@ describe('with a mail server', () => {
 
   it('a mail is sent over TLS, or not at all unless the operator allows it', async () => {
     const sent = async (mails: MailServer, more: Record<string, string>): Promise<string[]> => {
-      // Not loopback by name, though it leads there.
+      // This name is not loopback, although it resolves to it.
       const SMTP_URL = mails.env.SMTP_URL.replace('127.0.0.1', '0.0.0.0');
       const t = await harness({ env: { ...mails.env, SMTP_URL, ...more } });
       await (await newPerson(t)).post('/users', { email: 'grace@example.com', role: 'STAFF' });

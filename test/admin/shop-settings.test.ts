@@ -39,7 +39,7 @@ it('an Admin sets what the slips of the shop show', async ({ t, admin, staff, st
   expect((await staff.get('/shop-settings')).body).toEqual(put.body);
   expect((await stranger.get('/shop-settings')).body).toMatchObject(EMPTY);
 
-  // Audited, without the picture; a change of nothing is no change.
+  // The audit log has it without the picture; without a change there is no entry.
   await admin.put('/shop-settings', settings);
   await admin.put('/shop-settings', { ...settings, logo: dataUrl('webp', webp()), phone: null });
   await admin.put('/shop-settings', {});

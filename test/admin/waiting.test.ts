@@ -64,7 +64,7 @@ describe.each(KINDS)('a waiting return at $path', ({ path, table, body, figures,
       'EDIT_CONFLICT',
     );
     expect(await admin.delete(`${own(id)}?seen=${before.updatedAt}`)).toFailWith(409, 'EDIT_CONFLICT');
-    // Another reason is the same wait.
+    // A changed reason continues the same wait.
     const other = (await admin.put(`${own(id)}?seen=${since}`, { what: 'CUSTOMER' })).body;
     expect(other.waitingFor).toEqual({ what: 'CUSTOMER', until: null, note: null, since });
     // A note and an assignment are no conflict, and leave it as it is.
@@ -114,7 +114,7 @@ describe.each(KINDS)('a waiting return at $path', ({ path, table, body, figures,
       {},
       { what: 'LUCK' },
       { ...PART, until: 'soon' },
-      // In UTC they are in years that no time of ours can name.
+      // In UTC these are in years beyond our format.
       { ...PART, until: '9999-12-31T23:59:59-00:01' },
       { ...PART, until: '0000-01-01T00:00:00+00:01' },
       { ...PART, note: 'x'.repeat(501) },

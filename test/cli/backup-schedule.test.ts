@@ -107,7 +107,7 @@ describe('an encrypted backup', ONLY_SQLITE, () => {
     expect(made).toMatchObject({ encrypted: true, signed: true });
     const bytes = readFileSync(file);
     expect(bytes.subarray(0, 21).toString()).toBe('age-encryption.org/v1');
-    // As a gzip file begins; fewer of these bytes are in some ciphertexts.
+    // The first bytes of a gzip file; a shorter prefix occurs in some ciphertexts.
     expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]))).toBe(false);
 
     const target = await emptyOn(ENGINE);
@@ -251,7 +251,7 @@ describe('the schedule', () => {
     expect(readdirSync(folder)).toEqual([name]);
     const restore = ['restore', join(folder, name), '--identity', file];
     expect(await cliHere([...restore, '--check'], env)).toMatchObject({ verified: true });
-    // Another installation takes its own.
+    // A restored installation takes its own backups.
     const other = { ...(await emptyOn(ENGINE)), SECRET_KEY };
     await cliHere(restore, other);
     expect(await stateIn(other)).toBeNull();
@@ -274,7 +274,7 @@ describe('the schedule', () => {
         `mine.${OWN_MARK}.part`,
       ];
       for (const name of [`${first}.${dead}.part`, ...others]) writeFileSync(join(folder, name), 'x');
-      // As long as a backup that is being written.
+      // A backup that is being written renews its claim at least this often.
       await saveState(env, { doneAt: null, claimedAt: Date.now() - 0.3 * HOUR });
       expect((await doctor(env))['backup']).toMatchObject({
         state: 'warn',
@@ -296,7 +296,7 @@ describe('the schedule', () => {
     ONLY_POSTGRES,
     async () => {
       const { env, folder } = await scheduled();
-      // A table that cannot be read: the backup stands still in its middle.
+      // A table that cannot be read stops the backup half-way.
       const lock = await lookInto(env)
         .connection()
         .execute(async (connection) => {
@@ -389,7 +389,7 @@ describe('the schedule', () => {
       const file = backupFile();
       await cliHere(['backup', file], env);
       const target = { ...env, ...(await emptyOn(ENGINE)) };
-      // An empty list, as the installation itself writes it.
+      // An empty list, written by the installation itself.
       const list = join(temporaryFolder(), 'none');
       writeFileSync(list, (await runHere(['customer', 'erasures'], env)).stdout);
       const printed = await runHere(['restore', file, '--erasures', list], target);

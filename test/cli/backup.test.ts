@@ -47,7 +47,7 @@ describe('a backup file', () => {
     const { env, file } = await backedUp();
     expect(await failing(['backup', join(file, 'x')], env)).toMatch(/cannot write .*not a folder/);
     expect(await failing(['backup', `${file}-missing/x`], env)).toMatch(/cannot write .*no such folder/);
-    // SQLite needs room beside its own file before there is anything to write.
+    // SQLite itself needs disk space before the backup writes anything.
     if (ENGINE === 'postgres') {
       const limited = await run(['backup', `${file}2`, '--json'], env, { shell: fullAfter(1) });
       expect(limited.stderr).toMatch(/^handback: cannot write [^\n]+: the disk is full\n$/);

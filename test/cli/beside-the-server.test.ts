@@ -16,7 +16,7 @@ describe('a command beside a running server takes effect from the next request o
   it('for a plan, a subscription and a revoked client', async () => {
     const env = await migratedDatabase();
     const server = await startServer(env);
-    // Made while the server runs: its first answer proves that it sees them.
+    // Created while the server runs: its first response proves that it sees them.
     const { shopId, clientId, key } = await makeShop(env);
     const read = () => server.get('/offline-repairs', { key });
     const create = () => server.create({}, { key });
@@ -79,7 +79,7 @@ describe('a command beside a running server takes effect from the next request o
     const { env, get } = await harness();
     const { shopId, key } = await makeShop(env);
     expect(await get('/offline-repairs', { key })).toHaveStatus(200);
-    // Written behind the answer.
+    // Written after the response.
     const lastUsedAt = await until('the last use is written', async () => {
       const [client] = await cli(['client', 'list', '--shop', shopId], env);
       return client.lastUsedAt;
@@ -102,7 +102,7 @@ it('the database contains no plain key, webhook secret or password', ONLY_SQLITE
   const stored = await databaseAsText(env);
   expect(stored).toContain(email);
   const secrets = [key, webhookSecret, password, demo.apiKey, demo.webhookSecret, demo.password];
-  // Neither as it is, nor only without its prefix, nor in another spelling of the same bytes.
+  // Neither complete, nor without its prefix, nor in another encoding of the same bytes.
   const bare = secrets.map((secret) => secret.replace(/^(handback_ext_|whsec_)/, ''));
   const bytes = bare.filter((secret) => /^[0-9a-f]{48}$/.test(secret));
   const forms = [...secrets, ...bare, ...bytes.map((hex) => Buffer.from(hex, 'hex').toString('base64'))];

@@ -124,9 +124,9 @@ const removed = async (t: Harness, admin: Person) => {
 };
 
 const listOf = async (env: Env): Promise<string> => (await runHere(['customer', 'erasures'], env)).stdout;
-/** The lines of a list without the last one, which signs them. */
+/** The lines of a list without its last line, the signature. */
 const linesOf = (list: string): string[] => list.trim().split('\n').slice(0, -1);
-/** The list as this installation would have signed it. */
+/** A list of these lines with this installation's signature. */
 const signedBy = (t: Harness, lines: string[]): string => {
   const text = lines.map((line) => `${line}\n`).join('');
   const [hmac] = t.ctx.secrets.signatures('erasures', text);
@@ -137,7 +137,7 @@ const doctor = async (env: Env) => {
   return json.checks.find(({ check }: { check: string }) => check === 'erasures') ?? null;
 };
 
-/** A backup, and the list of what was erased after it: two returns, and an employee who was there then. */
+/** A backup, and the list of what was erased after it: two returns and an employee. */
 const erasedAfterBackup = async (t: Harness, admin: Person) => {
   const { ended } = await plant(t);
   const leaver = await removed(t, admin);
@@ -200,7 +200,7 @@ describe('a restored backup', () => {
     expect(await doctor(target)).toBe(null);
     const again = { listed: 3, applied: 0, unknown: 0, left: 0, deletes: [] };
     expect(await cliHere(args, target)).toMatchObject(again);
-    // A backup of it carries the warning, which a list ends.
+    // A backup of it contains the warning, and applying a list removes it.
     const third = await emptyOn(ENGINE);
     await cliHere(['restore', second, '--erasures', newFile(list), '--confirm'], third);
     expect(await doctor(third)).toBe(null);

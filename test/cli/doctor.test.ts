@@ -184,7 +184,7 @@ describe('doctor', () => {
   });
 
   it('reports a schema that is older, newer, or missing', async () => {
-    // Not one that other tests use again.
+    // A database that no other test uses again.
     const env = await emptyDatabase();
     await makeShop(env);
     const db = lookInto(env);

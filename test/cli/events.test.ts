@@ -33,7 +33,7 @@ const answers =
 const echoesTheKey: Fault = (response) =>
   answers(401, { message: `No such key: ${response.req.headers['x-api-key']}` })(response);
 
-/** The real feed of a shop, which notes what it was asked, and answers the next requests with these faults instead. */
+/** The real feed of a shop. It records the requests, and answers the next ones with `faults` if there are any. */
 const setUp = async () => {
   const asked: { at: number; query: Record<string, string> }[] = [];
   const faults: Fault[] = [];
@@ -313,7 +313,7 @@ describe('events --forward-to', () => {
       const { body } = await server.create({ customerName });
       await server.post(`/offline-repairs/${body.id}/close`, {});
     };
-    /** By id: a stop within a page sends some of its events once more. */
+    /** By id: after a stop within a page, some of its events are sent again. */
     const sentTo = ({ received }: TestReceiver) =>
       new Map(
         received.map(({ bytes, headers }) => [
@@ -352,7 +352,7 @@ describe('the cursor that events --forward-to prints at its end', () => {
     const receiver = await startReceiver((n) => (n === 2 ? 500 : 200));
     const stopped = forward(receiver.url, '--after', cursor);
     await untilMatches(() => stopped.out.stderr, /status 500/);
-    // It made no page complete, so there is no other cursor than the one it was started with.
+    // It completed no page, so its cursor is still the one it was started with.
     expect(await endedCleanly(stopped)).toBeUndefined();
     forward(receiver.url, '--after', cursor);
     await receiver.got(4);

@@ -94,7 +94,7 @@ describe('a restore refuses', () => {
 
   it('a file that was edited, signed or not', async () => {
     const { file } = await backedUp();
-    // With the newest tables already, so that no refusal has to create them first.
+    // The newest tables exist already, so that no refused restore has to create them.
     const target = { ...(await migratedDatabase()), SECRET_KEY };
     const replacing = (from: string, to: string) => (lines: string[]) =>
       lines.map((line) => line.replace(from, to));
@@ -135,7 +135,7 @@ describe('a restore refuses', () => {
     expect(await failing(['restore', unsigned], target)).toMatch(/has no signature/);
     const foreign = altered(file, `${file}.foreign`, toAdmin, 'a key of the forger that is long enough');
     expect(await failing(['restore', foreign], target)).toMatch(/signature does not match/);
-    // Nor does --unsigned accept a signature that is wrong.
+    // A wrong signature is refused with --unsigned, too.
     expect(await failing(['restore', foreign, '--unsigned'], target)).toMatch(/signature does not match/);
     if (ENGINE === 'sqlite') expect(existsSync(target['DATA_DIR'] as string)).toBe(false);
     expect(await isUntouched(target)).toBe(true);
@@ -151,7 +151,7 @@ describe('a restore refuses', () => {
       const parts = [gzipSync(`${header}\n${table}\n["`), ...Array(400e6 / bytes).fill(rows)];
       writeFileSync(file, Buffer.concat(parts));
     };
-    // Each piece has a gzip header of its own, which keeps it below the ratio.
+    // Each part has a gzip header of its own, which keeps it below the ratio.
     inflate(5e5, 'x');
     expect(await failing(['restore', file], target)).toMatch(/no signature/);
     const before = process.memoryUsage.rss();

@@ -22,12 +22,12 @@ import { lookInto, SECRET_KEY, temporaryFolder } from '../support/process.ts';
 const it = itWith(() => harness({ env: { SECRET_KEY } }));
 
 interface Filled extends Pick<Harness, 'shop' | 'client'> {
-  /** So many of each that one step does not delete them. */
+  /** More than 20 repairs, or 100 keys, need more than one step. */
   repairs?: number;
   keys?: number;
 }
 
-/** Something of the shop in every table that can have it. */
+/** Adds rows of the shop to every table that can have them. */
 const fill = async (t: Harness, { shop, client, repairs = 1, keys = 1 }: Filled = t) => {
   const key = client.apiKey;
   const admin = await newPerson(t, { shop });
@@ -175,7 +175,7 @@ describe('shop delete', () => {
     const { email, password } = admin;
     expect(await adminCaller(t).post('/session', { email, password })).toHaveStatus(401);
     expect(await deleteShopStep(t.ctx, t.shop.id)).toBeGreaterThan(0);
-    // The export of the command that was killed.
+    // Written by the command that was killed.
     const file = join(temporaryFolder(), 'shop.json');
     writeFileSync(file, '{}');
     const { stderr, json } = await runHere([...deleting(t, t.shop.name, '--export', file), '--json'], t.env);

@@ -30,7 +30,7 @@ describe('status', () => {
       await makeShop(env),
       await makeShop(env),
     ];
-    // Nothing is sent to these any more.
+    // These two receive no more webhooks.
     const [revoked, withoutUrl] = [await makeShop(env, { webhookUrl }), await makeShop(env)];
     const db = lookInto(env);
     const nowMs = Date.now();

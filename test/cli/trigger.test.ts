@@ -29,7 +29,7 @@ describe('trigger', () => {
     expect(Object.keys(body)).toEqual(['event', 'timestamp', 'data']);
     expect(body.event).toBe(event);
     expect(Math.abs(Date.parse(body.timestamp) - Date.now())).toBeLessThan(60_000);
-    // Nothing is missing, and nothing is there that the schema does not know.
+    // The data has every field of the schema and no others.
     expect(WEBHOOK_EVENT_DATA[event].parse(body.data)).toEqual(body.data);
     expect(isId(shown.id) && isId(body.data.id)).toBe(true);
     expect(shown).toMatchObject({
@@ -87,7 +87,7 @@ describe('trigger', () => {
     const to = `http://127.0.0.1:${await freePort()}/`;
     const { status, stdout, stderr } = await runHere(
       ['trigger', 'trade_return.resolved', '--to', to, '--secret', SECRET],
-      // Settings that no command with a database would take.
+      // A command that opens a database would refuse these settings.
       { DATA_DIR: `${folder}/data`, DATABASE_URL: 'nowhere', LOG_LEVEL: 'loud' },
     );
     expect({ status, stderr }).toEqual({

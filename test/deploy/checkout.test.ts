@@ -36,7 +36,7 @@ it('npx starts the service with its V8 and memory settings, and stops it when np
 });
 
 it('an unbuilt checkout says so, prints no dead links, and works', async () => {
-  // Below the project, so that packages are found from there.
+  // Inside the project, so that packages are found.
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   const root = mkdtempSync(join(ROOT, 'dist', 'sources-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

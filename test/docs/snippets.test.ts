@@ -169,12 +169,12 @@ describe('the receiver of the quick start', () => {
   });
 });
 
-/** Ways in which an answer can break off in the middle of its body. */
+/** Ways in which a response can break off in the middle of its body. */
 const WITH_LENGTH = { 'content-length': '50000' };
 const IN_CHUNKS = { 'transfer-encoding': 'chunked' };
 const TO_THE_END = { connection: 'close' };
 
-/** A proxy that passes every request on and breaks off the first answers in these ways; the others come whole. */
+/** A proxy that breaks off the first responses in these ways, and passes on all others unchanged. */
 const breakingProxy = async (target: string, ways: Record<string, string>[]): Promise<string> => {
   const breaks = [...ways];
   const passOn = async ({ url, method, headers }: IncomingMessage, body: Buffer): Promise<Response> =>
@@ -396,7 +396,7 @@ it('mirror.py keeps a copy equal to the lists, through a kill, with corrections,
   await isEqual('what changed while it was down is there');
   await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada King' });
   await isEqual('the correction is there');
-  // A note raises updatedAt and has no event. The event of another return ends the wait, and a sweep is due.
+  // A note changes updatedAt and has no event. The event of another return ends the wait, and a sweep is due.
   await staff.post(`/offline-repairs/${id}/notes`, { note: 'Called back' });
   await t.create(t.client);
   await isEqual('the note is swept in');
@@ -452,7 +452,7 @@ describe('the JSON in the guides', () => {
   });
 });
 
-/** Where the words are given to what a program sends; those of the admin app are elsewhere. */
+/** The rules for requests of programs; the admin app has other ones. */
 const RULE_SOURCES = [
   'contract/fields.ts',
   'contract/trade-return.ts',

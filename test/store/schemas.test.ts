@@ -10,7 +10,7 @@ it('two installations use two schemas of one database, and neither sees the othe
   const first = await emptyDatabase();
   const owner = lookInto(first);
   await sql`create schema "Second one"`.execute(owner);
-  // As one that was set up in the default schema, and one whose path leads to both.
+  // One installation in the default schema, and one whose search path contains both.
   const options = encodeURIComponent('-c search_path="Second\\ one",public');
   const second: Env = { ...first, DATABASE_URL: `${first['DATABASE_URL']}?options=${options}` };
   const shops = [await makeShop(first), await makeShop(second)];

@@ -44,7 +44,7 @@ const setUp = (limits: PoolLimits = LIMITS) => {
     for (const { receiver } of chosen) receivers.wasRead(receiver, { isOurs: true });
     return chosen.map(({ clientId, room }) => ({ clientId, room }));
   };
-  /** Chooses the next of a pool, and is done with them. */
+  /** Chooses the next of a pool and reports their read as finished. */
   const next = (pool: Health = 'healthy', most = MANY) => done(receivers.choose(pool, most));
   const names = (pool: Health = 'healthy', most = MANY) => next(pool, most).map(({ clientId }) => clientId);
   return { clock, receivers, woken, start, end, wake, next, names };
@@ -63,7 +63,7 @@ describe('receivers with due deliveries', () => {
     expect(next()).toEqual([]);
   });
 
-  it('wait at their cap until half of their attempts have finished', () => {
+  it('with all slots in use are read again once half of their attempts have ended', () => {
     const { wake, next, end, start } = setUp();
     const [first, ...others] = start('full', CAP) as [Exchange, ...Exchange[]];
     wake('full');
@@ -104,7 +104,7 @@ describe('receivers with due deliveries', () => {
     expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND.most / 4);
   });
 
-  it('precede the backlog even if they were part of it, and keep their position if a scan finds them again', () => {
+  it('precede the backlog even if they belonged to it, and a scan that finds them again does not move them', () => {
     const { wake, names } = setUp();
     for (const clientId of ['a', 'b', 'c']) wake(clientId, false);
     wake('c');
@@ -187,7 +187,7 @@ it('a retry timer wakes its receiver at the earliest due time, and not before', 
   expect(receivers.msToNextTimer()).toBe(3000);
 });
 
-// That it is forgotten afterwards is in test/webhooks/model.test.ts.
+// test/webhooks/model.test.ts tests that it is forgotten afterwards.
 it('a receiver is kept while a result is unwritten or set aside', () => {
   const { receivers, start } = setUp();
   const [exchange] = start('a', 1) as [Exchange];
@@ -198,7 +198,7 @@ it('a receiver is kept while a result is unwritten or set aside', () => {
   expect(receivers.unsettled()).toEqual([]);
 });
 
-// A test by time would take as long.
+// To wait for them would take as long.
 it('the guide on webhooks has the figures of the dispatcher', () => {
   expect([CAP, EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS]).toEqual([8, 10_000, 86_400_000]);
 });

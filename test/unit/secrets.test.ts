@@ -20,7 +20,7 @@ describe('the secret box', () => {
 
   it('refuses a value with a flipped bit, a truncated one, or one sealed with another key', () => {
     const sealed = Buffer.from(box.seal('secret 123456', PLACE));
-    // The last character before the padding has bits that stand for nothing.
+    // Some bits of the last character before the padding have no meaning.
     const significant = sealed.toString().replace(/.=*$/, '').length;
     for (let i = 0; i < significant; i++) {
       const changed = Buffer.from(sealed);
@@ -45,7 +45,7 @@ describe('the secret box', () => {
     const sealed = rotated.seal('secret', PLACE);
     expect(secretBox([OTHER_KEY]).open(sealed, PLACE)).toBe('secret');
     expect(() => box.open(sealed, PLACE)).toThrow();
-    // The id tells the two apart and has nothing of the key in it.
+    // The id distinguishes the two keys and reveals nothing of them.
     const ids = [old, sealed].map((each) => each.split('.')[1] ?? '');
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
