@@ -243,11 +243,11 @@ describe('the schedule', () => {
       state: 'ok',
       message: expect.stringContaining(name),
     });
-    const again = await startServer(ENGINE === 'postgres' ? env : { DATA_DIR: temporaryFolder() });
-    for (const server of [...servers, again]) expect((await server.stop()).status).toBe(0);
-    expect(
-      servers.flatMap((server) => server.logs()).filter(({ msg }) => msg === 'backup taken'),
-    ).toHaveLength(1);
+    for (const server of servers) expect((await server.stop()).status).toBe(0);
+    const again = await startServer(env);
+    await again.stop();
+    const logs = [...servers, again].flatMap((server) => server.logs());
+    expect(logs.filter(({ msg }) => msg === 'backup taken')).toHaveLength(1);
     expect(readdirSync(folder)).toEqual([name]);
     const restore = ['restore', join(folder, name), '--identity', file];
     expect(await cliHere([...restore, '--check'], env)).toMatchObject({ verified: true });
@@ -274,7 +274,7 @@ describe('the schedule', () => {
         `mine.${OWN_MARK}.part`,
       ];
       for (const name of [`${first}.${dead}.part`, ...others]) writeFileSync(join(folder, name), 'x');
-      // A backup that is being written renews its claim at least this often.
+      // Longer than a running backup leaves its claim unrenewed.
       await saveState(env, { doneAt: null, claimedAt: Date.now() - 0.3 * HOUR });
       expect((await doctor(env))['backup']).toMatchObject({
         state: 'warn',

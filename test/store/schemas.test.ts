@@ -2,8 +2,9 @@
 
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { cliHere } from '../support/commands-here.ts';
 import { doctor } from '../support/doctor.ts';
-import { cli, type Env, emptyDatabase, lookInto, startServer } from '../support/process.ts';
+import { type Env, emptyDatabase, lookInto, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
 it('two installations use two schemas of one database, and neither sees the other', async () => {
@@ -25,7 +26,7 @@ it('two installations use two schemas of one database, and neither sees the othe
   for (const env of [first, second]) {
     const found = await doctor(env);
     expect(Object.values(found).filter(({ state }) => state === 'wrong')).toEqual([]);
-    expect(await cli(['shop', 'list'], env)).toHaveLength(1);
+    expect(await cliHere(['shop', 'list'], env)).toHaveLength(1);
   }
   const { rows } = await sql<{ schema: string; tables: number }>`
       select schemaname as schema, count(*)::int4 as tables from pg_tables

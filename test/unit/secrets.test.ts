@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keysInFile, type SealedFor, secretBox } from '../../src/service/secrets.ts';
-import { cli, run, temporaryFolder } from '../support/process.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
+import { temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);
 const OTHER_KEY = 'o'.repeat(32);
@@ -101,7 +102,7 @@ describe('the generated key', () => {
 
   it('is ignored if SECRET_KEY is set', async () => {
     const dataDir = temporaryFolder();
-    await cli(['migrate'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
+    await cliHere(['migrate'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
     expect(() => readFileSync(join(dataDir, 'secret.key'))).toThrow();
   });
 
@@ -111,7 +112,7 @@ describe('the generated key', () => {
     mkdirSync(dataDir);
     const file = join(dataDir, 'secret.key');
     writeFileSync(file, '');
-    const { status, stderr } = await run(['migrate', '--json'], { DATA_DIR: dataDir });
+    const { status, stderr } = await runHere(['migrate', '--json'], { DATA_DIR: dataDir });
     if (status === 0) expect(readFileSync(file, 'utf8').trim().length).toBeGreaterThanOrEqual(32);
     else expect(stderr).toMatch(/^handback: [^\n]*(secret\.key|SECRET_KEY)[^\n]*\n$/);
   });
