@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { atOnce } from '../support/answers.ts';
 import { newRepair } from '../support/api.ts';
 import { runHere, startHere } from '../support/commands-here.ts';
 import { harness } from '../support/harness.ts';
@@ -52,9 +53,8 @@ const setUp = async () => {
     },
   });
   const env = { HANDBACK_API_KEY: t.client.apiKey, HANDBACK_WEBHOOK_SECRET: SECRET };
-  const add = async (count: number, more = {}) => {
-    for (let i = 0; i < count; i++) await newRepair(t, { externalRef: `POS-${i}`, ...more });
-  };
+  const add = (count: number, more = {}) =>
+    atOnce(count, (i) => newRepair(t, { externalRef: `POS-${i}`, ...more }));
   const feed = async (query = 'limit=100'): Promise<{ items: Item[]; cursor: string }> =>
     (await t.get(`/events?${query}`)).body;
   const follow = (...args: string[]) => startHere(['events', '--url', t.url, ...args], env);
