@@ -85,6 +85,7 @@ export const staffQuery = {
   open: flag('`true` for open returns only, `false` for ended ones only.'),
   assignee: z
     .string()
+    .overwrite((value) => (isId(value.toLowerCase()) ? value.toLowerCase() : value))
     .refine((value) => value === 'me' || value === 'none' || isId(value), {
       error: 'must be me, none or the id of a person',
       params: { rule: 'person' },

@@ -54,6 +54,19 @@ const search = z.record(z.string(), z.string()).meta({
   examples: [{ assignee: 'me' }] as never,
 });
 
+/** Zod's records drop this name without an error. */
+const DROPPED = '__proto__';
+const givenSearch = z.preprocess((given, { addIssue }) => {
+  if (given instanceof Object && Object.hasOwn(given, DROPPED))
+    addIssue({
+      code: 'custom',
+      path: [DROPPED],
+      message: 'is not a filter of this list',
+      params: { rule: 'filter' },
+    });
+  return given;
+}, search);
+
 /** Errors in the filters of a list of this kind, as errors of the field `search`. */
 export const searchErrors = (kind: SavedView['kind'], given: Record<string, string>): FieldError[] =>
   (FILTERS[kind].safeParse(given).error?.issues ?? []).flatMap((issue) => {
@@ -82,7 +95,7 @@ export const CreateSavedView = z
   .strictObject({
     kind: z.enum(RETURN_KINDS),
     name: text(VIEW_NAME, { examples: ['Waiting for parts, Harbour Road'] }),
-    search,
+    search: givenSearch,
     shared: z.boolean().default(false),
   })
   .meta({ id: 'CreateSavedView' });
@@ -91,7 +104,7 @@ export type CreateSavedView = z.infer<typeof CreateSavedView>;
 export const ChangeSavedView = z
   .strictObject({
     name: text(VIEW_NAME).nullable().default(null),
-    search: search.nullable().default(null),
+    search: givenSearch.nullable().default(null),
     shared: z.boolean().nullable().default(null),
   })
   .meta({ id: 'ChangeSavedView', description: 'Absent and `null` fields are unchanged.' });

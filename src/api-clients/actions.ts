@@ -19,7 +19,7 @@ import { invalidField, rateLimited, ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
-import { lockShop } from '../shops/store.ts';
+import { findShop, requireShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { chosenEvents, enqueueTest, webhookSecretPlace } from '../webhooks/outbox.ts';
 import { takeOverDeliveries } from '../webhooks/queue.ts';
@@ -69,7 +69,7 @@ const MOST_CLIENTS = 100;
 
 /** Locks the shop: two at once cannot both be the last. */
 const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
-  await lockShop(trx, shopId);
+  await requireShop(trx, shopId);
   const inUse = (await listClients(trx, shopId)).filter(isInUse);
   if (inUse.length >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
 };
@@ -154,7 +154,8 @@ export const replaceClient = async (
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
     await lockCounter(ctx, trx, shopId);
     const old = await lockClient(trx, id);
-    if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
+    // The shop's deletion may just have begun.
+    if (!old || !(await findShop(trx, shopId))) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw wasReplaced(old.replacedBy, 'replace');
     if (old.revokedAt !== null && oldKeyUntil !== null) throw new ServiceError('CLIENT_REVOKED');
     if (old.revokedAt !== null) await refuseTooMany(trx, shopId);

@@ -56,6 +56,9 @@ const noticeLine = (line: string): void => {
   notice(reason ? `${msg}: ${reason}` : msg);
 };
 
+/** For the help of options that hold a secret. */
+export const IN_PROCESS_LIST = 'here it is visible in the process list';
+
 export interface ContextOptions {
   /** A missing database is created in the default folder, too. */
   creates?: boolean;
@@ -94,6 +97,24 @@ export const withContext = async <Result>(
   } finally {
     await ctx.close();
   }
+};
+
+const ADDRESS_TIMEOUT_MS = 3_000;
+
+/** Where the service was when it last started, if its data are here, unless this command's settings say how callers reach it. */
+export const addressOfService = async (config: Config): Promise<string> => {
+  const { publicUrl, publicUrlIsSet, databaseUrl, dataDir } = config;
+  const [{ withSnapshot }, { findFact }, { fileIn }] = await Promise.all([
+    import('../db/transfer.ts'),
+    import('../db/installation-facts.ts'),
+    import('../db/open.ts'),
+  ]);
+  if (publicUrlIsSet || !(databaseUrl || existsSync(fileIn(dataDir)))) return publicUrl;
+  const reading = withSnapshot(config, ({ db }) => findFact(db, 'address'), {
+    statementMs: ADDRESS_TIMEOUT_MS,
+  });
+  // The command needs no database: one that is away, or not set up, only does not know better.
+  return (await reading.catch(() => null)) ?? publicUrl;
 };
 
 const PROGRESS_EVERY_MS = 100;

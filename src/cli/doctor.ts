@@ -6,6 +6,7 @@ import { isLockTimeout, isUnavailable, reasonOf } from '../db/database-errors.ts
 import { knownMigrations, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { detectPooler } from '../db/open.ts';
 import { connectionRoom, findBlockers } from '../db/postgres/activity.ts';
+import { tlsOf } from '../db/postgres/hosts.ts';
 import { connectionsOf } from '../db/postgres/pools.ts';
 import { type PoolerMode, type Reading, type ServerFacts, tryWrite, withSnapshot } from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
@@ -84,23 +85,28 @@ const checkSettings = (config: Config): Finding => {
     doubts.push('PUBLIC_URL is not set: links lead to the address the service listens on');
   if (mail && !mail.requireTls && needsStartTls(mail.smtpUrl))
     doubts.push('SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted');
-  const open = databaseUrl ? hostsWithoutTls(databaseUrl) : [];
-  if (open.length > 0)
+  for (const [how, hosts] of databaseUrl ? hostsAtRisk(databaseUrl) : [])
     doubts.push(
-      `${open.join(', ')} is reached without TLS, so others in between can read and change everything: add sslmode=verify-full to DATABASE_URL`,
+      `${hosts.join(', ')} is reached ${how}, so others in between can read and change everything: set sslmode=verify-full in DATABASE_URL`,
     );
   const where = databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${dataDir}`;
   return doubts.length === 0 ? ok(`valid; data is in ${where}`) : warn(doubts.join('; '));
 };
 
-/** Hosts of other machines; a socket is a path. */
-const hostsWithoutTls = (databaseUrl: string): string[] =>
-  parseAddress(databaseUrl).urls.flatMap((url) => {
+const RISKS = { none: 'without TLS', unchecked: 'over TLS without a check of its certificate' };
+
+/** Hosts of other machines, by how they are reached; a socket is a path. */
+const hostsAtRisk = (databaseUrl: string): [string, string[]][] => {
+  const hosts = parseAddress(databaseUrl).urls.flatMap((url) => {
     const { hostname, searchParams } = new URL(url);
     const host = searchParams.get('host') ?? hostname.replace(/^\[(.*)\]$/, '$1');
-    const isOpen = (searchParams.get('sslmode') ?? 'disable') === 'disable' && !searchParams.has('ssl');
-    return isOpen && host !== '' && !host.startsWith('/') && !LOOPBACK.test(host) ? [host] : [];
+    const tls = tlsOf(url);
+    const isHere = host === '' || host.startsWith('/') || LOOPBACK.test(host);
+    return isHere || tls === 'checked' ? [] : { host, how: RISKS[tls] };
   });
+  const byRisk = Map.groupBy(hosts, ({ how }) => how);
+  return [...byRisk].map(([how, found]) => [how, found.map(({ host }) => host)]);
+};
 
 const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(version) : wrong(`${version} is too old: the service needs 14 or newer`);

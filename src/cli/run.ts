@@ -4,7 +4,17 @@ import { email as emailField } from '../../contract/fields.ts';
 import { readConfig, VERSION } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
-import { by, command, httpStatus, notice, print, wholeNumber, withContext } from './command.ts';
+import {
+  addressOfService,
+  by,
+  command,
+  httpStatus,
+  IN_PROCESS_LIST,
+  notice,
+  print,
+  wholeNumber,
+  withContext,
+} from './command.ts';
 import { addShopCommands, once } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
@@ -98,7 +108,7 @@ const serve = async (): Promise<void> => {
   });
 };
 
-// --- for developers of receivers and of programs that follow the events; none of these needs a database ---
+// --- for developers of receivers and of programs that follow the events; none of these needs a database, though events asks one that is there ---
 
 /** Plain http is fine: it is this machine's, or the developer's own. */
 const webAddress = (value: string): string => {
@@ -107,11 +117,11 @@ const webAddress = (value: string): string => {
   return value;
 };
 
-/** Options that hold a secret, and the variable that keeps it out of the shell's history. */
+/** Options that hold a secret, and the variable that keeps it out of the process list and the shell's history. */
 const SECRETS = { key: 'HANDBACK_API_KEY', secret: 'HANDBACK_WEBHOOK_SECRET' };
 
 const secretOption = (name: keyof typeof SECRETS, description: string): Option =>
-  new Option(`--${name} <${name}>`, description).env(SECRETS[name]);
+  new Option(`--${name} <${name}>`, `${description}; ${IN_PROCESS_LIST}`).env(SECRETS[name]);
 
 /** Not an argument parser of commander's, which would print the value that it refuses. */
 const usableSecret = (command: Command, name: keyof typeof SECRETS, value?: string): string => {
@@ -145,7 +155,10 @@ const addDeveloperCommands = (handback: Command): void => {
     )
     .addOption(secretOption('key', 'the key of an API client'))
     .addOption(
-      new Option('--url <url>', 'the address of the service; PUBLIC_URL, or HOST and PORT, when absent')
+      new Option(
+        '--url <url>',
+        'the address of the service; when absent PUBLIC_URL, or where the service last started if its data are here, or HOST and PORT',
+      )
         .env('HANDBACK_URL')
         .argParser(webAddress),
     )
@@ -163,7 +176,7 @@ const addDeveloperCommands = (handback: Command): void => {
       if (self.args.length > 0) self.error('error: too many arguments: the key goes after --key');
       const key = usableSecret(self, 'key', options.key);
       const forward = forwardTo && { to: forwardTo, secret: usableSecret(self, 'secret', secret) };
-      const base = url ?? readConfig(process.env).publicUrl;
+      const base = url ?? (await addressOfService(readConfig(process.env)));
       const { followEvents } = await import('./follow-events.ts');
       await followEvents({ key, url: base, after, types, forward, json });
     });

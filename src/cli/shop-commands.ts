@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { z } from 'zod';
 import { LONGEST_OVERLAP_DAYS } from '../../contract/admin.ts';
 import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts';
@@ -17,6 +17,7 @@ import {
   type CommandResult,
   type ContextOptions,
   command,
+  IN_PROCESS_LIST,
   print,
   wholeNumber,
   withContext,
@@ -50,6 +51,8 @@ const calls =
 
 // --- the values that these commands take ---
 
+/** Ids compare without case. */
+const id = (value: string): string => value.toLowerCase();
 const name = by(text(LENGTH.name));
 const email = by(emailField());
 const newEmail = by(newStaffEmail());
@@ -91,6 +94,9 @@ const readPassword = async (): Promise<string> => {
 
 // --- the commands ---
 
+const ofOne = (parent: Command, verb: string, description: string): Command =>
+  command(parent, verb, description).addArgument(new Argument('<id>').argParser(id));
+
 export const addShopCommands = (handback: Command): void => {
   addShop(handback.command('shop').description('shops, their plans and rules'));
   addUser(handback.command('user').description('people who sign in to the admin app'));
@@ -124,19 +130,19 @@ const addShop = (shop: Command): void => {
     .requiredOption('--name <name>', 'its name', name)
     .addOption(plan().default('SCALE'));
   withLimits(creation, wholeNumber, 'n').action(calls('shopCreate', { mustBeSetUp: false }));
-  const update = command(shop, 'update <id>', "change a shop's plan, subscription or limits")
+  const update = ofOne(shop, 'update', "change a shop's plan, subscription or limits")
     .addOption(plan())
     .addOption(
       new Option('--subscription <state>', 'inactive makes the shop read-only').choices(SUBSCRIPTIONS),
     );
   withLimits(update, orNone(wholeNumber), 'n|none').action(calls('shopUpdate'));
   command(shop, 'list', 'all shops').action(calls('shopList'));
-  command(shop, 'dangerous <id>', "show or change a shop's dangerous-goods rules")
+  ofOne(shop, 'dangerous', "show or change a shop's dangerous-goods rules")
     .option('--add <sku|prefix*>', 'a SKU, or a prefix that ends in *; repeatable', skuPatterns)
     .option('--remove <sku|prefix*>', 'a rule to remove; repeatable', skuPatterns)
     .action(calls('shopDangerous'));
   needsOneOf(
-    command(shop, 'delete <id>', 'delete a shop and everything of it, for good')
+    ofOne(shop, 'delete', 'delete a shop and everything of it, for good')
       .requiredOption('--confirm <name>', 'its name')
       .option('--export <file>', 'write all of it into a new file first')
       .option('--no-export', 'keep nothing'),
@@ -161,7 +167,7 @@ const needsOneOf = (of: Command, one: string, other: string): Command =>
 const ofCustomer = (parent: Command, spelling: string, description: string): Command =>
   needsOneOf(
     command(parent, spelling, description)
-      .requiredOption('--shop <id>', 'the shop')
+      .requiredOption('--shop <id>', 'the shop', id)
       .option('--email <e-mail>', "the customer's, in upper or lower case", email)
       .addOption(
         new Option('--phone <phone>', "the customer's, compared by its digits")
@@ -196,14 +202,17 @@ const addCustomer = (customer: Command): void => {
 
 const newPerson = (parent: Command, spelling: string, description: string): Command =>
   command(parent, spelling, description)
-    .requiredOption('--shop <id>', 'the shop they work for')
+    .requiredOption('--shop <id>', 'the shop they work for', id)
     .requiredOption('--email <e-mail>', 'what they sign in with', newEmail)
     .option('--name <name>', 'how timelines name them', by(PersonName))
     .addOption(new Option('--role <role>', 'what they may do').choices(USER_ROLES).makeOptionMandatory());
 
 const addUser = (user: Command): void => {
   newPerson(user, 'create', 'create a user')
-    .option('--password <password>', 'asked for, or read from standard input, when absent')
+    .option(
+      '--password <password>',
+      `asked for, or read from standard input, when absent; ${IN_PROCESS_LIST}`,
+    )
     .action(async ({ json, ...options }) => {
       const password = options.password ?? (await readPassword());
       const { error } = NewPassword.safeParse(password);
@@ -224,20 +233,20 @@ const RIGHTS_HELP = `what it may do: some of ${RIGHTS.join()}, or none for a cli
 
 const addClient = (client: Command): void => {
   command(client, 'create', 'create a client; its key and webhook secret are shown only now')
-    .requiredOption('--shop <id>', 'the shop it belongs to')
+    .requiredOption('--shop <id>', 'the shop it belongs to', id)
     .requiredOption('--name <name>', 'its name', name)
     .option('--webhook-url <url>', 'where its events go')
     .option('--rights <rights>', RIGHTS_HELP, clientRights)
     .option('--expires <date>', 'the last day of its key, 2027-01-31 for example (UTC)', endOfDay)
     .action(calls('clientCreate'));
-  command(client, 'update <id>', "change a client's name, webhook URL, rights or expiry")
+  ofOne(client, 'update', "change a client's name, webhook URL, rights or expiry")
     .option('--name <name>', 'its name', name)
     .option('--webhook-url <url|none>', 'where its events go', orNone(String))
     .option('--rights <rights>', RIGHTS_HELP, clientRights)
     .option('--expires <date|none>', 'the last day of its key (UTC)', orNone(endOfDay))
     .action(calls('clientUpdate'));
-  command(client, 'revoke <id>', 'revoke a key for good').action(calls('clientRevoke'));
-  command(client, 'replace <id>', 'revoke a client, and create one that receives its events instead')
+  ofOne(client, 'revoke', 'revoke a key for good').action(calls('clientRevoke'));
+  ofOne(client, 'replace', 'revoke a client, and create one that receives its events instead')
     .option('--name <name>', "its name; the old client's when absent", name)
     .option(
       '--webhook-url <url|none>',
@@ -251,6 +260,6 @@ const addClient = (client: Command): void => {
     )
     .action(calls('clientReplace'));
   command(client, 'list', "a shop's clients")
-    .requiredOption('--shop <id>', 'the shop')
+    .requiredOption('--shop <id>', 'the shop', id)
     .action(calls('clientList'));
 };

@@ -156,8 +156,9 @@ const alone = async <Result>(
   );
 };
 
-const fillPostgres = (address: string, notice: Notice, work: (filling: Filling) => Promise<void>) =>
-  alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
+const fillPostgres = async (address: string, notice: Notice, work: (filling: Filling) => Promise<void>) => {
+  await new Hosts(address).connect(refuseSharedSessions);
+  await alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
     await db.transaction().execute((trx) => work(postgresTransfer(trx, notice)));
     // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
     await sql`analyze`
@@ -166,6 +167,7 @@ const fillPostgres = (address: string, notice: Notice, work: (filling: Filling) 
         notice('all is restored, but ANALYZE failed: run it, or PostgreSQL plans for empty tables'),
       );
   });
+};
 
 const postgresTransfer = (trx: Trx, notice: Notice = () => {}): Filling =>
   transferOf(trx, notice, {

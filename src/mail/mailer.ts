@@ -19,7 +19,6 @@ const ATTEMPT_MS = 20_000;
 /** nodemailer ends a connection by these when the server says nothing. */
 const SILENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
 const LIMITS = {
-  atOnce: 2,
   waiting: 200,
   withinMs: 10 * 60_000,
   refusal: () => Object.assign(new Error('too many mails wait'), { code: 'TOO_MANY' }),
@@ -93,12 +92,17 @@ export const openMailer = (
   onEnd: (result: 'sent' | 'failed') => void = () => {},
 ) => {
   const stopping = new AbortController();
-  const queue = new BoundedQueue(LIMITS);
+  const ordinary = new BoundedQueue({ ...LIMITS, atOnce: 2 });
+  const warnings = new BoundedQueue({ ...LIMITS, atOnce: 1 });
   const unfinished = new Set<Promise<void>>();
   let allSent = true;
   let transport: Promise<Transporter> | null = null;
 
-  const deliver = async (mail: Mail, [waitMs, ...later] = RETRY_AFTER_MS): Promise<void> => {
+  const deliver = async (
+    queue: BoundedQueue,
+    mail: Mail,
+    [waitMs, ...later] = RETRY_AFTER_MS,
+  ): Promise<void> => {
     try {
       transport ??= openTransport(settings);
       const open = await transport;
@@ -119,14 +123,17 @@ export const openMailer = (
       log.warn(reason, 'a mail could not be sent; it will be tried again');
       // Cut short when the process stops: the attempt after it is the last.
       await pause(waitMs, null, { signal: stopping.signal, ref: false }).catch(() => {});
-      await deliver(mail, later);
+      await deliver(queue, mail, later);
     }
   };
+  const start = (queue: BoundedQueue, mail: Mail): void => {
+    const sending = deliver(queue, mail).finally(() => unfinished.delete(sending));
+    unfinished.add(sending);
+  };
   return {
-    send(mail: Mail): void {
-      const sending = deliver(mail).finally(() => unfinished.delete(sending));
-      unfinished.add(sending);
-    },
+    send: (mail: Mail): void => start(ordinary, mail),
+    /** For a mail that may warn a victim: its queue is its own, so that no flood of other mails can drop it. */
+    warn: (mail: Mail): void => start(warnings, mail),
     /** Waits for what is being sent, and retries nothing any more. Says whether the server accepted every mail so far. */
     async finish(): Promise<boolean> {
       stopping.abort();

@@ -12,7 +12,7 @@ import { ServiceError } from '../service/errors.ts';
 import { warning } from '../service/log.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
-import { findShop } from '../shops/store.ts';
+import { DELETING, findShop } from '../shops/store.ts';
 import { DROPPED_BECAUSE, PENDING } from '../webhooks/queue.ts';
 import { eraseReturn } from './erase.ts';
 
@@ -84,19 +84,24 @@ const unfinishedErasures = (db: Db, nowMs: number) => {
 
 const FINISHED_AT_ONCE = 10;
 
-/** Some steps of what is unfinished, first of what never failed; true when more is left. One that fails is counted and tried again at the next sweep. */
+/**
+ * Some steps of what is unfinished, first of what never failed; true when more is left. One that fails is counted and tried again at
+ * the next sweep. A shop that is being deleted takes many steps, and holds up no other shop's erasures; its own go with it.
+ */
 export const finishErasures = async (ctx: Context): Promise<boolean> => {
-  const erasures = unfinishedErasures(ctx.background, ctx.clock.now())
+  const { background } = ctx;
+  const deleting = background.selectFrom('shops').select('id').where('subscription', '=', DELETING);
+  const some = unfinishedErasures(background, ctx.clock.now())
     .orderBy('failures')
     .orderBy('subject_id')
     .limit(sql.lit(FINISHED_AT_ONCE));
+  const shops = await some.where('kind', '=', 'shops').where('subject_id', 'in', deleting).execute();
+  const others = await some.where('shop_id', 'not in', deleting).execute();
   let isMoreLeft = false;
-  for (const erasure of await erasures.execute())
+  for (const erasure of [...shops, ...others])
     try {
       await finish(ctx, erasure);
       isMoreLeft = true;
-      // The ids of a shop's returns come after its own: they go with it.
-      if (erasure.kind === 'shops') break;
     } catch (error) {
       isMoreLeft ||= erasure.failures === 0;
       await countFailure(ctx, erasure.subject_id);
@@ -223,10 +228,10 @@ const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void
 
 const ENTRIES_AT_ONCE = 800;
 
-/** Found by the indexes of persons and of assignees, in the timelines of whatever shop; true when more are left. */
+/** Found by the indexes of persons and of assignees, which have what is not erased, in the timelines of whatever shop; true when more are left. */
 const eraseInTimelines = async (trx: Trx, id: string): Promise<boolean> => {
-  const acted = sql`actor_type = 'USER' and actor_id = ${id}`;
-  const assigned = sql`type = 'ASSIGNED' and substr(data, 16, 36) = ${id}`;
+  const acted = sql`actor_type = 'USER' and actor_name <> '[erased]' and actor_id = ${id}`;
+  const assigned = sql`type = 'ASSIGNED' and substr(data, 70) <> '[erased]"}' and substr(data, 16, 36) = ${id}`;
   const data = JSON.stringify({ assigneeId: id, assigneeName: ERASED_TEXT });
   const erase = async (set: RawBuilder<unknown>, theirs: RawBuilder<unknown>): Promise<boolean> => {
     const { numAffectedRows = 0n } = await sql`
@@ -234,10 +239,7 @@ const eraseInTimelines = async (trx: Trx, id: string): Promise<boolean> => {
         select rma_id, at from timeline where ${theirs} limit ${sql.lit(ENTRIES_AT_ONCE)})`.execute(trx);
     return numAffectedRows === BigInt(ENTRIES_AT_ONCE);
   };
-  const isMoreActed = await erase(
-    sql`actor_name = ${ERASED_TEXT}`,
-    sql`${acted} and actor_name <> ${ERASED_TEXT}`,
-  );
-  const isMoreAssigned = await erase(sql`data = ${data}`, sql`${assigned} and data <> ${data}`);
+  const isMoreActed = await erase(sql`actor_name = ${ERASED_TEXT}`, acted);
+  const isMoreAssigned = await erase(sql`data = ${data}`, assigned);
   return isMoreActed || isMoreAssigned;
 };

@@ -180,11 +180,34 @@ const holdsName = (text: string, name: string): boolean => {
   );
 };
 
+/** With and without its country. */
+const spellingsOf = (phone: string): string[] => {
+  const national = nationalDigits(phone);
+  return national === undefined ? [] : [national, phoneDigits(phone).replace(/^0+/, '')];
+};
+
+/** Fewer digits may be an order, a date or a part of a serial number. */
+const FEWEST_PHONE_DIGITS = 7;
+/** Spaces divide a number into parts. */
+const MOST_PHONE_PARTS = 8;
+
+/** A phone number counts as a whole only: not as some digits of a longer number or of a code. */
 const holdsPhone = (text: string, phone: string): boolean => {
-  const digits = nationalDigits(phone);
-  // Digits that words stand between are not one number.
-  const numbers = text.split(/[^\d\s()+./-]+/);
-  return digits !== undefined && numbers.some((number) => phoneDigits(number).includes(digits));
+  const wanted = spellingsOf(phone).filter(({ length }) => length >= FEWEST_PHONE_DIGITS);
+  const parts = text.split(/[^\p{L}\p{N}()+./-]+/u).filter(Boolean);
+  const numbers = parts.flatMap((_, from) =>
+    Array.from({ length: MOST_PHONE_PARTS }, (_each, more) => parts.slice(from, from + more + 1).join(' ')),
+  );
+  return numbers.some((number) => spellingsOf(number).some((spelling) => wanted.includes(spelling)));
+};
+
+/** The address as a whole, not as the end or the beginning of a longer one. */
+const holdsEmail = (text: string, email: string): boolean => {
+  const [first = '', ...rest] = fold(text).split(fold(email));
+  const before = [first, ...rest];
+  return rest.some(
+    (after, i) => !/[\p{L}\p{N}_.%+@-]$/u.test(before[i] ?? '') && !/^[.-]*[\p{L}\p{N}_@]/u.test(after),
+  );
 };
 
 /** What a customer is known by, now and before corrections. */
@@ -195,7 +218,7 @@ export interface CustomerMarks {
 }
 
 const isAbout = (text: string, { names, emails, phones }: CustomerMarks): boolean =>
-  emails.some((email) => fold(text).includes(fold(email))) ||
+  emails.some((email) => holdsEmail(text, email)) ||
   phones.some((phone) => holdsPhone(text, phone)) ||
   names.some((name) => holdsName(text, name));
 

@@ -149,16 +149,19 @@ const REFERENCES: readonly Condition[] = [
   'customerEmail',
 ];
 
-const isByReference = ({ conditions }: ListShape): boolean =>
-  conditions.some((name) => REFERENCES.includes(name)) &&
-  conditions.every((name) => REFERENCES.includes(name) || name === 'fromApi' || name === 'fromStaff');
+/** Two references are not: an index leads to the returns of one, which may be many of which none has the other. */
+const isByReference = (shape: ListShape): boolean => {
+  const [reference, another] = withoutOrigin(shape);
+  return isInOrder(shape) && another === undefined && REFERENCES.some((name) => name === reference);
+};
+
+const withoutOrigin = ({ conditions }: ListShape): Condition[] =>
+  conditions.filter((name) => name !== 'fromApi' && name !== 'fromStaff');
 
 /** A number names one return, whatever stands beside it. */
 const isOne = ({ conditions }: ListShape): boolean => conditions.includes('rmaNumber');
 
-/** Counted with the page. A shop may have one reference in all its returns: no more than `FEW` are counted there. */
-const isCountedWithPage = (shape: ListShape): boolean =>
-  isTotalKept(shape.conditions) || isOne(shape) || (isInOrder(shape) && isByReference(shape));
+const isCountedWithPage = (shape: ListShape): boolean => isTotalKept(shape.conditions) || isOne(shape);
 
 /** Few may match, of many numbers. */
 const COUNTED_FIRST: readonly Condition[] = ['updatedSince', 'dueFrom', 'dueTo', 'waiting'];
@@ -266,18 +269,11 @@ const ordered = (found: Matching, shape: PageShape, params: ListValues): Matchin
 const counted = (engine: Engine, shape: ListShape, params: ListValues) =>
   matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
 
-const countedToFew = (engine: Engine, shape: ListShape, params: ListValues) => {
-  const few = matching(engine, shape, params)
-    .select('number')
-    .limit(sql.lit(FEW + 1));
-  return engine.db.selectFrom(few.as('few')).select((eb) => eb.fn.countAll<number>().as('total'));
-};
-
 const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: ListValues) => {
     const total = isTotalKept(shape.conditions)
       ? keptTotal(shape.table, shape.conditions, params)
-      : sql<number>`(${countedToFew(engine, shape, params)})`;
+      : sql<number>`(${counted(engine, shape, params)})`;
     return (
       ordered(matching(engine, shape, params), shape, params)
         .select(shape.whole ? columnsOf(shape.table) : ['number'])
@@ -287,6 +283,16 @@ const pageOfList = statementsBy((shape: PageShape) =>
         .offset(params.offset)
     );
   }),
+);
+
+/** The returns of one reference, of either origin: no index knows the origin, and so more might be passed than are found. */
+const returnsOfReference = statementsBy((shape: ListShape) =>
+  statement((engine, params: ListValues) =>
+    matching(engine, shape, params)
+      .select(columnsOf(shape.table))
+      .orderBy('number', shape.order)
+      .limit(sql.lit(FEW_OF_REFERENCE + 1)),
+  ),
 );
 
 const countOfList = statementsBy((shape: ListShape) =>
@@ -303,9 +309,12 @@ const WHOLE_RETURNS = { offline_repairs: 100, trade_returns: 50 };
 /** Up to so many are sorted; beyond, the page is found sooner among all numbers. */
 const FEW = 10_000;
 
+/** A reference that more returns have is looked up apart from all other requests. */
+const FEW_OF_REFERENCE = 50;
+
 /** So few are looked at for a page that shares a connection with other lists. */
 const SHORT = 100;
-/** So deep is a page that is read beside other requests: SQLite passes this many rows in less than a millisecond. */
+/** So many rows are passed for a page that is read beside other requests: SQLite does it in about a millisecond. */
 const SHALLOW = 2_000;
 
 /** What API clients ask never shares connections with the admin app. */
@@ -325,10 +334,16 @@ export const listRmas = async <Item>(
     asksDue || filters.sort === 'dueAt' ? targetsIn(await readTargets(ctx, shopId), table) : null;
   const { shape, values } = listQuery(caller, table, filters, targets, ctx.clock.now());
   const depth = filters.page * filters.limit;
-  const isLight = isOne(shape) || (isCountedWithPage(shape) && isInOrder(shape) && depth <= SHALLOW);
-  const find = () => findPage(ctx, shape, values, filters, isLight ? lightDb(ctx, caller, depth) : ctx.scans);
-  const { rows, total } =
-    isLight || !isApiClient(caller) ? await find() : await ctx.heavyLists.run(shopId, find);
+  const inScan = () => {
+    const find = () => findPage(ctx, shape, values, filters, ctx.scans);
+    return isApiClient(caller) ? ctx.heavyLists.run(shopId, find) : find();
+  };
+  const light = lightDb(ctx, caller, depth);
+  const { rows, total } = isByReference(shape)
+    ? ((await findByReference(ctx, shape, values, light)) ?? (await inScan()))
+    : (await isLight(ctx, caller, shape, filters))
+      ? await findPage(ctx, shape, values, filters, light)
+      : await inScan();
   const source = {
     name: table,
     view,
@@ -347,6 +362,23 @@ export const listRmas = async <Item>(
   return answerPage(ctx, shopId, source, found, filters);
 };
 
+/** Whether an index leads to the page, and few rows are passed on the way: those of the pages before, and of another origin. */
+const isLight = async (
+  { recentTotals }: Context,
+  caller: Caller,
+  shape: ListShape,
+  filters: RmaFilters,
+): Promise<boolean> => {
+  const depth = filters.page * filters.limit;
+  if (isOne(shape)) return true;
+  if (!isTotalKept(shape.conditions) || !isInOrder(shape) || depth > SHALLOW) return false;
+  const origin = originFor(caller, filters);
+  if (origin === undefined) return true;
+  return (
+    depth + (await recentTotals.ofOthers(caller.shop.id, shape.table, origin, filters.status)) <= SHALLOW
+  );
+};
+
 const lightDb = (ctx: Context, caller: Caller, depth: number): Db =>
   isApiClient(caller) && depth <= SHORT ? ctx.shortLists : listsFor(ctx, caller);
 
@@ -354,13 +386,34 @@ const lightDb = (ctx: Context, caller: Caller, depth: number): Db =>
 const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
   limit <= WHOLE_RETURNS[shape.table] && isInOrder(shape);
 
+/** null: the reference has too many returns. */
+const findByReference = async (
+  ctx: Context,
+  shape: ListShape,
+  values: ListValues,
+  db: Db,
+): Promise<FoundPage | null> => {
+  const query = ctx.fill(returnsOfReference({ ...shape, conditions: withoutOrigin(shape) }), values);
+  const { rows } = await db.executeQuery<ReturnRow>(query);
+  if (rows.length > FEW_OF_REFERENCE) return null;
+  const isAsked = ({ client_id }: ReturnRow) =>
+    !(values['fromApi'] && client_id === null) && !(values['fromStaff'] && client_id !== null);
+  const found = rows.filter(isAsked);
+  return { rows: found.slice(values.offset, values.offset + values.limit), total: found.length };
+};
+
+interface FoundPage {
+  rows: ReturnRow[];
+  total: number;
+}
+
 const findPage = async (
   ctx: Context,
   shape: ListShape,
   values: ListValues,
   filters: RmaFilters,
   db: Db,
-): Promise<{ rows: ReturnRow[]; total: number }> => {
+): Promise<FoundPage> => {
   const count = async () =>
     (await ctx.scans.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
   // Kept plans know no values, so the count decides how the page is read.
@@ -369,8 +422,8 @@ const findPage = async (
   const few = countedFirst !== null && countedFirst <= FEW;
   const page = pageOfList({ ...shape, whole: readsFullRows(shape, filters), few });
   const { rows } = await db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values));
-  const withPage = rows[0]?.total;
-  const known =
-    isTotalKept(shape.conditions) || (withPage !== undefined && withPage <= FEW) ? withPage : null;
-  return { rows, total: known ?? countedFirst ?? totalOfLastPage(filters, rows.length) ?? (await count()) };
+  return {
+    rows,
+    total: rows[0]?.total ?? countedFirst ?? totalOfLastPage(filters, rows.length) ?? (await count()),
+  };
 };

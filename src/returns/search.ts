@@ -13,14 +13,16 @@ import { briefOf, findRma, from, type ReturnRow, RMA_TABLES, type RmaTableName }
 const MOST_FOUND = 10;
 
 const OF_BOTH = { number: 'number', reference: 'external_ref' };
-/** The columns that are looked up to the letter. Tracking numbers are found by the free text. */
+/** The columns that are looked up to the letter; in another case, and tracking numbers, what the free text finds is compared. */
 const EXACT = {
   offline_repairs: { ...OF_BOTH, serial: 'serial_number', order: 'order_number' },
   trade_returns: { ...OF_BOTH, order: 'trade_order_number' },
 };
-const TRACKING: Record<RmaTableName, RawBuilder<string | null>> = {
-  offline_repairs: sql`tracking_number`,
-  trade_returns: sql`null`,
+const NONE = sql<string | null>`null`;
+/** What only repairs have. */
+const OWN: Record<RmaTableName, Record<'tracking' | 'serial', RawBuilder<string | null>>> = {
+  offline_repairs: { tracking: sql`tracking_number`, serial: sql`serial_number` },
+  trade_returns: { tracking: NONE, serial: NONE },
 };
 
 /** What a return is about: a product, which the item names, or a company. */
@@ -32,11 +34,12 @@ const newestOf = (db: Db, table: RmaTableName, shop: string, most = MOST_FOUND) 
 /** Both kinds, as if they were one. */
 const readFound = (table: RmaTableName, found: ReturnType<typeof newestOf>) =>
   found
-    .select(['id', 'number', 'status', 'customer_name', 'updated_at'])
+    .select(['id', 'number', 'status', 'customer_name', 'updated_at', 'external_ref'])
     .select([
       sql<string>`${sql.ref(ABOUT[table])}`.as('about'),
       sql<string>`${sql.ref(EXACT[table].order)}`.as('order_number'),
-      TRACKING[table].as('tracking'),
+      OWN[table].tracking.as('tracking'),
+      OWN[table].serial.as('serial'),
     ])
     .execute();
 type FoundRow = Awaited<ReturnType<typeof readFound>>[number];
@@ -90,8 +93,14 @@ const textMatches = async (
   const holds = phone === undefined ? holdsAll : sql`(${holdsAll}) or ${contains('search_text', phone)}`;
   const matching = newestOf(scans, table, shop.id).select('number').where(sql<boolean>`(${holds})`);
   const rows = await readFound(table, newestOf(scans, table, shop.id).where('number', 'in', matching));
-  const isTracking = (row: FoundRow) => row.tracking?.toLowerCase() === q.toLowerCase();
-  return rows.map((row) => viewFound(table, row, isTracking(row) ? 'tracking' : null));
+  return rows.map((row) => viewFound(table, row, matchInAnyCase(row, q)));
+};
+
+const matchInAnyCase = (row: FoundRow, q: string): ExactMatch | null => {
+  const { serial, tracking, external_ref: reference, order_number: order } = row;
+  const values = { serial, tracking, reference, order };
+  const names = ['serial', 'tracking', 'reference', 'order'] as const;
+  return names.find((name) => values[name]?.toLowerCase() === q.toLowerCase()) ?? null;
 };
 
 const viewFound = (table: RmaTableName, row: FoundRow, match: ExactMatch | null): FoundReturn => ({

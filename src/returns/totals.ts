@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
+import type { Db } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { type Change, change, statement } from '../db/statements.ts';
 import type { Context } from '../service/context.ts';
@@ -62,6 +63,46 @@ export const keptTotal = (
   const conditions = [sql`shop_id = ${shop}`, sql`kind = ${sql.lit(table)}`, ...narrowed];
   return sql`(select ${SUM} from rma_totals where ${sql.join(conditions, sql` and `)})`;
 };
+
+const KNOWN_FOR_MS = 60_000;
+const MOST_SHOPS = 10_000;
+
+/** A shop's totals as they were up to a minute ago: enough to tell whether a list may be slow. */
+export class RecentTotals {
+  readonly #read: (shopId: string) => Promise<Total[]>;
+  readonly #known = new Map<string, { totals: Total[]; untilMs: number }>();
+
+  constructor({ reads }: { reads: Db }) {
+    this.#read = (shopId) =>
+      reads.selectFrom('rma_totals').selectAll().where('shop_id', '=', shopId).execute();
+  }
+
+  /** How many returns have another origin, and so are passed by a list of this one: all of them, or those in one status. */
+  async ofOthers(
+    shopId: string,
+    table: RmaTableName,
+    origin: Origin,
+    status: string | undefined,
+  ): Promise<number> {
+    const passed = (await this.#of(shopId)).filter(
+      (total) =>
+        total.kind === table &&
+        total.origin !== origin &&
+        (status === undefined || [status, `${status} ${ERASED}`].includes(total.status)),
+    );
+    return passed.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  async #of(shopId: string): Promise<Total[]> {
+    const nowMs = performance.now();
+    const known = this.#known.get(shopId);
+    if (known && nowMs < known.untilMs) return known.totals;
+    const totals = await this.#read(shopId);
+    if (this.#known.size >= MOST_SHOPS) this.#known.clear();
+    this.#known.set(shopId, { totals, untilMs: nowMs + KNOWN_FOR_MS });
+    return totals;
+  }
+}
 
 /** Of one kind, by status. */
 export const totalsByStatus = async (

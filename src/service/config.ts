@@ -105,6 +105,7 @@ export const parseAddress = (text: string, name = 'DATABASE_URL') => {
 };
 
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+const SSL_VALUES = [null, 'true', '1', '0', 'no-verify'];
 
 /** Modes that may accept any certificate, as the driver will have them one day, check it: `no-verify` says what it does. */
 const verified = (url: string): string =>
@@ -117,6 +118,9 @@ const postgresUrl = (name: string, value: string): string => {
   const mode = searchParams.get('sslmode') ?? 'disable';
   if (!SSL_MODES.includes(mode))
     throw new ConfigError(`${name} can have an sslmode of ${SSL_MODES.join(', ')} only`);
+  // The driver takes any other word, also `false`, for TLS, and fails when it connects.
+  if (!SSL_VALUES.includes(searchParams.get('ssl')))
+    throw new ConfigError(`${name} can have an sslmode of ${SSL_MODES.join(', ')} instead of ssl`);
   for (const option of ['sslrootcert', 'sslcert', 'sslkey'])
     if (searchParams.has(option)) fileText(`${option} in ${name}`, searchParams.get(option) ?? '');
   return value;

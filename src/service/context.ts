@@ -14,6 +14,7 @@ import { HeavyLists } from '../paging/heavy-lists.ts';
 import { LargeAnswers } from '../paging/page-answer.ts';
 import { ChangeQueue } from '../returns/changes/change-queue.ts';
 import { readRmaById } from '../returns/store.ts';
+import { RecentTotals } from '../returns/totals.ts';
 import { openMailLimits, openReceiverMails } from '../staff/account-mails.ts';
 import { IdentityProvider } from '../staff/oidc.ts';
 import { openSignInLimits } from '../staff/sign-in.ts';
@@ -42,6 +43,7 @@ export interface Context extends Database {
   mailReceiverState: ReturnType<typeof openReceiverMails>;
   largeAnswers: LargeAnswers;
   heavyLists: HeavyLists;
+  recentTotals: RecentTotals;
   provider: IdentityProvider | null;
 }
 
@@ -101,6 +103,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     mailReceiverState: openReceiverMails(ctx),
     largeAnswers: new LargeAnswers(),
     heavyLists: new HeavyLists(),
+    recentTotals: new RecentTotals(ctx),
     provider: config.provider && new IdentityProvider(config.provider),
   });
 };

@@ -5,6 +5,7 @@ import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
+import { lockCounter } from './counters.ts';
 import { DELETING, lockShop } from './store.ts';
 
 // Deletes everything of a shop in small steps, while the service goes on for the others.
@@ -31,9 +32,10 @@ const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'departed_people'] as
 
 /** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */
 export const beginShopDeletion = (ctx: Context, id: string): Promise<void> =>
-  // Changes of API clients lock the same rows in another order.
   retryConflicts(() =>
     ctx.db.transaction().execute(async (trx) => {
+      // First, as the replacement of a client locks it: otherwise the two wait for each other, or the new client's key would work.
+      await lockCounter(ctx, trx, id);
       if (!(await lockShop(trx, id))) return;
       const at = ctx.clock.now();
       const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;

@@ -119,18 +119,21 @@ const recovered = (client: string): Letter => ({
 
 /** To the Admins of the client's shop: its receiver keeps failing, with this error; null: it works again. */
 export const openReceiverMails =
-  ({ db, config, mail }: Context) =>
+  (ctx: Context) =>
   async (
     { id, name, shopId, shopName }: { id: string; name: string; shopId: string; shopName: string },
     error: string | null,
   ): Promise<void> => {
+    const { db, config, mail, mailLimits, log } = ctx;
     if (!mail) return;
     const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
     const link = `${config.publicUrl}/admin/settings/external-api/${id}`;
     const client = oneLine(name);
     const letter = error === null ? recovered(client) : failing(client, oneLine(error));
-    for (const admin of await own.where('role', '=', 'ADMIN').execute())
-      mail.send(accountMail(letter, admin, shopName, link));
+    for (const admin of await own.where('role', '=', 'ADMIN').execute()) {
+      if (await mailLimits.receivers(shopId)) mail.send(accountMail(letter, admin, shopName, link));
+      else log.warn({ clientId: id, shopId }, 'too many mails about receivers; one was not sent');
+    }
   };
 
 const SENTENCES = {
@@ -206,9 +209,11 @@ export const openMailLimits = ({ rateGate, clock }: Context) => {
     link: mayMail('links-mailed-hour', 3),
     /** Of a shop, whose name must not become a way to send advertisements. Beyond it links are shown, not mailed. */
     shopLink: mayMail('links-shop-hour', 100),
+    /** Of a shop. Beyond it the admin app and the log still say which receivers fail. */
+    receivers: mayMail('receiver-mails-hour', 100),
     /**
      * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
-     * are limited, for the person who makes them: nobody can fill the queue of mails or use up what others need.
+     * are limited, for the person who makes them, and these mails have a queue of their own.
      */
     accountChange: refuseBeyond('account-changes-hour', 20, person),
     recoveryCodes: refuseBeyond('recovery-codes-hour', 5, person),
@@ -226,5 +231,5 @@ export const mailChanges = async (ctx: Context, change: AccountChange): Promise<
   const shop = await findShop(db, shopId);
   if (!shop) return;
   for (const [person, sentence] of mailsAbout(change))
-    mail.send(accountMail(letterAbout(sentence, config.passwordSignIn), person, shop.name));
+    mail.warn(accountMail(letterAbout(sentence, config.passwordSignIn), person, shop.name));
 };

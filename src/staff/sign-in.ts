@@ -149,7 +149,7 @@ const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> =
   const exposed = { password_exposed_at: ctx.clock.now() };
   await ctx.db.updateTable('users').set(exposed).where('id', '=', user.id).execute();
   const shop = await findShop(ctx.db, user.shop_id);
-  if (shop) ctx.mail?.send(accountMail(EXPOSED, user, shop.name, `${ctx.config.publicUrl}/admin/account`));
+  if (shop) ctx.mail?.warn(accountMail(EXPOSED, user, shop.name, `${ctx.config.publicUrl}/admin/account`));
 };
 
 /** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */

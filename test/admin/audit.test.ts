@@ -3,7 +3,7 @@ import { changeClient, createClient, revokeClient } from '../../src/api-clients/
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { changeDangerousGoods } from '../../src/shops/dangerous-goods.ts';
-import { newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
+import { adminCaller, newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { auditLog, pluck } from '../support/answers.ts';
 import { ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { cliHere } from '../support/commands-here.ts';
@@ -94,6 +94,21 @@ describe('the audit log', () => {
     expect(entries).toMatchObject([
       { action: 'SIGNED_IN', actor: as(staff), subject, data: { count: 1 }, address: FROM_HERE },
     ]);
+  });
+
+  it('has one entry for the sign-ins of a person from an address within 15 minutes', async ({
+    t,
+    admin,
+    staff,
+  }) => {
+    const { email, password } = staff;
+    const entries = await written(t, admin, async () => {
+      for (let i = 0; i < 2; i += 1)
+        expect(
+          await adminCaller(t).post('/session', { email, password }, { ip: '198.51.100.7' }),
+        ).toHaveStatus(200);
+    });
+    expect(entries).toMatchObject([{ action: 'SIGNED_IN', actor: as(staff), data: { count: 2 } }]);
   });
 
   it('contains exports: by whom, how many of which kind, and from which address', async ({

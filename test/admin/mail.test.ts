@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { adminCaller, newPerson, newUser } from '../support/admin.ts';
+import { adminCaller, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { atOnce, auditLog } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -127,6 +127,29 @@ describe('with a mail server', () => {
     const theirs = await newUser(t, { shop: stranger.shop });
     expect((await stranger.post(`/users/${theirs.id}/link`)).body.mailed).toBe(true);
     await mails.got(101);
+  });
+
+  it('many mails about receivers are limited, and delay no mail that warns a victim', async () => {
+    const { mails, t } = await mailing();
+    const others = [await t.addShop(), await t.addShop(), await t.addShop()];
+    const admins = await Promise.all(others.map(({ shop }) => newUser(t, { shop })));
+    mails.holds = (address) => admins.some(({ email }) => email === address);
+    for (const { shop } of others) {
+      const client = { id: UNKNOWN_ID, name: 'Till', shopId: shop.id, shopName: shop.name };
+      for (let i = 0; i < 101; i += 1) await t.ctx.mailReceiverState(client, 'HTTP 500');
+    }
+    const logged = (words: string) => t.logs.filter((line) => line.includes(words)).length;
+    expect(logged('too many mails about receivers')).toBe(3);
+    // Of 300 two are being sent and 200 wait.
+    await until('the rest is given up', () => logged('too many mails wait') === 98);
+
+    const { email, ...person } = await newPerson(t);
+    const body = { currentPassword: PASSWORD, newPassword: 'a better password' };
+    expect(await person.put('/session/password', body)).toHaveStatus(200);
+    const notice = await until('the notice comes', () => mails.received[0]);
+    expect(notice.to).toEqual([email]);
+    expect(notice.text).toContain('Your password was changed.');
+    mails.letGo();
   });
 
   it('a temporary failure is retried, a permanent one is not; neither address nor link is logged', async () => {

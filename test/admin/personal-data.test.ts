@@ -7,7 +7,7 @@ import { RMA_EVENT_NAMES, type RmaEventName } from '../../contract/event-feed.ts
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { addErasures } from '../../src/personal-data/erasures.ts';
+import { addErasures, finishErasures } from '../../src/personal-data/erasures.ts';
 import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { changeShop } from '../../src/shops/actions.ts';
@@ -164,6 +164,26 @@ describe('erasures of a restored backup', () => {
     expect(Math.min(...unfinished.map(({ failures }) => failures))).toBeGreaterThanOrEqual(1);
     const counted = unfinished.reduce((sum, { failures }) => sum + failures, 0);
     expect(await t.ctx.metrics.registry.metrics()).toContain(`handback_erasure_failures_total ${counted}\n`);
+  });
+
+  itAlone('are not held up by the deletion of another shop', async ({ t }) => {
+    const { db } = t.ctx;
+    const other = await t.addShop();
+    // More than are deleted in one step.
+    for (let i = 0; i < 45; i++) await t.post('/offline-repairs', repairBody());
+    const good = (await t.post('/offline-repairs', repairBody(), { key: other.client.apiKey })).body
+      .id as string;
+    await addErasures(db, [
+      { subject_id: t.shop.id, shop_id: t.shop.id, kind: 'shops', at: 1 },
+      { subject_id: good, shop_id: other.shop.id, kind: 'offline_repairs', at: 1 },
+    ]);
+    expect(await finishErasures(t.ctx)).toBe(true);
+    const names = db.selectFrom('offline_repairs').select('customer_name');
+    expect(await names.where('id', '=', good).executeTakeFirst()).toEqual({ customer_name: '[erased]' });
+    expect((await names.where('shop_id', '=', t.shop.id).execute()).length).toBeGreaterThan(0);
+    while (await finishErasures(t.ctx));
+    expect(await names.where('shop_id', '=', t.shop.id).execute()).toEqual([]);
+    expect(await db.selectFrom('shops').select('id').where('id', '=', t.shop.id).execute()).toEqual([]);
   });
 });
 
@@ -504,30 +524,37 @@ describe('by API', () => {
   it('keeps saved views that only share words with a name', async ({ t, admin }) => {
     const email = 'wiper@planted.example';
     const names = ['overdue my repairs waiting for parts today kettle', 'Paris', 'Paris Smith'];
-    for (const customerName of names)
+    const phones = [PHONE, '10042', '20261'];
+    for (const [i, customerName] of names.entries())
       await t.post(
         '/offline-repairs',
-        repairBody({ customerEmail: email, customerName, customerPhone: PHONE }),
+        repairBody({ customerEmail: email, customerName, customerPhone: phones[i] }),
       );
     const kept = [
       { name: 'Overdue', search: { q: 'kettle' } },
       { name: 'My repairs today', search: { q: 'waiting for parts' } },
       { name: 'Paris', search: { q: 'paris', store: 'Paris' } },
       { name: 'Order 7946', search: { q: '7946' } },
+      { name: 'SO-10042', search: { q: '10042' } },
+      { name: '2026-11-17', search: { q: 'X2079460018' } },
+      { name: 'Longer numbers', search: { q: '1 020 7946 00181' } },
+      { name: `the${email}`, search: { q: `${email}.au` } },
     ];
     const cleaned = [
-      { name: 'Smith Paris', search: { q: `mail ${email.toUpperCase()}` } },
-      { name: 'Phone', search: { q: '+44 (0)20 7946 0018' } },
+      { name: 'Smith Paris', search: { q: `mail ${email.toUpperCase()}.` } },
+      { name: 'Phone', search: { q: 'ring +44 (0)20 7946 0018 today' } },
+      { name: 'Without the plus', search: { q: '442079460018, kettle' } },
+      { name: 'In this country', search: { q: '020/7946-0018' } },
     ];
     for (const view of [...kept, ...cleaned])
       await admin.post('/views', { kind: 'OFFLINE_REPAIR', shared: true, ...view });
     const { body } = await erase(admin, { email, includeOpen: true });
-    expect(body).toMatchObject({ erased: 3, views: 2 });
+    expect(body).toMatchObject({ erased: 3, views: 4 });
     const views = (await admin.get('/views')).body.items;
     expect(views.map(({ name, search }: (typeof kept)[number]) => ({ name, search }))).toEqual([
       ...kept,
       { name: '[erased]', search: { q: '[erased]' } },
-      { name: 'Phone', search: { q: '[erased]' } },
+      ...cleaned.slice(1).map(({ name }) => ({ name, search: { q: '[erased]' } })),
     ]);
   });
 

@@ -132,6 +132,28 @@ describe('the search over both kinds', () => {
       expect((await staff.get(`/trade-returns?${query}`)).body.items, query).toMatchObject([
         { id: trade.id },
       ]);
+    // These filters compare the letters themselves, in any case.
+    for (const query of ['company=etoile', 'company=creperie'])
+      expect((await staff.get(`/trade-returns?${query}`)).body.items, query).toEqual([]);
+  });
+
+  it('finds exact matches in any case', async ({ t, staff }) => {
+    const { found } = searching(staff);
+    const faultyItem = { ...repairBody().faultyItem, serialNumber: 'Sn-78a' };
+    const first = await newRepair(t, { faultyItem, externalRef: 'Pos-78' });
+    const second = await newTradeReturn(t, { tradeOrderNumber: 'To-78' });
+    for (const [typed, rmaNumber, match] of [
+      ['POS-78', first.rmaNumber, 'reference'],
+      ['sN-78A', first.rmaNumber, 'serial'],
+      ['TO-78', second.rmaNumber, 'order'],
+    ] as const)
+      expect(await found(typed), typed).toEqual([[rmaNumber, match]]);
+    expect(await found('POS-7')).toEqual([[first.rmaNumber, null]]);
+    const other = await newRepair(t, { externalRef: 'POS-78' });
+    expect(await found('POS-78')).toEqual([
+      [other.rmaNumber, 'reference'],
+      [first.rmaNumber, 'reference'],
+    ]);
   });
 
   it('finds phone numbers by their digits, with and without the country', async ({ t, staff }) => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { expectAccessible, goInside, look, openAs, openMove, openPageAs } from '../support/browser.ts';
@@ -552,6 +552,47 @@ describe('the selection in a list', () => {
   const bar = (page: Page) => page.getByRole('region', { name: 'Selected rows' });
   const box = (page: Page, { rmaNumber }: Made) =>
     page.getByRole('checkbox', { name: `Select ${rmaNumber}` });
+
+  it('shows the progress of a slow move only, and only while it is sent', async ({ t }) => {
+    const [first, second] = [await newRepair(t), await newRepair(t)];
+    const page = await openAs(t, 'STAFF', { ownProfile: true });
+    await page.clock.install();
+    await page.goto('/admin/offline-repairs');
+    const dialog = page.getByRole('dialog', { name: 'Start repair: 2 repairs' });
+    const failed = page.getByRole('alert').filter({ hasText: '2 failed' });
+    const conflict = { statusCode: 409, error: 'Conflict', code: 'EDIT_CONFLICT', message: '' };
+    const held: Route[] = [];
+    const letGo = async () => {
+      await expect.poll(() => held.length).toBe(2);
+      for (const route of held.splice(0)) await route.fulfill({ status: 409, json: conflict });
+    };
+    const start = async () => {
+      for (const made of [first, second]) await box(page, made).check();
+      await bar(page).getByRole('button', { name: 'Start repair' }).click();
+    };
+    await page.route('**/begin-repair*', (route) => void held.push(route));
+    await start();
+    await expect.poll(() => held.length).toBe(2);
+    await page.clock.runFor(1_000);
+    await dialog.getByText('0 of 2').waitFor();
+    await letGo();
+    await failed.waitFor();
+    await dialog.waitFor({ state: 'hidden' });
+
+    // Refused at once; then the rows are read again, which takes long.
+    const readAgain: Route[] = [];
+    await page.route(
+      (url) => [first, second].some(({ id }) => url.pathname.endsWith(`/${id}`)),
+      (route) => void readAgain.push(route),
+    );
+    await start();
+    await letGo();
+    await expect.poll(() => readAgain.length).toBe(2);
+    await page.clock.runFor(5_000);
+    expect(await dialog.count()).toBe(0);
+    for (const route of readAgain) await route.continue();
+    await failed.last().waitFor();
+  });
 
   it('contains only visible rows: a row that leaves the list is not moved', async ({ t }) => {
     const email = emailAt(t, 'hedy');

@@ -51,6 +51,33 @@ it('Today counts returns added since it was opened, and says if it could not', a
   await created.getByText('2', { exact: true }).waitFor();
 });
 
+it('at most four saved views have a count, which is refreshed every two minutes', async ({ t }) => {
+  await newRepair(t, { customerName: 'Counted' });
+  const admin = await newPerson(t);
+  const names = ['Counted', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth'];
+  for (const name of names)
+    await admin.post('/views', { kind: 'OFFLINE_REPAIR', name, search: { q: name }, shared: true });
+  const page = await openAs(t, 'STAFF', { ownProfile: true });
+  const counted: string[] = [];
+  page.on('request', (request) => {
+    const q = new URL(request.url()).searchParams.get('q');
+    if (q !== null) counted.push(q);
+  });
+  await page.clock.install();
+  await page.goto('/admin/offline-repairs');
+  const views = page.getByRole('navigation', { name: 'Views' });
+  await views.getByRole('link', { name: /^Counted.*1$/ }).waitFor();
+  await views.getByRole('link', { name: /^Fourth.*0$/ }).waitFor();
+  const once = names.slice(0, 4);
+  expect(counted.toSorted()).toEqual(once.toSorted());
+  await newRepair(t, { customerName: 'Counted' });
+  await page.clock.runFor(100_000);
+  expect(counted).toHaveLength(once.length);
+  await page.clock.runFor(30_000);
+  await views.getByRole('link', { name: /^Counted.*2$/ }).waitFor();
+  await expect.poll(() => counted.toSorted()).toEqual([...once, ...once].toSorted());
+});
+
 it('the next user of a computer finds no messages of the last one, and no Undo', async ({ t }) => {
   const { id, rmaNumber } = await newRepair(t);
   const next = await newUser(t, { role: 'STAFF' });

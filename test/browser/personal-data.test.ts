@@ -117,6 +117,37 @@ it('many returns are erased in several requests, which can be stopped or closed 
   expect(held).toEqual([]);
 });
 
+it('an erasure and an export that take more than half a minute still complete', async ({ t }) => {
+  await closedRepair(t);
+  const page = await openAs(t, 'ADMIN', { ownProfile: true });
+  await page.clock.install();
+  await page.goto('/admin/settings/personal-data');
+  const { held } = await holdErasures(page, []);
+  const dialog = await openErase(page);
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Asked by letter');
+  await dialog.getByRole('button', { name: 'Erase 1,240 returns' }).click();
+  await expect.poll(() => held.length).toBe(1);
+  await page.clock.runFor(40_000);
+  await held.shift()?.fulfill({ json: answerOf(1_240, 0) });
+  await dialog.getByText('1,240 returns erased.').waitFor();
+  await closeBy(dialog, 'Done');
+
+  const asked = page.waitForRequest('**/customers/export');
+  let sendOn = () => {};
+  await page.route('**/customers/export', async (route) => {
+    await new Promise<void>((resolve) => {
+      sendOn = resolve;
+    });
+    await route.continue();
+  });
+  await page.getByRole('button', { name: /^Export/ }).click();
+  await asked;
+  await page.clock.runFor(40_000);
+  const saved = page.waitForEvent('download');
+  sendOn();
+  await saved;
+});
+
 it('a refusal names the returns, and an error keeps the form', async ({ t }) => {
   const { rmaNumber } = await newRepair(t, { customerEmail: EMAIL });
   const page = await openPage(t);

@@ -606,6 +606,13 @@ it('a return cannot wait until a past or incomplete date', async ({ t }) => {
     await dialog.getByText(fault).waitFor();
     await expectFocus(day);
   }
+  // The browser has no value for a month and a day without a year.
+  await day.fill('');
+  await day.focus();
+  await page.keyboard.type('1117');
+  await save.click();
+  await dialog.getByText('There is no such day.').waitFor();
+  await expectFocus(day);
   await expectAccessibleDialog(page);
   await dialog.getByRole('button', { name: 'Tomorrow' }).click();
   expect(await dialog.getByText('Pick a day').count()).toBe(0);

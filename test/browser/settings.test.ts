@@ -419,6 +419,21 @@ describe('deliveries', () => {
     await title(page, 'External API').waitFor();
   });
 
+  it('name events in words, beside the name that programs use', async ({ sending: t }) => {
+    const receiver = await startReceiver();
+    const client = await t.addReceiver(receiver.url);
+    const { id } = await t.create(client);
+    await t.post(`/offline-repairs/${id}/tracking`, { trackingNumber: 'JD01', carrierName: 'DHL' });
+    await t.drained();
+    const page = await openAs(t, 'ADMIN');
+    await page.goto(`/admin/settings/external-api/${client.id}`);
+    for (const [event, words] of [
+      ['offline_repair.created', 'Repairs: Created'],
+      ['offline_repair.tracking_uploaded', 'Repairs: Tracking number added'],
+    ] as const)
+      await page.getByRole('rowheader').filter({ hasText: event }).filter({ hasText: words }).waitFor();
+  });
+
   it('that failed for the same reason share one message, with advice', async ({ sending: t }) => {
     const receiver = await startReceiver();
     const client = await t.addReceiver(receiver.url);

@@ -6,9 +6,11 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { backupFile, emptyOn, failing, linesOf, sharedBackup } from '../support/backups.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
+import { ONLY_POSTGRES } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';
-import { fullAfter, lookInto, run } from '../support/process.ts';
+import { fullAfter, launch, lookInto, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
+import { until } from '../support/until.ts';
 
 const backedUp = sharedBackup();
 
@@ -54,6 +56,28 @@ describe('a backup file', () => {
     }
     expect(readdirSync(join(file, '..'))).toEqual(['handback.backup']);
   });
+
+  it(
+    'stays unfinished if the command is killed, until the next backup removes it',
+    ONLY_POSTGRES,
+    async () => {
+      const { env } = await backedUp();
+      const file = backupFile();
+      const files = () => readdirSync(join(file, '..'));
+      await lookInto(env)
+        .transaction()
+        .execute(async (trx) => {
+          await sql`lock table trade_returns in access exclusive mode`.execute(trx);
+          const { child, ended } = launch(['backup', file], env);
+          await until('it has begun the file', () => files().length === 1);
+          child.kill('SIGKILL');
+          await ended;
+        });
+      expect(files()).toEqual([expect.stringMatching(/^handback\.backup\..+\.part$/)]);
+      await cliHere(['backup', file], env);
+      expect(files()).toEqual(['handback.backup']);
+    },
+  );
 
   it('is refused for a database that is missing, not set up, or newer', async () => {
     const env = await emptyOn(ENGINE);

@@ -209,6 +209,9 @@ describe('client', () => {
     expect(await prints(`client list --shop ${shopId}`, expect.any(Array))).toContainEqual(shown);
     await prints(`client update ${id}`, shown);
     await prints(`client update ${id} --name Desk`, { ...shown, name: 'Desk' });
+    // Ids compare without case.
+    await prints(`client update ${id.toUpperCase()}`, { ...shown, name: 'Desk' });
+    expect(await prints(`client list --shop ${shopId.toUpperCase()}`, expect.any(Array))).toHaveLength(2);
     const second = await prints(`client replace ${id}`, { ...made, name: 'Desk' });
     await fails(`client replace ${id}`, new RegExp(second.id));
     const third = await prints(`client replace ${second.id} --name Till --webhook-url none`, {

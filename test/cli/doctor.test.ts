@@ -235,6 +235,15 @@ describe('doctor', () => {
       state: 'warn',
       message: expect.stringMatching(/^192\.0\.2\.1 is reached without TLS.*sslmode=verify-full/),
     });
+    for (const [options, how] of [
+      ['&ssl=0', 'without TLS'],
+      ['&sslmode=no-verify', 'over TLS without a check of its certificate'],
+      ['&uselibpqcompat=true&sslmode=prefer', 'over TLS without a check of its certificate'],
+    ])
+      expect((await remote(`?target_session_attrs=any${options}`))['settings'], options).toMatchObject({
+        state: 'warn',
+        message: expect.stringContaining(`192.0.2.1 is reached ${how}`),
+      });
     const encrypted = await remote('?target_session_attrs=any&sslmode=verify-full');
     expect(encrypted['settings']?.state).toBe('ok');
     expect(JSON.stringify(encrypted)).not.toContain('secret-password');

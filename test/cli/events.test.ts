@@ -7,7 +7,7 @@ import { newRepair } from '../support/api.ts';
 import { runHere, startHere } from '../support/commands-here.ts';
 import { harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { launch, startServer } from '../support/process.ts';
+import { launch, startServer, temporaryFolder } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
 import { scaled, until, untilHolds, untilMatches } from '../support/until.ts';
@@ -106,6 +106,24 @@ describe('events', () => {
     expect(follower.out.stderr).toMatch(
       /^Following http:\S+\/api\/v1\/external\/v1\/events, starting with the oldest/,
     );
+  });
+
+  it('asks where the service of this folder last started, unless PUBLIC_URL says how it is reached', async () => {
+    const { env, key, server } = await startShop();
+    const own = { DATA_DIR: env['DATA_DIR'] as string, HANDBACK_API_KEY: key };
+    const PORT = String(await freePort());
+    const nowhere = `http://127.0.0.1:${PORT}`;
+    for (const [settings, url] of [
+      [own, server.url],
+      [{ ...own, HANDBACK_URL: nowhere }, nowhere],
+      [{ ...own, PUBLIC_URL: nowhere }, nowhere],
+      [{ ...own, DATA_DIR: temporaryFolder(), PORT }, nowhere],
+    ] as const) {
+      const follower = startHere(['events'], settings);
+      await untilMatches(() => follower.out.stderr, /Ctrl-C ends it/);
+      expect(follower.out.stderr).toContain(`Following ${url}${BASE_PATH}/events, `);
+      await endedCleanly(follower);
+    }
   });
 
   it('requests the types that it was given', async () => {

@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { createClient, replaceClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
@@ -15,9 +16,11 @@ import { newRepair, newTradeReturn } from '../support/api.ts';
 import { backupFile, emptyOn, failing } from '../support/backups.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import { tablesOf } from '../support/dump.ts';
+import { ONLY_POSTGRES } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { lookInto, SECRET_KEY, temporaryFolder } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const it = itWith(() => harness({ env: { SECRET_KEY } }));
 
@@ -182,6 +185,48 @@ describe('shop delete', () => {
     expect(stderr).toMatch(/the deletion was started before: no export is written now/);
     expect(json.deleted).toBe(true);
     expect(await holding(t.ctx.db, [t.shop.id, ...clientIds, repair, trade])).toEqual([]);
+  });
+
+  it.for([
+    ['ends before the replacement of a client that came later', ['deleted', 'replaced']],
+    [
+      'ends after the replacement of a client that came before it, and revokes the new one',
+      ['replaced', 'deleted'],
+    ],
+  ] as const)('%s', ONLY_POSTGRES, async ([, order], { t }) => {
+    const { db, background } = t.ctx;
+    const client = await findClient(db, t.client.id);
+    if (!client) throw new Error('the client is gone');
+    const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holder = background.transaction().execute(async (trx) => {
+      await trx.selectFrom('api_clients').select('id').where('id', '=', client.id).forUpdate().execute();
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    const starts = {
+      deleted: () => beginShopDeletion(t.ctx, t.shop.id),
+      replaced: () => replaceClient(t.ctx, OPERATOR, client, {}),
+    };
+    const ends: Promise<string>[] = [];
+    for (const [i, name] of order.entries()) {
+      ends.push(starts[name]().then(() => name, String));
+      await until(`${i + 1} sessions wait`, async () => {
+        const { rows } = await sql<{ waiting: number }>`
+          select count(*)::int4 as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+        return rows[0]?.waiting === i + 1;
+      });
+    }
+    release.resolve();
+    await holder;
+    const [first, second] = await Promise.all(ends);
+    expect(first).toBe(order[0]);
+    if (second !== 'deleted') expect(second).toMatch(/no such API client/);
+    const working = db.selectFrom('api_clients').select('id').where('revoked_at', 'is', null);
+    expect(await working.where('shop_id', '=', t.shop.id).execute()).toEqual([]);
+    while ((await deleteShopStep(t.ctx, t.shop.id)) > 0);
+    expect(await holding(db, [t.shop.id, client.id])).toEqual([]);
   });
 
   it('is also completed by the service if it was interrupted', async ({ t }) => {

@@ -15,7 +15,9 @@ const startOf = (pid: number, file: 'cmdline' | 'environ'): string =>
 
 it('npx starts the service with its V8 and memory settings, and stops it when npx is stopped', async () => {
   const port = await freePort();
-  const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0' };
+  // With a cache of its own: an npx that was killed leaves half a package in the shared one, and no later npx starts from it.
+  const npm = { npm_config_cache: temporaryFolder() };
+  const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0', ...npm };
   const options = { cwd: ROOT, env: { ...process.env, ...env }, detached: true };
   const { child, out, ended } = startProgram('npx', ['--no', 'handback', 'serve'], options);
   await until('it is ready', () => / is ready at /.test(out.stderr) && /"msg":"ready"/.test(out.stdout));

@@ -36,6 +36,16 @@ const failureOf = (tool: Tool, args: string[], cwd = DEPLOY): string => {
   return status === 0 ? '' : `${stdout}${stderr}` || `status ${status}`;
 };
 
+it('the samples for PostgreSQL on another machine check its certificate', () => {
+  const samples = [readDeploy('handback.env'), readDeploy('kubernetes/kustomization.yaml')];
+  for (const text of [...samples, operationsPage('postgresql')]) {
+    const addresses = text.match(/postgres:\/\/[^\s'"]+\.example\.com[^\s'"]*/g) ?? [];
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const address of addresses)
+      expect(new URL(address).searchParams.get('sslmode'), address).toBe('verify-full');
+  }
+});
+
 const SECRETS: Record<string, string> = {
   'database-url': 'postgres://handback:pw@database:5432/handback',
   'secret-key': 'k'.repeat(64),

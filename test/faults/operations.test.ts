@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { overSocket } from '../support/api.ts';
 import { holdConnections } from '../support/database.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { harness } from '../support/harness.ts';
@@ -87,8 +88,21 @@ describe('metrics', ONLY_SQLITE, () => {
         ['via', '1.1 proxy'],
         ['forwarded', 'for=127.0.0.1'],
         ['x-forwarded-for', ''],
+        ['x-forwarded-proto', 'https'],
+        ['x-real-ip', '127.0.0.1'],
+        ['cf-connecting-ip', '127.0.0.1'],
       ] as const)
-        expect(await server.get('/metrics', { ip: null, headers: { [name]: value } })).toHaveStatus(404);
+        expect(await server.get('/metrics', { ip: null, headers: { [name]: value } }), name).toHaveStatus(
+          404,
+        );
+      // nginx speaks HTTP/1.0 by default, and adds no header.
+      for (const [version, status] of [
+        ['1.0', 404],
+        ['1.1', 200],
+      ] as const) {
+        const head = `GET /metrics HTTP/${version}\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`;
+        expect(await overSocket(server.url, head), version).toHaveStatus(status);
+      }
       expect(await fetch(`${server.url}/metrics`)).toHaveStatus(200);
       expect((await server.stop()).status).toBe(0);
     }

@@ -1,5 +1,6 @@
 // engines: postgres
 
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectWithin } from '../support/faults.ts';
 import { onServer } from '../support/postgres-databases.ts';
@@ -9,6 +10,7 @@ import {
   SENDING,
   type ServerProcess,
   startServer,
+  temporaryFolder,
   timed,
   withOwnTimeLimits,
 } from '../support/process.ts';
@@ -78,6 +80,16 @@ describe('a pooler', needs('pgbouncer'), () => {
       expect(stderr).toMatch(/^handback: DATABASE_URL [^\n]+pool_mode = session[^\n]+\n$/);
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     }
+  });
+
+  it('in transaction mode refuses a restore, which changes data as the service does', async () => {
+    const direct = await migratedDatabase();
+    const file = join(temporaryFolder(), 'whole.backup');
+    expect(await run(['backup', file], direct)).toMatchObject({ status: 0 });
+    const url = await throughPgbouncer(directUrl(direct), { mode: 'transaction' });
+    const { status, stderr } = await run(['restore', file], { ...direct, DATABASE_URL: url });
+    expect(stderr).toMatch(/^handback: DATABASE_URL [^\n]+pool_mode = session[^\n]+\n$/);
+    expect(status).toBe(1);
   });
 
   it('without a second free connection prevents the start', async () => {

@@ -9,6 +9,7 @@ import { atOnce } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { effort, expectWithin, refusal } from '../support/faults.ts';
+import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
   cli,
@@ -48,6 +49,9 @@ describe('a first start', () => {
     expect(server.stderr).toContain(`${server.url}/docs`);
     for (const command of ['demo', 'shop create --name', 'client create --shop'])
       expect(server.stderr).toContain(`npx --no handback ${command}`);
+    const settings =
+      ENGINE === 'postgres' ? 'DATABASE_URL and SECRET_KEY as they are here' : `DATA_DIR=${env['DATA_DIR']}`;
+    expect(server.stderr).toContain(`in another terminal, with ${settings}:`);
     expect(server.logs()).toContainEqual(expect.objectContaining({ msg: 'ready', port: server.port }));
     expect((await server.stop()).status).toBe(0);
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/process.ts';
-import { hangUpHalfway } from '../support/receiver.ts';
+import { hangUpHalfway, startReceiver } from '../support/receiver.ts';
 import { start } from '../support/snippets.ts';
 import { needs, type Tool, toolPath } from '../support/tools.ts';
 import { scaled, until } from '../support/until.ts';
@@ -77,6 +77,16 @@ const startRecipe = async (language: Language, secret: string, port: number) => 
   );
   return { url, ...receiver };
 };
+
+it('the receiver in Python names no address that another program has', needs('python3'), async () => {
+  const { port } = new URL((await startReceiver()).url);
+  const args = [recipe('python-receiver/receiver.py'), port, join(temporaryFolder(), 'inbox.sqlite')];
+  const env = { PATH: process.env['PATH'] ?? '', HANDBACK_WEBHOOK_SECRET: 'whsec_of-a-test' };
+  const options = { env, timeout: scaled(30_000), encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(toolPath('python3'), args, options);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/Address already in use/);
+});
 
 for (const [name, language] of Object.entries(LANGUAGES))
   describe(`the receiver in ${name}`, needs(language.program), () => {

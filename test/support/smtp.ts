@@ -40,7 +40,14 @@ export const mailServer = async ({ offersTls = false, password = null as string 
       );
       return received[number - 1] as Received;
     },
+    /** Mails to these addresses wait for `letGo`. */
+    holds: (_address: string): boolean => false,
+    letGo: () => {
+      mails.holds = () => false;
+      for (const answer of held.splice(0)) answer();
+    },
   };
+  const held: (() => void)[] = [];
   const server = new SMTPServer({
     authOptional: password === null,
     allowInsecureAuth: true,
@@ -52,6 +59,10 @@ export const mailServer = async ({ offersTls = false, password = null as string 
     onRcptTo({ address }, _session, done) {
       mails.attempts += 1;
       const status = mails.answers.shift() ?? null;
+      if (mails.holds(address)) {
+        held.push(() => done(null));
+        return;
+      }
       // The words of a real server, which repeat the address.
       done(status ? Object.assign(new Error(`<${address}> not today`), { responseCode: status }) : null);
     },

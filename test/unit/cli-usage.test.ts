@@ -105,3 +105,18 @@ it.each([
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(text);
 });
+
+it.each([
+  ['user create', 'read from standard input'],
+  ['trigger', 'HANDBACK_WEBHOOK_SECRET'],
+  ['listen', 'HANDBACK_WEBHOOK_SECRET'],
+  ['events', 'HANDBACK_API_KEY'],
+])(
+  'the help of %s warns that a secret among the arguments is visible, and names what to use instead',
+  async (command, instead) => {
+    const { stdout } = await runHere([...command.split(' '), '--help'], {});
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      new RegExp(`(?=.*visible in the process list).*${instead}`),
+    );
+  },
+);

@@ -144,7 +144,12 @@ describe('an invalid value', () => {
     DATABASE_WAIT_SECONDS: ['601'],
     AUDIT_MONTHS: ['0', '121', '1.5'],
     MAX_CONNECTIONS_PER_ADDRESS: ['0', '5001'],
-    DATABASE_URL: ['mysql://user:pw@db/handback', 'localhost:5432', 'postgres://db:port/handback'],
+    DATABASE_URL: [
+      'mysql://user:pw@db/handback',
+      'localhost:5432',
+      'postgres://db:port/handback',
+      'postgres://db/handback?ssl=false',
+    ],
     METRICS_TOKEN: ['TOKEN', 't'.repeat(15)],
     SECRET_KEY: ['k'.repeat(31), `${KEY},short`, ',', `${KEY},`, `,${KEY}`, `${OTHER_KEY}, ,${KEY}`],
     DATABASE_POOLS: ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6', 'lists=8,lists=9'],

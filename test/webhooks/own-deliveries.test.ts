@@ -51,6 +51,8 @@ describe("a client's deliveries", () => {
     };
     const page = { total: 1, page: 1, limit: 20, totalPages: 1 };
     expect(await listed(t, client.apiKey)).toEqual({ items: [delivery], ...page });
+    const ofRepair = await listed(t, client.apiKey, { rmaId: repair.id.toUpperCase() });
+    expect(ofRepair).toEqual({ items: [delivery], ...page });
 
     t.advance(1_000);
     await t.drained();
@@ -176,6 +178,8 @@ it('deliveries of an RMA, and dropped ones, are found by an index', async ({ t }
     await listDeliveries(ctx, { shopId: t.shop.id, clientId }, { page: 2, limit: 1, ...query });
     expect(statements).toHaveLength(2);
     for (const statement of statements) {
+      // What counts all that a client was sent holds up no other request.
+      expect(statement.on, JSON.stringify(query)).toBe(query.rmaId ? 'lists' : 'scans');
       const reads = readsIn(await planOf(t.ctx.lists, statement));
       expect(reads).not.toEqual([]);
       for (const read of reads) expect(read, JSON.stringify(query)).toMatch(index);
@@ -186,6 +190,7 @@ it('deliveries of an RMA, and dropped ones, are found by an index', async ({ t }
   const BY_CLIENT = /webhook_deliveries_(client|rma).*client_id ?>/;
   await expectIndex({ page: 5_000 }, BY_CLIENT);
   await expectIndex({}, BY_CLIENT, idle);
+  await expectIndex({ event: 'offline_repair.closed' }, BY_CLIENT);
   await expectIndex({ rmaId, page: 7 }, BY_RMA);
   await expectIndex({ rmaId, page: 7, event: 'offline_repair.closed' }, BY_RMA);
   await expectIndex({ rmaId, page: 7, status: 'DELIVERED' }, BY_RMA);

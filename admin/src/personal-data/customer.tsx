@@ -123,7 +123,7 @@ const FoundReturns = ({ found, onErased }: { found: Found; onErased(): void }) =
 
 const ExportButton = ({ person }: { person: FindCustomer }) => {
   const exporting = useMutation({
-    mutationFn: () => api.post<CustomerExport>('/customers/export', person),
+    mutationFn: () => api.postLong<CustomerExport>('/customers/export', person),
     onSuccess: (answer) => {
       const name = `customer-export-${answer.exportedAt.slice(0, 10)}.json`;
       saveFile(name, JSON.stringify(answer, null, 2), 'application/json');

@@ -53,7 +53,7 @@ const useErasing = ({ person, onErased }: Props, includeOpen: boolean) => {
   const stopping = useRef(new AbortController());
   useEffect(() => () => stopping.current.abort(), []);
   const eraseSome = async (reason: string) => {
-    const answer = await api.post<Erasure>('/customers/erase', { ...person, includeOpen, reason });
+    const answer = await api.postLong<Erasure>('/customers/erase', { ...person, includeOpen, reason });
     forgetReturns(
       queryClient,
       answer.returns.map(({ id }) => id),
@@ -87,7 +87,7 @@ export const EraseDialog = (props: Props) => {
   const dryRun = useQuery({
     queryKey: [DRY_RUN, person, includeOpen],
     queryFn: () =>
-      api.post<Erasure>('/customers/erase', { ...person, includeOpen, reason: 'Dry run', dryRun: true }),
+      api.postLong<Erasure>('/customers/erase', { ...person, includeOpen, reason: 'Dry run', dryRun: true }),
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
     gcTime: 0,

@@ -232,7 +232,10 @@ interface Found {
   problem: string | null;
 }
 
-/** A scanner may be set to another case than the label has. */
+/**
+ * A scanner may be set to another case than the label has. The search compares the newest returns in any case, and these
+ * spellings with all returns.
+ */
 const findExactly = async (text: string): Promise<FoundReturn[]> => {
   for (const written of new Set([text, text.toUpperCase(), text.toLowerCase()])) {
     const found = (await findReturns(written)).filter(({ match }) => match !== null);

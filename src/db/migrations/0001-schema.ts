@@ -158,9 +158,10 @@ create table timeline (
 );
 -- Corrections keep old values, by which a customer is found too.
 create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED';
--- The entries of one person in all timelines. The second is the id in {"assigneeId":"…"}, as personal-data/erasures.ts spells it.
-create index timeline_person on timeline (actor_id) where actor_type = 'USER';
-create index timeline_assignee on timeline (substr(data, 16, 36)) where type = 'ASSIGNED';
+-- The entries of one person in all timelines until they are erased, as personal-data/erasures.ts spells it. The second is of the id
+-- and the name in {"assigneeId":"…","assigneeName":"…"}.
+create index timeline_person on timeline (actor_id) where actor_type = 'USER' and actor_name <> '[erased]';
+create index timeline_assignee on timeline (substr(data, 16, 36)) where type = 'ASSIGNED' and substr(data, 70) <> '[erased]"}';
 create table idempotency_keys (
   client_id ${id} not null, key text not null, body_hash text not null, answer text not null, created_at bigint not null,
   constraint idempotency_keys_pkey primary key (client_id, key)

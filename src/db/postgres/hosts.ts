@@ -15,6 +15,13 @@ const ANSWER_TIMEOUT_MS = 1_500;
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
 const takesNoWrites = (message: string): Error => withCode(new Error(message), '25006');
 
+/** What the driver makes of the address: `ssl`, `sslmode` and its variants. Nothing is connected. */
+export const tlsOf = (connectionString: string): 'none' | 'unchecked' | 'checked' => {
+  const { ssl } = new pg.Client({ connectionString }) as { ssl: boolean | { rejectUnauthorized?: boolean } };
+  if (!ssl) return 'none';
+  return typeof ssl === 'object' && ssl.rejectUnauthorized === false ? 'unchecked' : 'checked';
+};
+
 /** Emits `move` when another server is in use, or none of those before. */
 export class Hosts extends EventEmitter<{ move: [] }> {
   /** The one in use. */

@@ -114,6 +114,10 @@ export const withOwnPool = async <Result>(
 
 /** In a statement's text: its plan depends on the values and is not to be kept. */
 export const PLANNED_ANEW = '/* planned anew */';
+/**
+ * The first so many keep their names, and later ones are parsed each time. Filters of lists alone have more shapes than this, but a
+ * process that had seen 512 of them before its first creation created at the same rate, so none is evicted.
+ */
 const NAMED_STATEMENTS = 500;
 /** Of statements with parameters, by their text: a connection parses and plans each of them once. */
 const names = new Map<string, string>();

@@ -1,6 +1,12 @@
 import { Loader, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  CancelledError,
+  keepPreviousData,
+  queryOptions,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { ScanLine } from 'lucide-react';
 import { Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { LENGTH } from '../../../../contract/lengths.ts';
@@ -25,10 +31,10 @@ const MOST_FOUND = 20;
 const earlierQuery = <Item extends AnyReturn>(kind: Kind, text: string) =>
   queryOptions({
     queryKey: [kind.path, 'earlier', text],
-    queryFn: () =>
+    queryFn: ({ signal }) =>
       findByNumberToo(text, async (q) => {
         const query = { q, sort: 'number', order: 'desc', limit: MOST_FOUND };
-        return (await api.get<ListPage<Item>>(kind.path, query)).items;
+        return (await api.get<ListPage<Item>>(kind.path, query, signal)).items;
       }),
     enabled: text.length >= FEWEST_LETTERS,
     staleTime: 5_000,
@@ -77,6 +83,7 @@ export const LookUp = <Item extends AnyReturn>(props: Props<Item>) => {
   const take = async (typed: string, seen?: Known<Item>) => {
     setText(typed);
     const found = await find(typed);
+    if (found === 'cancelled') return;
     const exact = found?.filter(({ isExact }) => isExact) ?? [];
     const stillThere = found?.find(({ key }) => key === seen?.key);
     if (exact[0] && exact.length === 1) pick(exact[0]);
@@ -200,11 +207,15 @@ const useKnown = <Item extends AnyReturn>({ kind, knownOf }: Props<Item>) => {
     known: isSearched && data ? exactFirst(knownOf(data, searched)) : [],
     isCurrent: isSearched && searched === text.trim() && data !== undefined && !isPlaceholderData,
     isFetching,
-    /** null where the service cannot be reached. */
-    find: async (typed: string): Promise<Known<Item>[] | null> => {
+    /** null where the service cannot be reached; cancelled when the person types on. */
+    find: async (typed: string): Promise<Known<Item>[] | 'cancelled' | null> => {
       setAsked(typed);
-      const found = await queryClient.fetchQuery(earlierQuery<Item>(kind, typed)).catch(() => null);
-      return found && exactFirst(knownOf(found, typed));
+      try {
+        const found = await queryClient.fetchQuery(earlierQuery<Item>(kind, typed));
+        return exactFirst(knownOf(found, typed));
+      } catch (error) {
+        return error instanceof CancelledError ? 'cancelled' : null;
+      }
     },
   };
 };
