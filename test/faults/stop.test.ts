@@ -14,10 +14,13 @@ import {
   startProgram,
   startServer,
   timed,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
 const begun = async (server: ServerProcess, key: string, i: number) => {

@@ -16,10 +16,13 @@ import {
   type ServerProcess,
   startServer,
   timed,
+  withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 const KILLS = effort(2, 20);
 /** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
