@@ -192,11 +192,15 @@ const isExpected = (text: string): boolean =>
     text,
   );
 
+/** On the page for that, which is shown. */
+export const signInHere = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').and(page.locator('input')).fill(password);
+  await page.keyboard.press('Enter');
+};
 export const signIn = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
   await page.goto('/admin/sign-in');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password', { exact: false }).and(page.locator('input')).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signInHere(page, email, password);
   await page.getByRole('heading', { name: 'Today', level: 2 }).waitFor();
 };
 
