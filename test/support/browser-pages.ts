@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { newRepair } from './api.ts';
 import { saidAt } from './browser.ts';
 import type { Harness } from './harness.ts';
 import { appCode } from './second-factor.ts';
@@ -13,6 +14,17 @@ export interface Made {
 }
 
 export { newRepair, newTradeReturn } from './api.ts';
+
+type AllMade<T> = { [each in keyof T]: Made };
+/** One for each of the bodies, in this order. */
+export const newRepairs = async <const T extends readonly object[]>(
+  t: Harness,
+  ...bodies: T
+): Promise<AllMade<T>> => {
+  const made: Made[] = [];
+  for (const body of bodies) made.push(await newRepair(t, body as Record<string, unknown>));
+  return made as AllMade<T>;
+};
 
 /** As if it had been made, and had its status, so much earlier. */
 export const age = async (
@@ -54,6 +66,26 @@ export const passwordField = (page: Page, label: string): Locator =>
   page.getByLabel(label).and(page.locator('input'));
 export const signInTitle = (page: Page): Locator =>
   page.getByRole('heading', { name: 'Sign in to Handback' });
+
+export const signOut = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signInTitle(page).waitFor();
+};
+
+/** Types a code into the field of the scan station. */
+export const enterCode = async (page: Page, code: string): Promise<void> => {
+  const input = page.getByRole('textbox', { name: 'Scan a return' });
+  await input.fill(code);
+  await input.press('Enter');
+};
+
+/** The search over all returns, opened by its key. */
+export const openSearch = async (page: Page, key = 'Control+k'): Promise<Locator> => {
+  await page.keyboard.press(key);
+  const dialog = page.getByRole('dialog', { name: 'Search returns' });
+  await expectFocus(dialog.getByRole('combobox'));
+  return dialog;
+};
 
 /** The row of a return. */
 export const rowOf = (page: Page, rmaNumber: string): Locator =>
@@ -145,6 +177,12 @@ export const typeFast = (page: Page, text: string): Promise<unknown> =>
 
 /** All of a scan: it ends with Enter. */
 export const scan = (page: Page, text: string): Promise<unknown> => typeFast(page, `${text}\n`);
+
+/** Stores the text of the slips that would be printed, instead of printing them. */
+export const stubPrint = (page: Page) =>
+  page.addInitScript(`window.printed = []; window.print = () =>
+    window.printed.push([...document.querySelectorAll('.slips article')].map((slip) => slip.textContent));`);
+export const printedOn = (page: Page): Promise<string[][]> => page.evaluate('window.printed');
 
 /** What a form for a new return asks for, by its labels. */
 export const REPAIR_FIELDS = {

@@ -214,6 +214,13 @@ export const openAs = async (
   return openWindow(t, { ...options, cookie });
 };
 
+/** The same, at an address of the app. */
+export const openAt = async (path: string, ...who: Parameters<typeof openAs>): Promise<Page> => {
+  const page = await openAs(...who);
+  await page.goto(`/admin${path}`);
+  return page;
+};
+
 /** The pages by what is written above them. The overview costs more than the others: it draws charts. */
 const PATHS = {
   Today: '/',
@@ -231,13 +238,12 @@ const PATHS = {
   Account: '/account',
 };
 
-/** The same, with a page open. */
+/** The same, with a page open that is loaded. */
 export const openPageAs = async (
   name: keyof typeof PATHS,
   ...who: Parameters<typeof openAs>
 ): Promise<Page> => {
-  const page = await openAs(...who);
-  await page.goto(`/admin${PATHS[name]}`);
+  const page = await openAt(PATHS[name], ...who);
   await page.getByRole('heading', { name, level: 2 }).waitFor();
   return page;
 };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { adminCaller, newUser, PASSWORD } from '../../support/admin.ts';
-import { openAs, openPageAs, saidAt } from '../../support/browser.ts';
+import { expectAccessible, openAt, openPageAs, saidAt } from '../../support/browser.ts';
 import {
   emailAt,
   expectFocus,
@@ -19,7 +19,7 @@ import { startReceiver } from '../../support/receiver.ts';
 const harness = sharedHarness();
 const it = itWith(harness);
 
-// An address by number, so that no name has to be looked up.
+// An IP address needs no DNS.
 const HOOK = 'https://93.184.216.34/hooks/handback';
 
 it('a new API client shows its key and secret once, and cannot be left by mistake meanwhile', async ({
@@ -70,8 +70,7 @@ it('a new API client shows its key and secret once, and cannot be left by mistak
 it('a test event is the first delivery, without a return', async ({ sending: t }) => {
   const receiver = await startReceiver();
   const client = await t.addReceiver(receiver.url);
-  const page = await openAs(t, 'ADMIN');
-  await page.goto(`/admin/settings/external-api/${client.id}`);
+  const page = await openAt(`/settings/external-api/${client.id}`, t, 'ADMIN');
   await page.getByText('Nothing sent yet').waitFor();
   await page.getByRole('button', { name: 'Send test event' }).click();
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'webhook.test' }) });
@@ -159,6 +158,7 @@ it('an empty shop has a checklist in an order that a new Admin can follow', asyn
   await step('Invite your team').getByRole('img', { name: 'To do' }).waitFor();
   const links = page.getByRole('region', { name: 'Ready in five steps' }).getByRole('link');
   expect(await links.allTextContents()).toEqual(['Shop', 'Team', 'Targets', 'New repair', 'API clients']);
+  await expectAccessible(page);
   await step('Set targets').getByRole('link', { name: 'Targets' }).click();
   await page.getByRole('textbox', { name: 'In diagnostics' }).fill('3');
   await page.getByRole('button', { name: 'Save' }).click();
