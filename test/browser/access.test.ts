@@ -23,6 +23,7 @@ import {
   REPAIR_FIELDS,
   rowWith,
   signInTitle,
+  signOut,
   title,
   toPage,
   turnFactorOn,
@@ -62,7 +63,7 @@ it('an invitation shows a link with which the user chooses a password, once', as
   await theirs.keyboard.press('Enter');
   await title(theirs, 'Today').waitFor();
   await theirs.getByRole('navigation', { name: 'Pages' }).getByText('Grace Muller').waitFor();
-  // Checked again it would be over, and that page would flash up.
+  // A second check would find the link used, and its page would flash up.
   expect(checks).toBe(1);
 
   const late = await openWindow(t);
@@ -109,7 +110,7 @@ it('sensitive changes ask for the password, then resume with the form intact', a
   const invite = form.getByRole('button', { name: 'Invite' });
   await invite.click();
   await expectFocus(password);
-  // Escape, also from beside the input, closes this dialog alone.
+  // Escape closes this dialog alone, even if the focus is beside the input.
   await dialog.getByText('We check this before important changes').click();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -128,10 +129,10 @@ it('sensitive changes ask for the password, then resume with the form intact', a
   await shown.getByRole('button', { name: 'Done' }).click();
   await rowWith(page, emailAt(t, 'grace')).getByText('Admin').waitFor();
 
-  // Not again for ten minutes.
+  // The password is not asked for again for ten minutes.
   await rule.click();
   await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
-  // And also on the page before all others.
+  // The page that everyone must pass first asks for it, too.
   t.clock.advance(10 * 60_000);
   await page.getByRole('button', { name: 'Get started' }).click();
   await password.fill(PASSWORD);
@@ -173,7 +174,7 @@ it('users change their own email, and see and end their own sessions', async ({ 
   const other = rows.filter({ hasNotText: 'This device' }).nth(1);
   await other.getByRole('button', { name: /^Sign out/ }).click();
   await expect.poll(() => rows.count()).toBe(3);
-  // Five are enough to see at first.
+  // Five are shown at first.
   for (let i = 0; i < 5; i++) await signInAs(t, person);
   await page.reload();
   await expect.poll(() => rows.count()).toBe(6);
@@ -218,8 +219,7 @@ it('two-step verification is turned on, required at sign-in, and reset by an Adm
   await theirs.getByRole('button', { name: 'Done' }).click();
   await theirs.getByText('10 recovery codes left').waitFor();
   await accessibleEverywhere(theirs);
-  await theirs.getByRole('button', { name: 'Sign out' }).click();
-  await signInTitle(theirs).waitFor();
+  await signOut(theirs);
   await signInHere(theirs, email);
   const code = theirs.getByRole('textbox', { name: 'Code from your authenticator app' });
   await code.waitFor();
@@ -265,7 +265,7 @@ it('with a second factor a code or a recovery code is asked for instead of the p
     await expect.poll(() => saidAt(code)).toContain(fault);
   }
   await renewal.getByRole('button', { name: 'Use a recovery code instead' }).click();
-  // Who asks for the other field wants to type into it.
+  // The focus goes to the field that was asked for.
   const recovery = renewal.getByRole('textbox', { name: 'Recovery code' });
   await expectFocus(recovery);
   await recovery.fill(recoveryCodes[0] ?? '');
@@ -295,7 +295,7 @@ it('with a second factor a code or a recovery code is asked for instead of the p
 it('signing in never redirects to another site', async ({ t }) => {
   const { email } = await newUser(t);
   const page = await openWindow(t);
-  // Neither to another host, nor out of the app to another one on this host.
+  // These lead to another host, or out of the app to another page of this host.
   const outside = [
     '//evil.example/',
     '/..',
@@ -310,8 +310,7 @@ it('signing in never redirects to another site', async ({ t }) => {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     const { origin, pathname } = new URL(page.url());
     expect([to, origin, pathname.startsWith('/admin/')]).toEqual([to, new URL(t.url).origin, true]);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await signInTitle(page).waitFor();
+    await signOut(page);
   }
 });
 
@@ -367,13 +366,12 @@ it('Staff of a shared computer leave nothing behind when they sign out', async (
   await field(page, 'Name').fill('Ada Pereira');
   await page.reload();
   await page.getByText('What you typed before is still here.').waitFor();
-  // A search, and a return found by it: the way back and the walk through the list remember it.
+  // A search and a return that it found are stored for the way back and for the next return.
   await page.goto('/admin/offline-repairs?q=Okafor');
   await page.getByRole('rowheader').getByRole('link').click();
   await page.getByRole('heading', { name: /^#RMA-/ }).waitFor();
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain('Okafor');
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await signInTitle(page).waitFor();
+  await signOut(page);
   const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
   expect(kept).not.toContain('Ada Pereira');
   expect(kept).not.toContain('Okafor');
@@ -401,7 +399,7 @@ it('a signed-in user skips the sign-in page, forward and back', async ({ t }) =>
 it('users can sign in, work and sign out if the browser blocks storage', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t, { ownProfile: true });
-  // The component library warns in the console of what it cannot keep.
+  // The component library warns in the console about what it cannot store.
   await page.addInitScript(`console.warn = () => {};
     for (const name of ['localStorage', 'sessionStorage'])
     Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } });`);
@@ -409,15 +407,14 @@ it('users can sign in, work and sign out if the browser blocks storage', async (
   await signInTitle(page).waitFor();
   await signInHere(page, email);
   await title(page, 'Today').waitFor();
-  // The cookie still says who it is.
+  // The cookie still identifies the user.
   await page.goto('/admin/offline-repairs/new');
   await fillIn(page, REPAIR_FIELDS);
   await page.getByRole('button', { name: 'Create repair' }).click();
   await title(page, '#RMA-000001').waitFor();
   await page.goto('/admin/scan-station');
   await page.getByRole('checkbox', { name: 'Sound' }).check();
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await signInTitle(page).waitFor();
+  await signOut(page);
   await page.goto('/admin/');
   await signInTitle(page).waitFor();
 });
