@@ -35,7 +35,7 @@ const filledShop = async () => {
 };
 type Ids = Awaited<ReturnType<typeof filledShop>>['ids'];
 
-/** What it is called, its address, and what brings the page to where all of it is to be seen. */
+/** `until` brings the page into the state that is checked. */
 type Visit = [name: string, path: string | ((ids: Ids) => string), until: (page: Page) => Promise<unknown>];
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true }).waitFor();
@@ -192,7 +192,7 @@ const LOOKS = [
 /** These lead to other pages, or need a shop that asks for a second factor (`journeys/sign-in.test.ts`). */
 const NOT_VISITED = ['/bench', '/second-factor', '/settings'];
 
-/** As the router has them, with `$id` for an id. */
+/** The router's own form of a path: `$id` stands for an id. */
 const patternOf = (route: string): RegExp =>
   new RegExp(`^${route.replace(/\$$/, 'nowhere').replace(/\$\w+/g, '[^/]*\\d[^/]*')}$`);
 
@@ -224,7 +224,7 @@ it.each(VISITS)(
     for (const [i, [name, path, until]] of visits.entries()) {
       await page.setViewportSize({ width: LOOKS[0].width, height: 900 });
       const address = `/admin${typeof path === 'string' ? path : path(ids)}`;
-      // Inside the app there are only pages of people who signed in, and a dialog may outlive its page.
+      // Links inside the app exist only for people who are signed in, and a dialog may outlive its page.
       const isInside = i > 0 && who !== 'a visitor' && (await page.getByRole('dialog').count()) === 0;
       await (isInside ? goInside(page, address) : page.goto(address));
       await until(page);
@@ -241,7 +241,7 @@ it.each(VISITS)(
   },
 );
 
-/** Of what has such a label: the colour of its border, and of what is behind it. */
+/** The colour of the labelled element's border, and of what is behind it. */
 const coloursOf = (label: string) => `(() => {
   let at = document.querySelector('[aria-label="${label}"]');
   const border = getComputedStyle(at).borderTopColor;
@@ -299,10 +299,10 @@ it('the menu of a phone is within reach, and a toast covers neither it nor what 
   await page.getByRole('heading', { name: 'Targets', level: 2 }).waitFor();
   expect(await bar.getByRole('link', { name: 'Settings' }).isVisible()).toBe(false);
 
-  // What is scanned here is not found, which a toast says.
+  // A toast says that this code was not found.
   await scan(page, 'NOWHERE-1');
   const toast = page.getByRole('alert').filter({ hasText: 'NOWHERE-1' });
-  // Its time begins anew when the pointer leaves it.
+  // The time after which it closes starts again when the pointer leaves it.
   await toast.hover();
   await look(page, { width: 390 });
   const [shown, menu] = await Promise.all([toast.boundingBox(), bar.boundingBox()]);

@@ -5,7 +5,7 @@ import {
   expectAccessible,
   expectAccessibleDialog,
   goInside,
-  openAs,
+  openAt,
   openPageAs,
   saidAt,
 } from '../support/browser.ts';
@@ -86,7 +86,7 @@ it('shop settings suggest the browser’s time zone, and do not save it by thems
   await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
 });
 
-// An address by number, so that no name has to be looked up.
+// An IP address needs no DNS.
 const HOOK = 'https://93.184.216.34/hooks/handback';
 
 const rowOf = (page: Page, name: string) =>
@@ -151,10 +151,10 @@ describe('API clients', () => {
 });
 
 const DAY_MS = 86_400_000;
-/** One for the whole suite: midnight may come in the middle of it. */
+/** One time for the whole suite, which may run across midnight. */
 const NOW_MS = Date.now();
 const dayAhead = (days: number): string => new Date(NOW_MS + days * DAY_MS).toISOString().slice(0, 10);
-/** The end of a day, UTC, as the app shows it. */
+/** The end of a day in UTC, in the app's own words. */
 const shownEnd = (day: string): string => {
   const shown = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
   return `the end of ${shown.format(Date.parse(day))} (UTC)`;
@@ -329,7 +329,7 @@ describe('deliveries', () => {
     expect(await attempts.getByRole('cell', { name: '200', exact: true }).count()).toBe(1);
     expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(receiver.received[4]?.body);
 
-    // Of a client to which nothing was sent.
+    // Nothing was sent to this client.
     await goInside(page, `/admin/settings/external-api/${t.client.id}`);
     await page.getByText('Nothing sent yet').waitFor();
     await page.getByText('This client has no webhook URL').waitFor();
@@ -347,8 +347,7 @@ describe('deliveries', () => {
       .set({ status: 'DROPPED', reason: 'four attempts failed: status 404' })
       .where('client_id', '=', client.id)
       .execute();
-    const page = await openAs(t, 'ADMIN');
-    await page.goto(`/admin/settings/external-api/${client.id}`);
+    const page = await openAt(`/settings/external-api/${client.id}`, t, 'ADMIN');
     const message = page.getByRole('alert').filter({ hasText: '3 failed: status 404' });
     await message.getByText('Check the webhook URL.').waitFor();
     await expectAccessible(page);
@@ -363,8 +362,7 @@ describe('deliveries', () => {
     const client = await t.addReceiver(receiver.url);
     await t.create(client);
     await t.drained();
-    const page = await openAs(t, 'ADMIN');
-    await page.goto(`/admin/settings/external-api/${client.id}`);
+    const page = await openAt(`/settings/external-api/${client.id}`, t, 'ADMIN');
     const delivered = page.getByRole('rowheader', { name: 'offline_repair.created' });
     await delivered.waitFor();
 
