@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Context } from '../api/context.ts';
-import { type Past, prune } from '../db/prune.ts';
+import { prune, type RetentionRule } from '../db/prune.ts';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import type { Tables } from '../db/schema.ts';
 import { KEPT_MS } from '../events/event.ts';
@@ -31,17 +31,17 @@ const RETENTION = {
   webhook_deliveries: { by: 'id', keptMs: KEPT_MS, only: sql<boolean>`status <> ${PENDING}` },
   // Entries are kept for AUDIT_MONTHS.
   audit_log: { by: 'id', keptMs: ADDRESS_KEPT_MS, blank: 'address' },
-} as const satisfies { [Table in keyof Tables]?: Past<keyof Tables[Table]> & { keptMs: number } };
+} as const satisfies { [Table in keyof Tables]?: RetentionRule<keyof Tables[Table]> & { keptMs: number } };
 type Pruned = keyof typeof RETENTION;
 
-export const forgetPast =
+export const purgeExpired =
   (table: Pruned) =>
   (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
     prune(ctx, table, RETENTION[table], nowMs - RETENTION[table].keptMs);
 
 /** Each step deletes a bounded number of rows that are past their time, and says whether more is due. */
 const STEPS: CleanupStep[] = [
-  ...(Object.keys(RETENTION) as Pruned[]).map(forgetPast),
+  ...(Object.keys(RETENTION) as Pruned[]).map(purgeExpired),
   (ctx, nowMs) => prune(ctx, 'audit_log', { by: 'id' }, monthsBefore(nowMs, ctx.config.auditMonths)),
   forgetEndedWindows,
   unassignRemovedUsers,

@@ -144,7 +144,7 @@ export class Progress {
 // --- the values that commands take ---
 
 /** Checks a value by the schema that the API uses, and says with its words what is wrong. */
-export const by =
+export const parsedBy =
   <Schema extends z.ZodType>(schema: Schema) =>
   (value: unknown): z.infer<Schema> => {
     const { success, data, error } = schema.safeParse(value);
@@ -152,6 +152,6 @@ export const by =
     return data;
   };
 
-const digits = (pattern: RegExp, must: string) => by(z.string().regex(pattern, must).transform(Number));
+const digits = (pattern: RegExp, must: string) => parsedBy(z.string().regex(pattern, must).transform(Number));
 export const wholeNumber = digits(/^\d{1,12}$/, 'must be a whole number, 0 or more');
 export const httpStatus = digits(/^[2-5]\d\d$/, 'must be a status from 200 to 599');

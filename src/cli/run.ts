@@ -6,16 +6,16 @@ import { explainStartFailure } from '../platform/start-failure.ts';
 import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 import {
   addressOfService,
-  by,
   command,
   httpStatus,
   IN_PROCESS_LIST,
   notice,
+  parsedBy,
   print,
   wholeNumber,
   withContext,
 } from './command.ts';
-import { addShopCommands, once } from './shop-commands.ts';
+import { addShopCommands, runCommand } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
 export const run = async (argv: string[]): Promise<void> => {
@@ -53,7 +53,7 @@ const addServiceCommands = (handback: Command): void => {
     print({ migrated: true }, json);
   });
   command(handback, 'demo', 'create a demo shop with sample data').action(({ json }) =>
-    once(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
+    runCommand(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
   );
   command(handback, 'backup <file>', 'write everything into one signed file, while the service runs')
     .option('--overwrite', 'replace the file if it exists')
@@ -83,7 +83,7 @@ const addServiceCommands = (handback: Command): void => {
   );
   const mail = handback.command('mail').description('the mail server in SMTP_URL');
   command(mail, 'test <address>', 'send one mail now, and say whether the mail server took it').action(
-    async (to, { json }) => (await import('./mail-test.ts')).mailTest(by(emailField())(to), json),
+    async (to, { json }) => (await import('./mail-test.ts')).mailTest(parsedBy(emailField())(to), json),
   );
 };
 

@@ -7,7 +7,7 @@ import type { Database } from './types.ts';
 /** SQLite deletes inside the event loop: a hundred rows of the largest kind take it about 10 ms (ADR 0017). */
 export const PRUNED_AT_ONCE = 100;
 
-export interface Past<Column = string> {
+export interface RetentionRule<Column = string> {
   /** The indexed column that says how old a row is: a time, or an id, which rises with time. */
   by: Column;
   only?: RawBuilder<boolean>;
@@ -20,7 +20,7 @@ export interface Past<Column = string> {
 export const prune = async (
   { background }: Pick<Database, 'background'>,
   table: keyof Tables,
-  { by, blank, only = blank ? sql`${sql.ref(blank)} is not null` : sql`true` }: Past,
+  { by, blank, only = blank ? sql`${sql.ref(blank)} is not null` : sql`true` }: RetentionRule,
   upToMs: number,
 ): Promise<boolean> => {
   const [rows, age, upTo] = [sql.table(table), sql.ref(by), by === 'id' ? lowestId(upToMs) : upToMs];

@@ -13,21 +13,21 @@ const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
 const longestOf = (windows: RateWindows): RateWindow => windows.at(-1) as RateWindow;
 
 /** In the window that is full for longest: Retry-After must not name a moment at which another one refuses. */
-const refusal = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
+const denied = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
   const msBeforeNext = Math.max(...freeInMs);
   const window = windows[freeInMs.indexOf(msBeforeNext)] ?? windows[0];
   return { window, remaining: 0, msBeforeNext, refused: true };
 };
 
-/** How a key stands after a call that passed: so many are in the longest window, and the first of them leaves it first. */
-const passed = (windows: RateWindows, count: number, oldestMs: number, nowMs: number): RateState => {
+/** How a key stands after a call that was allowed: so many are in the longest window, and the first of them leaves it first. */
+const allowed = (windows: RateWindows, count: number, oldestMs: number, nowMs: number): RateState => {
   const window = longestOf(windows);
   const msBeforeNext = oldestMs + lengthMs(window) - nowMs;
   return { window, remaining: window.points - count, msBeforeNext, refused: false };
 };
 
 /** Judges a call at this moment by the times of those before it, oldest first, and adds it to them unless it is refused. */
-export const judge = (windows: RateWindows, times: number[], nowMs: number): RateState => {
+export const takeSlot = (windows: RateWindows, times: number[], nowMs: number): RateState => {
   const keptMs = lengthMs(longestOf(windows));
   const firstKept = times.findIndex((atMs) => atMs > nowMs - keptMs);
   times.splice(0, firstKept === -1 ? times.length : firstKept);
@@ -35,9 +35,9 @@ export const judge = (windows: RateWindows, times: number[], nowMs: number): Rat
   const freeInMs = windows.map(
     (window) => (times.at(-window.points) ?? Number.NEGATIVE_INFINITY) + lengthMs(window) - nowMs,
   );
-  if (freeInMs.some((ms) => ms > 0)) return refusal(windows, freeInMs);
+  if (freeInMs.some((ms) => ms > 0)) return denied(windows, freeInMs);
   times.push(nowMs);
-  return passed(windows, times.length, times[0] ?? nowMs, nowMs);
+  return allowed(windows, times.length, times[0] ?? nowMs, nowMs);
 };
 
 /** So many of the newest are kept at least and twice as many at most, so that no flood of addresses fills the memory. */
@@ -61,7 +61,7 @@ export const memoryRateGate = (windows: RateWindows): RateGate => {
       times = older.get(key) ?? [];
       newer.set(key, times);
     }
-    return judge(windows, times, nowMs);
+    return takeSlot(windows, times, nowMs);
   };
 };
 
@@ -71,7 +71,7 @@ const MOST_REMEMBERED = 10_000;
 /** How a key stands after some calls. Times are the database's, in milliseconds. */
 interface KeyCount {
   key: string;
-  /** How many of these calls passed. */
+  /** How many of these calls were allowed. */
   taken: number;
   now: number;
   /** How many calls are in the longest window, and when the first of them came. */
@@ -140,7 +140,7 @@ export const postgresRateGate = (
 const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState => {
   const { taken, now, count, oldest, free } = key;
   const freeInMs = free.map((atMs) => (atMs ?? 0) - now);
-  return turn <= taken ? passed(windows, count - taken + turn, oldest, now) : refusal(windows, freeInMs);
+  return turn <= taken ? allowed(windows, count - taken + turn, oldest, now) : denied(windows, freeInMs);
 };
 
 // The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is

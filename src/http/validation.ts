@@ -30,7 +30,7 @@ export const validationGate = async (request: FastifyRequest): Promise<void> => 
       if (errors.length > MAX_ERRORS) break;
       errors.push(...errorsOf(issue, schema, part, hints));
     }
-    cut(errors, part);
+    truncateErrors(errors, part);
     return value;
   };
 
@@ -44,7 +44,7 @@ export const validationGate = async (request: FastifyRequest): Promise<void> => 
 };
 
 /** The last error then says that there are more. */
-const cut = (errors: FieldError[], part: string): void => {
+const truncateErrors = (errors: FieldError[], part: string): void => {
   if (errors.length <= MAX_ERRORS) return;
   const message = `${part} has more errors than these ${MAX_ERRORS - 1}`;
   errors.splice(MAX_ERRORS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });

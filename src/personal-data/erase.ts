@@ -24,9 +24,9 @@ import {
   type CustomerRow,
   correctedValues,
   entriesOf,
+  erasureBlockers,
   eventsOf,
   findReturns,
-  holdsOf,
   isWaiting,
 } from './find.ts';
 import { type CustomerMarks, cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
@@ -68,17 +68,19 @@ export const eraseReturn = async (
   let lockedAt = performance.now();
   const outcome = await ctx.bulk.transaction().execute(async (trx) => {
     const wanted = { ...erasure, nowMs: ctx.clock.now() };
-    const { facts, decision, result } = await decideOn(ctx, trx, wanted, 'wait');
+    const { facts, decider, result } = await decideOn(ctx, trx, wanted, 'wait');
     lockedAt = performance.now();
     const before = facts.rows[kind].get(id);
     if (!before || result instanceof ServiceError) return 'GONE';
-    const hold = (await holdsOf(ctx, trx, before.shop_id, [{ ...before, kind }], includeOpen)).get(id);
+    const hold = (await erasureBlockers(ctx, trx, before.shop_id, [{ ...before, kind }], includeOpen)).get(
+      id,
+    );
     if (hold) return hold;
-    const [{ at } = { at: 0 }] = decision.entries;
+    const [{ at } = { at: 0 }] = decider.entries;
     const erased = { kind, before, entries: await entriesOf(trx, id), at };
     await cleanStored(ctx, trx, erased);
     const views = await cleanViews(ctx, trx, erased);
-    for (const write of writesOf(decision)) await execute(ctx, trx, write);
+    for (const write of writesOf(decider)) await execute(ctx, trx, write);
     const listed = trx.insertInto('erasures').values({ subject_id: id, shop_id: before.shop_id, kind, at });
     await listed.onConflict((conflict) => conflict.doNothing()).execute();
     await record?.(trx, views);
@@ -137,7 +139,7 @@ const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entrie
     .execute();
 };
 
-const marksOf = ({ before, entries }: ErasedReturn): CustomerMarks => {
+const customerIdentifiers = ({ before, entries }: ErasedReturn): CustomerMarks => {
   const corrections = entries.filter(({ type }) => type === 'CORRECTED');
   const valuesOf = (column: 'customer_name' | 'customer_email' | 'customer_phone') =>
     [before[column], ...corrections.flatMap(({ data }) => correctedValues(data, fieldOf(column)))].filter(
@@ -152,7 +154,7 @@ const marksOf = ({ before, entries }: ErasedReturn): CustomerMarks => {
 
 /** Returns the ids of the views that lost text. */
 const cleanViews = async (ctx: ReturnServices, trx: Trx, erased: ErasedReturn): Promise<string[]> => {
-  const marks = marksOf(erased);
+  const marks = customerIdentifiers(erased);
   const changed: string[] = [];
   const all = trx.selectFrom('saved_views').select(['id', 'name', 'search']);
   for (const view of await all.where('shop_id', '=', erased.before.shop_id).execute()) {
@@ -167,7 +169,7 @@ const cleanViews = async (ctx: ReturnServices, trx: Trx, erased: ErasedReturn): 
 
 // --- one customer ---
 
-const nameOf = ({ id, number }: CustomerRow) => ({ id, rmaNumber: rmaNumber(number) });
+const returnRef = ({ id, number }: CustomerRow) => ({ id, rmaNumber: rmaNumber(number) });
 
 /** Erases at most 500 returns of a customer, or counts them. Programs are not shown the returns that staff created. */
 export const eraseCustomer = async (
@@ -178,7 +180,7 @@ export const eraseCustomer = async (
   const { shop } = caller;
   const found = await findReturns(ctx, shop.id, person);
   const shown = found.filter((row) => isVisibleTo(caller, { ...row, shop_id: shop.id }));
-  const holds = await holdsOf(ctx, ctx.scans, shop.id, found, includeOpen);
+  const holds = await erasureBlockers(ctx, ctx.scans, shop.id, found, includeOpen);
   const free = found.filter(({ id }) => !holds.has(id));
   const chosen = free.slice(0, MOST_A_CALL);
   const gone = new Set(dryRun ? chosen : []);
@@ -200,7 +202,7 @@ export const eraseCustomer = async (
   if (gone.size > 0 && !dryRun) await ctx.scrub();
   const held = shown.flatMap((row) => {
     const reason = holds.get(row.id);
-    return reason ? { ...nameOf(row), reason } : [];
+    return reason ? { ...returnRef(row), reason } : [];
   });
   const refused = held.slice(0, MOST_A_CALL);
   if (gone.size === 0 && holds.size > 0 && !dryRun) throw new ServiceError('ERASE_REFUSED', { refused });
@@ -208,7 +210,7 @@ export const eraseCustomer = async (
     dryRun,
     matched: found.length,
     erased: gone.size,
-    returns: shown.filter((row) => gone.has(row)).map(nameOf),
+    returns: shown.filter((row) => gone.has(row)).map(returnRef),
     refused,
     remaining: free.length - chosen.length,
     views: views.size,
@@ -284,7 +286,7 @@ const forgetSome = async (
   for (let passed = 0; ; passed += ERASED_A_STEP) {
     const some = await due.limit(sql.lit(ERASED_A_STEP)).offset(passed).execute();
     const returns = some.map((row) => ({ ...row, kind: rule.kind }));
-    const holds = await holdsOf(ctx, db, shop.id, returns);
+    const holds = await erasureBlockers(ctx, db, shop.id, returns);
     let erased = 0;
     for (const each of returns.filter(({ id }) => !holds.has(id)))
       try {

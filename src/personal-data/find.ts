@@ -102,7 +102,7 @@ export const isWaiting = ({ oneOf }: Core, shopId: string, ids: string[]): RawBu
   and rma_id ${oneOf('id', ids)} and status = ${PENDING}`;
 
 /** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. `isForced`: neither counts. */
-export const holdsOf = async (
+export const erasureBlockers = async (
   ctx: ReturnServices,
   db: Db,
   shopId: string,
@@ -129,7 +129,7 @@ export const findCustomer = async (
 ): Promise<FoundCustomer> => {
   const found = await findReturns(ctx, shop.id, person);
   const shown = found.slice(0, SHOWN);
-  const holds = await holdsOf(ctx, ctx.scans, shop.id, shown);
+  const holds = await erasureBlockers(ctx, ctx.scans, shop.id, shown);
   const returns = shown.map((row) => ({
     ...briefOf(row.kind, row),
     customerEmail: row.customer_email,

@@ -32,10 +32,10 @@ export const keyUse = (receiverId: string, key: string, path: string, body: unkn
 
 export const keyName = ({ receiver_id, key }: KeyUse): string => `${receiver_id}:${key}`;
 
-export type KeptAnswers = ReadonlyMap<string, Row<'idempotency_keys'>>;
+export type StoredResponses = ReadonlyMap<string, Row<'idempotency_keys'>>;
 
 /** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
-export const selectAnswers = statement(
+export const selectStoredResponses = statement(
   ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
     select kept.receiver_id, kept.key, kept.body_hash, kept.answer, kept.created_at
     from ${rows('asked', { receiver_id: 'id', key: 'text' }, asked)}
@@ -43,7 +43,7 @@ export const selectAnswers = statement(
 );
 
 /** The first answer to the same request, or null where it is the first; refuses what is no retry. */
-export const recall = (kept: KeptAnswers, use: KeyUse, nowMs: number): object | null => {
+export const recall = (kept: StoredResponses, use: KeyUse, nowMs: number): object | null => {
   const first = kept.get(keyName(use));
   if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
   if (first.body_hash !== use.body_hash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
@@ -58,7 +58,7 @@ const COLUMNS = {
   created_at: 'integer',
 } as const;
 
-const savingAnswers = statement(
+const storingResponses = statement(
   ({ rows }, { kept }: { kept: Row<'idempotency_keys'>[] }) => sql`
     insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
     select receiver_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
@@ -67,4 +67,4 @@ const savingAnswers = statement(
 );
 
 /** An answer of more than a day ago gives way. Only success is remembered. */
-export const saveAnswers = (kept: Row<'idempotency_keys'>[]): Write => change(savingAnswers, { kept });
+export const storeResponses = (kept: Row<'idempotency_keys'>[]): Write => change(storingResponses, { kept });

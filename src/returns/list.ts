@@ -236,9 +236,9 @@ const matching = (engine: Engine, shape: ListShape, params: ListValues): Matchin
 const SORT_COLUMNS = { updatedAt: 'updated_at', statusSince: 'status_since' } as const;
 
 interface PageShape extends ListShape {
-  whole: boolean;
+  readsFullRows: boolean;
   /** So few match that they are sorted: looking for them among all numbers of a million returns took 0.6 s. */
-  few: boolean;
+  sortsMatches: boolean;
 }
 
 /**
@@ -246,7 +246,7 @@ interface PageShape extends ListShape {
  * 51 ms instead of 1,046.
  */
 const ordered = (found: Matching, shape: PageShape, params: ListValues): Matching => {
-  const { table, sort, order, conditions, few } = shape;
+  const { table, sort, order, conditions, sortsMatches } = shape;
   if (sort === 'status') found = found.orderBy(statusRank(table), order);
   else if (sort === 'dueAt') {
     const open = dueAtBy(shape.dueStatuses, params);
@@ -256,7 +256,7 @@ const ordered = (found: Matching, shape: PageShape, params: ListValues): Matchin
   else if (conditions.includes('createdFrom') || conditions.includes('createdTo'))
     found = found.orderBy('created_at', order);
   // Of an expression no engine thinks that an index has its order.
-  return found.orderBy(few ? sql`number + 0` : sql.ref('number'), order);
+  return found.orderBy(sortsMatches ? sql`number + 0` : sql.ref('number'), order);
 };
 
 const counted = (engine: Engine, shape: ListShape, params: ListValues) =>
@@ -269,7 +269,7 @@ const pageOfList = statementsBy((shape: PageShape) =>
       : sql<number>`(${counted(engine, shape, params)})`;
     return (
       ordered(matching(engine, shape, params), shape, params)
-        .select(shape.whole ? columnsOf(shape.table) : ['number'])
+        .select(shape.readsFullRows ? columnsOf(shape.table) : ['number'])
         // In the same statement, since each packet to PostgreSQL takes as long as reading ten rows.
         .$if(isCountedWithPage(shape), (page) => page.select(total.as('total')))
         .limit(params.limit)
@@ -297,15 +297,15 @@ const countOfList = statementsBy((shape: ListShape) =>
 );
 
 /** Up to so many are sorted; beyond, the page is found sooner among all numbers. */
-const FEW = 10_000;
+const MAX_SORTED = 10_000;
 
 /** A reference that more returns have is looked up apart from all other requests. */
 const FEW_OF_REFERENCE = 50;
 
 /** So few are looked at for a page that shares a connection with other lists. */
-const SHORT = 100;
+const MAX_SHARED_PAGE = 100;
 /** So many rows are passed for a page that is read beside other requests: SQLite does it in about a millisecond. */
-const SHALLOW = 2_000;
+const MAX_LIGHT_DEPTH = 2_000;
 
 /** What API clients ask never shares connections with the admin app. */
 export const listsFor = (ctx: ReturnServices, caller: Caller): Db =>
@@ -362,16 +362,17 @@ const isLight = async (
 ): Promise<boolean> => {
   const depth = filters.page * filters.limit;
   if (isOne(shape)) return true;
-  if (!isTotalKept(shape.conditions) || !isInOrder(shape) || depth > SHALLOW) return false;
+  if (!isTotalKept(shape.conditions) || !isInOrder(shape) || depth > MAX_LIGHT_DEPTH) return false;
   const origin = originFor(caller, filters);
   if (origin === undefined) return true;
   return (
-    depth + (await recentTotals.ofOthers(caller.shop.id, shape.table, origin, filters.status)) <= SHALLOW
+    depth + (await recentTotals.ofOthers(caller.shop.id, shape.table, origin, filters.status)) <=
+    MAX_LIGHT_DEPTH
   );
 };
 
 const lightDb = (ctx: ReturnServices, caller: Caller, depth: number): Db =>
-  isApiClient(caller) && depth <= SHORT ? ctx.shortLists : listsFor(ctx, caller);
+  isApiClient(caller) && depth <= MAX_SHARED_PAGE ? ctx.shortLists : listsFor(ctx, caller);
 
 /** Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million. */
 const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
@@ -410,8 +411,8 @@ const findPage = async (
   // Kept plans know no values, so the count decides how the page is read.
   const countedFirst = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
   if (countedFirst === 0) return { rows: [], total: 0 };
-  const few = countedFirst !== null && countedFirst <= FEW;
-  const page = pageOfList({ ...shape, whole: readsFullRows(shape, filters), few });
+  const sortsMatches = countedFirst !== null && countedFirst <= MAX_SORTED;
+  const page = pageOfList({ ...shape, readsFullRows: readsFullRows(shape, filters), sortsMatches });
   const { rows } = await db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values));
   return {
     rows,

@@ -41,7 +41,7 @@ import { signIn } from './sign-in.ts';
 import type { StaffServices } from './types.ts';
 import { endSessionsOf, normalizeEmail } from './users.ts';
 
-const originOf = (ctx: Core, request: FastifyRequest) => ({
+const signInOrigin = (ctx: Core, request: FastifyRequest) => ({
   address: callerAddress(request),
   userAgent: request.headers['user-agent'],
   deviceCookie: cookieIn(ctx, request, 'device'),
@@ -63,7 +63,7 @@ const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     answer: ['Signed in.', SignedIn],
     errors: [401],
     handle: async (request, reply) =>
-      sendSession(ctx, reply, await signIn(ctx, originOf(ctx, request), request.body)),
+      sendSession(ctx, reply, await signIn(ctx, signInOrigin(ctx, request), request.body)),
   });
   route({
     at: 'GET /session',
@@ -162,7 +162,7 @@ const linkRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     answer: ['Signed in.', SignedIn],
     errors: [401, 410],
     handle: async (request, reply) =>
-      sendSession(ctx, reply, await choosePassword(ctx, originOf(ctx, request), request.body)),
+      sendSession(ctx, reply, await choosePassword(ctx, signInOrigin(ctx, request), request.body)),
   });
 };
 
@@ -189,7 +189,11 @@ const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     answer: ['The password is changed.', SignedIn],
     errors: [409],
     handle: async (request, reply) =>
-      sendSession(ctx, reply, await changeOwnPassword(ctx, request, originOf(ctx, request), request.body)),
+      sendSession(
+        ctx,
+        reply,
+        await changeOwnPassword(ctx, request, signInOrigin(ctx, request), request.body),
+      ),
   });
   route({
     at: 'PUT /session/email',
@@ -273,7 +277,7 @@ const providerRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
       const address = new URL(callbackOf(request));
       address.search = request.url.slice(request.url.indexOf('?'));
       const cookie = cookieIn(ctx, request, 'provider');
-      const { token, search } = await returnFromProvider(ctx, originOf(ctx, request), address, cookie);
+      const { token, search } = await returnFromProvider(ctx, signInOrigin(ctx, request), address, cookie);
       sendCookie(ctx, reply, 'provider', null);
       if (token) sendCookie(ctx, reply, 'session', token);
       // Relative, so that it also holds below the path of a proxy.

@@ -35,10 +35,10 @@ export const SLOW_MS = 2_000;
 export const LIMITS = { perReceiver: 8, healthy: 1_024, unhealthy: 2_048 };
 export type PoolLimits = Readonly<typeof LIMITS>;
 /** A place is for a body of this size; a larger one takes several, 8 at most. */
-const PLACE_BYTES = 32 * 1024;
-export const MOST_PLACES = 8;
-export const placesFor = (bodyBytes: number): number =>
-  Math.min(MOST_PLACES, Math.max(1, Math.ceil(bodyBytes / PLACE_BYTES)));
+const SLOT_BYTES = 32 * 1024;
+export const MAX_SLOTS = 8;
+export const slotsFor = (bodyBytes: number): number =>
+  Math.min(MAX_SLOTS, Math.max(1, Math.ceil(bodyBytes / SLOT_BYTES)));
 
 /**
  * Receivers and deliveries that one round reads. To read a receiver's queue costs about the same for one delivery and for eight, so

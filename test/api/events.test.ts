@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
-import { forgetPast } from '../../src/app/janitor.ts';
+import { purgeExpired } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { leftOut, newStaffRma, newTradeReturn } from '../support/api.ts';
@@ -115,7 +115,7 @@ describe('the event feed', () => {
     t.clock.advance(31 * DAY_MS);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     expect((await page(t)).items).toEqual([]);
-    await forgetPast('events')(t.ctx, t.ctx.clock.now());
+    await purgeExpired('events')(t.ctx, t.ctx.clock.now());
     expect(await t.ctx.db.selectFrom('events').select('id').execute()).toEqual([]);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     // A program that has read everything has missed nothing.

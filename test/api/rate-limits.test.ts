@@ -3,7 +3,7 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
 import { openContext } from '../../src/app/context.ts';
-import { judge } from '../../src/db/rate-windows.ts';
+import { takeSlot } from '../../src/db/rate-windows.ts';
 import { atOnce } from '../support/answers.ts';
 import { bodyOf, endpoints, KINDS, type Kind, makeIds, rowCounts, stopClock } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
@@ -91,7 +91,7 @@ describe('creations of both kinds together', () => {
       clock.advance(stepMs);
       nowMs += stepMs;
       const state = await random.pick(gates)(IP);
-      const { msBeforeNext, ...expected } = judge(RATE_LIMITS.create, model, nowMs);
+      const { msBeforeNext, ...expected } = takeSlot(RATE_LIMITS.create, model, nowMs);
       expect([call, state]).toEqual([
         call,
         // Floating-point times of today's size are exact to a thousandth of a millisecond.

@@ -7,7 +7,7 @@ import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/off
 import type { Context } from '../../src/api/context.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { openContext } from '../../src/app/context.ts';
-import { forgetPast } from '../../src/app/janitor.ts';
+import { purgeExpired } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
@@ -86,9 +86,9 @@ describe('idempotency keys', () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
     const old = { ancient: NOON - 30 * DAY_MS, 'just-over': NOON - DAY_MS - 1 };
     await insert(ctx, { ...old, 'just-under': NOON - DAY_MS + 1, new: NOON, ahead: NOON + HOUR_MS });
-    expect(await forgetPast('idempotency_keys')(ctx, NOON)).toBe(false);
+    expect(await purgeExpired('idempotency_keys')(ctx, NOON)).toBe(false);
     expect(await left(ctx)).toEqual(['ahead', 'just-under', 'new']);
-    expect(await forgetPast('idempotency_keys')(ctx, NOON)).toBe(false);
+    expect(await purgeExpired('idempotency_keys')(ctx, NOON)).toBe(false);
   });
 
   it('survive if they are used again while they are being deleted', async () => {
@@ -96,7 +96,7 @@ describe('idempotency keys', () => {
     await insert(ctx, { 'used again': NOON - 2 * DAY_MS });
     const { deleting } = await ctx.db.transaction().execute(async (trx) => {
       await sql`update idempotency_keys set created_at = ${NOON}`.execute(trx);
-      const started = forgetPast('idempotency_keys')(ctx, NOON);
+      const started = purgeExpired('idempotency_keys')(ctx, NOON);
       await untilItWaits(ctx);
       return { deleting: started };
     });

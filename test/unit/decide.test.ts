@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
-import { Decision, type Facts, LOCKED, type Wanted } from '../../src/returns/changes/decide.ts';
+import { BatchDecider, type Facts, LOCKED, type Wanted } from '../../src/returns/changes/decide.ts';
 import { keyName, keyUse } from '../../src/returns/idempotency.ts';
 import { TRADE_RETURN } from '../../src/returns/kinds/trade-return.ts';
 import type { ReturnRow } from '../../src/returns/store.ts';
@@ -42,7 +42,7 @@ const factsOf = (...counters: Counter[]): Facts => ({
   counters: new Map(counters.map((counter) => [counter.shop_id, counter])),
   rows: { offline_repairs: new Map(), trade_returns: new Map() },
   lockedRows: new Set(),
-  keptAnswers: new Map(),
+  storedResponses: new Map(),
   dangerous: [],
   receivers: [],
   laterEntries: [],
@@ -58,10 +58,10 @@ const creation = (id: string, shopId: string): Wanted => ({
   body: CreateOfflineRepair.parse(repairBody()),
 });
 
-const decide = (batch: Wanted[], facts: Facts): Decision => {
-  const decision = new Decision(facts);
-  for (const wanted of batch) decision.add(wanted);
-  return decision;
+const decide = (batch: Wanted[], facts: Facts): BatchDecider => {
+  const decider = new BatchDecider(facts);
+  for (const wanted of batch) decider.add(wanted);
+  return decider;
 };
 
 describe('deciding on a batch of creations', () => {
@@ -168,7 +168,7 @@ const newWorld = (): World => ({
 /** Entries and events have random ids. */
 const withoutId = ({ id: _, ...rest }: { id?: unknown }) => rest;
 
-const resultOf = (result: Decision['results'][number]): unknown => {
+const resultOf = (result: BatchDecider['results'][number]): unknown => {
   if (result === LOCKED) return 'locked';
   if (result instanceof ServiceError) return result.code;
   return { ...result, event: result.event && withoutId(result.event) };
@@ -178,13 +178,13 @@ const resultOf = (result: Decision['results'][number]): unknown => {
 const apply = (world: World, batch: Wanted[]): World => {
   const { facts } = world;
   const given = structuredClone(facts.counters);
-  const decision = decide(batch, facts);
+  const decider = decide(batch, facts);
   expect(facts.counters, 'what it is given').toEqual(given);
   const rows = {
     offline_repairs: new Map(facts.rows.offline_repairs),
     trade_returns: new Map(facts.rows.trade_returns),
   };
-  for (const { kind, isNew, row, set } of decision.changing.values()) {
+  for (const { kind, isNew, row, set } of decider.changing.values()) {
     const before = facts.rows[kind].get(row.id);
     // Only changed columns are written, and the search text.
     const { search_text: _, ...written } = set as ReturnRow & { search_text?: string };
@@ -192,26 +192,26 @@ const apply = (world: World, batch: Wanted[]): World => {
     rows[kind].set(row.id, row);
   }
   const totals = new Map(world.totals);
-  for (const { shop_id, kind, origin, status, count } of decision.totals) {
+  for (const { shop_id, kind, origin, status, count } of decider.totals) {
     const name = [shop_id, kind, origin, status].join(' ');
     totals.set(name, (totals.get(name) ?? 0) + count);
   }
-  const later = decision.entries.map(({ rma_id, type, at }) => ({ rma_id, type, at }));
-  const kept = decision.answers.map((answer) => [keyName(answer), answer] as const);
+  const later = decider.entries.map(({ rma_id, type, at }) => ({ rma_id, type, at }));
+  const kept = decider.answers.map((answer) => [keyName(answer), answer] as const);
   return {
     facts: {
       ...facts,
-      counters: decision.counters,
+      counters: decider.counters,
       rows,
       laterEntries: [...facts.laterEntries, ...later],
-      keptAnswers: new Map([...facts.keptAnswers, ...kept]),
+      storedResponses: new Map([...facts.storedResponses, ...kept]),
     },
     log: [
       ...world.log,
-      ...[decision.entries, decision.events, decision.deliveries, decision.audit].flat().map(withoutId),
+      ...[decider.entries, decider.events, decider.deliveries, decider.audit].flat().map(withoutId),
     ],
     totals,
-    results: [...world.results, ...decision.results.map(resultOf)],
+    results: [...world.results, ...decider.results.map(resultOf)],
   };
 };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
-import { judge } from '../../src/db/rate-windows.ts';
+import { takeSlot } from '../../src/db/rate-windows.ts';
 import type { RateWindow, RateWindows } from '../../src/db/types.ts';
 
 const SMALL: RateWindows = [
@@ -33,7 +33,7 @@ it('accepted calls never exceed a limit in any window of its length, and a call 
       let nowMs = 0;
       for (const gap of gaps) {
         nowMs += gap;
-        const { refused } = judge(windows, times, nowMs);
+        const { refused } = takeSlot(windows, times, nowMs);
         const wouldBeTooMany = windows.some(
           ({ points, seconds }) => taken.filter((at) => at > nowMs - seconds * 1000).length >= points,
         );
@@ -52,11 +52,11 @@ it('a refused call is accepted exactly when the response says', () => {
       let nowMs = 0;
       for (const gap of gaps) {
         nowMs += Math.round(gap);
-        const state = judge(SMALL, times, nowMs);
+        const state = takeSlot(SMALL, times, nowMs);
         if (!state.refused) continue;
         expect(state.remaining).toBe(0);
-        expect(judge(SMALL, [...times], nowMs + state.msBeforeNext - 1).refused).toBe(true);
-        expect(judge(SMALL, [...times], nowMs + state.msBeforeNext).refused).toBe(false);
+        expect(takeSlot(SMALL, [...times], nowMs + state.msBeforeNext - 1).refused).toBe(true);
+        expect(takeSlot(SMALL, [...times], nowMs + state.msBeforeNext).refused).toBe(false);
       }
     }),
   );

@@ -118,9 +118,9 @@ describe('the two pools', () => {
   it('a receiver is unhealthy once an attempt takes 2 s, and its slots are free for others', () => {
     const { receivers, wake, names, start } = setUp();
     start('hangs', CAP);
-    expect([receivers.places('healthy'), receivers.places('unhealthy')]).toEqual([CAP, 0]);
+    expect([receivers.slots('healthy'), receivers.slots('unhealthy')]).toEqual([CAP, 0]);
     vi.advanceTimersByTime(SLOW_MS);
-    expect([receivers.places('healthy'), receivers.places('unhealthy')]).toEqual([0, CAP]);
+    expect([receivers.slots('healthy'), receivers.slots('unhealthy')]).toEqual([0, CAP]);
     start('hangs', 1);
     wake('healthy');
     expect(names('healthy')).toEqual(['healthy']);
@@ -160,7 +160,7 @@ describe('the two pools', () => {
     const slotsOf = (bytes: number) => {
       const { receivers, start } = setUp();
       start('a', 1, bytes);
-      return receivers.places('healthy');
+      return receivers.slots('healthy');
     };
     expect(sizes.map(slotsOf)).toEqual([1, 1, 2, 2, 8, 8]);
     const { receivers, wake, next, start } = setUp();
@@ -168,7 +168,7 @@ describe('the two pools', () => {
     let bytes = 0;
     for (let chosen = next(); chosen.length > 0; chosen = next())
       for (const { receiverId, room } of chosen) bytes += start(receiverId, room, 262_144).length * 262_144;
-    expect(receivers.places('healthy')).toBeGreaterThanOrEqual(LIMITS.healthy);
+    expect(receivers.slots('healthy')).toBeGreaterThanOrEqual(LIMITS.healthy);
     expect(bytes).toBeLessThanOrEqual(33 * 1024 ** 2);
   });
 });

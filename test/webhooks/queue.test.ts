@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
-import { forgetPast, sweep } from '../../src/app/janitor.ts';
+import { purgeExpired, sweep } from '../../src/app/janitor.ts';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
 import { readFeed } from '../../src/events/feed.ts';
@@ -130,7 +130,7 @@ it('deliveries are deleted after 30 days, but never while they wait', async ({ t
   };
   expect(await leftAfter(KEPT_MS - 60_000)).toEqual(['DELIVERED', 'PENDING', 'PENDING']);
   expect(await leftAfter(120_000)).toEqual(['PENDING', 'PENDING']);
-  expect(await forgetPast('webhook_deliveries')(t.ctx, t.ctx.clock.now())).toBe(false);
+  expect(await purgeExpired('webhook_deliveries')(t.ctx, t.ctx.clock.now())).toBe(false);
   expect(await leftAfter(KEPT_MS)).toEqual(['PENDING', 'PENDING']);
   await sql`update webhook_deliveries set status = 'DROPPED'`.execute(t.ctx.db);
   expect(await leftAfter(0)).toEqual([]);

@@ -24,26 +24,26 @@ import { HeavyReads } from './heavy-reads.ts';
 
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
   const heavyReads = new HeavyReads(file, onDatabaseError);
-  const connections = new SqliteConnections(file, () => moveLog(['passive']));
+  const connections = new SqliteConnections(file, () => checkpointWal(['passive']));
   // As many requests may wait for events as there are.
   const listeners = new EventEmitter().setMaxListeners(0);
-  const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
+  const openKysely = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
       dialect: sessionDialect({ connections, synchronous, ...more }),
       log: ({ queryDurationMillis, level }) => onQuery(queryDurationMillis, level === 'error'),
     });
-  const db = kyselyThat('FULL');
-  const light = kyselyThat('NORMAL');
+  const db = openKysely('FULL');
+  const relaxed = openKysely('NORMAL');
   const { fill } = new CompiledStatements({ db, ...sqliteDialect });
   const transaction = readThenWrite(db, connections, fill);
   const analyze = async (): Promise<void> => {
-    if (!(await analyzeGrown(light, heavyReads))) return;
+    if (!(await analyzeGrown(relaxed, heavyReads))) return;
     connections.reopenReader();
     await heavyReads.endThreads();
   };
   // The log keeps old pages until they are written over. In a thread, since it waits for the disk; and most of it while others
   // write, who wait for `truncate`.
-  const moveLog = async (modes: ('passive' | 'truncate')[]): Promise<void> => {
+  const checkpointWal = async (modes: ('passive' | 'truncate')[]): Promise<void> => {
     try {
       for (const mode of modes)
         await heavyReads.run({ sql: `pragma wal_checkpoint(${mode})`, parameters: [] });
@@ -57,17 +57,17 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     lists: db,
     shortLists: db,
     reads: db,
-    scans: kyselyThat('FULL', { heavyReads }),
-    webhooks: light,
-    background: light,
-    bulk: light,
+    scans: openKysely('FULL', { heavyReads }),
+    webhooks: relaxed,
+    background: relaxed,
+    bulk: relaxed,
     fill,
     async migrate(notice = () => {}) {
-      const waiting = kyselyThat('FULL', { waitMs: START_WAIT_MS });
+      const waiting = openKysely('FULL', { waitMs: START_WAIT_MS });
       if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
-    scrub: () => moveLog(['passive', 'truncate']),
+    scrub: () => checkpointWal(['passive', 'truncate']),
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     ...sqliteDialect,
@@ -87,9 +87,9 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     },
     openConnections: async () => {},
     blockers: async () => [],
-    checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
+    checkReady: () => saveFact(relaxed, 'ready-check', String(systemClock.now())),
     async close() {
-      await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);
+      await Promise.all([db.destroy(), relaxed.destroy(), heavyReads.close()]);
       connections.close();
     },
   };

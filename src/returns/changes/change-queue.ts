@@ -7,7 +7,7 @@ import type { Core } from '../../platform/core.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { type Locking, usageOf } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
-import { type Changed, type ChangeResult, Decision, LOCKED, type Wanted } from './decide.ts';
+import { BatchDecider, type Changed, type ChangeResult, LOCKED, type Wanted } from './decide.ts';
 import { BatchReading } from './read.ts';
 import { writesOf } from './write.ts';
 
@@ -128,9 +128,9 @@ export class ChangeQueue {
     const batch = items.map(({ wanted }) => wanted);
     const reading = new BatchReading(this.#ctx, batch, locking);
     const decide = (answers: object[][]) => {
-      const decision = new Decision(reading.factsFrom(answers));
-      for (const wanted of batch) decision.add(wanted);
-      return { writes: writesOf(decision), result: decision.results };
+      const decider = new BatchDecider(reading.factsFrom(answers));
+      for (const wanted of batch) decider.add(wanted);
+      return { writes: writesOf(decider), result: decider.results };
     };
     try {
       return await transaction(reading.queries, decide, sent);
@@ -148,9 +148,9 @@ export const decideOn = async (ctx: Core, db: Db, wanted: Wanted, locking: Locki
   const answers: object[][] = [];
   for (const query of reading.queries) answers.push((await db.executeQuery<object>(query)).rows);
   const facts = reading.factsFrom(answers);
-  const decision = new Decision(facts);
-  decision.add(wanted);
-  const [result = LOCKED] = decision.results;
+  const decider = new BatchDecider(facts);
+  decider.add(wanted);
+  const [result = LOCKED] = decider.results;
   if (result === LOCKED) throw new ServiceError('SERVICE_UNAVAILABLE');
-  return { facts, decision, result };
+  return { facts, decider, result };
 };

@@ -13,7 +13,7 @@ import { type Counter, consumeAllowance, nextTimestamp } from '../../shops/count
 import type { Good } from '../../shops/dangerous-goods.ts';
 import type { Caller, Receiver } from '../../shops/plans.ts';
 import { deliveryOf, type NewDelivery } from '../../webhooks/outbox.ts';
-import { type KeptAnswers, type KeyUse, keyName, recall } from '../idempotency.ts';
+import { type KeyUse, keyName, recall, type StoredResponses } from '../idempotency.ts';
 import type { ChangePlan } from '../kinds/change-plan.ts';
 import {
   type Action,
@@ -53,7 +53,7 @@ export interface Facts {
   rows: Record<ReturnTable, ReadonlyMap<string, ReturnRow>>;
   /** RMAs whose rows another transaction has locked. */
   lockedRows: ReadonlySet<string>;
-  keptAnswers: KeptAnswers;
+  storedResponses: StoredResponses;
   /** Those of the goods in question that are. */
   dangerous: Good[];
   receivers: Receiver[];
@@ -84,11 +84,11 @@ interface Changing {
 }
 
 /** A batch that is being decided on: what was read, as the changes so far have left it, and what is to be written. */
-export class Decision {
+export class BatchDecider {
   readonly #facts: Facts;
   readonly counters: Map<string, Counter>;
   readonly #rows: Record<ReturnTable, Map<string, ReturnRow>>;
-  readonly #keptAnswers: Map<string, Row<'idempotency_keys'>>;
+  readonly #storedResponses: Map<string, Row<'idempotency_keys'>>;
   /** By id. An RMA that changes several times is written once. */
   readonly changing = new Map<string, Changing>();
   readonly results: ChangeResult[] = [];
@@ -103,7 +103,7 @@ export class Decision {
     this.#facts = facts;
     this.counters = new Map([...facts.counters].map(([shopId, counter]) => [shopId, { ...counter }]));
     this.#rows = perKind((kind) => new Map(facts.rows[kind]));
-    this.#keptAnswers = new Map(facts.keptAnswers);
+    this.#storedResponses = new Map(facts.storedResponses);
   }
 
   /** A refusal concerns this change only, and leaves no trace. */
@@ -140,7 +140,7 @@ export class Decision {
 
   #create(wanted: OfType<'create'>, counter: Counter): Changed {
     const { caller, use, body, nowMs } = wanted;
-    const first = use && recall(this.#keptAnswers, use, nowMs);
+    const first = use && recall(this.#storedResponses, use, nowMs);
     if (first) return { row: null, answer: first, isReplay: true, event: null, receiver: null };
     const kind = KINDS[wanted.kind];
     const number = consumeAllowance(counter, caller, nowMs);
@@ -156,7 +156,7 @@ export class Decision {
     this.changing.set(row.id, { kind: wanted.kind, isNew: true, row, set });
     if (use) {
       const kept = { ...use, answer: JSON.stringify(answer), created_at: nowMs };
-      this.#keptAnswers.set(keyName(use), kept);
+      this.#storedResponses.set(keyName(use), kept);
       this.answers.push(kept);
     }
     const event = () => wholeEvent(`${RETURN_KINDS[kind.table].event}.created`, answer);

@@ -8,7 +8,7 @@ import type { Core } from '../../platform/core.ts';
 import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReceivers } from '../../webhooks/outbox.ts';
-import { type KeyUse, keyName, selectAnswers } from '../idempotency.ts';
+import { type KeyUse, keyName, selectStoredResponses } from '../idempotency.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { from, type ReturnRow, rowsById } from '../store.ts';
 import type { Facts, Wanted } from './decide.ts';
@@ -66,7 +66,7 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
   counters: new Map(),
   rows: perKind(() => new Map()),
   lockedRows: new Set(),
-  keptAnswers: new Map(),
+  storedResponses: new Map(),
   dangerous: [],
   receivers: batch.flatMap(({ type, caller }) => (type === 'create' && caller.receiver) || []),
   laterEntries: [],
@@ -92,8 +92,8 @@ export class BatchReading {
     });
     for (const table of RETURN_TABLES) this.#readRows(batch, table, locking);
     const asked = keysOf(batch);
-    this.#read(asked, selectAnswers, { asked }, (kept) => {
-      facts.keptAnswers = new Map(kept.map((each) => [keyName(each), each]));
+    this.#read(asked, selectStoredResponses, { asked }, (kept) => {
+      facts.storedResponses = new Map(kept.map((each) => [keyName(each), each]));
     });
     const goods = goodsOf(batch);
     this.#read(goods, selectDangerous, { goods }, (dangerous) => {

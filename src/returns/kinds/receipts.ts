@@ -73,14 +73,14 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
   const isSame = (i: number) =>
     after[i]?.received === figures[i]?.received && after[i]?.accepted === figures[i]?.accepted;
   // For the timeline: the lines that are different now, and those with a note.
-  const told = after.flatMap((each, i) => {
+  const timelineLines = after.flatMap((each, i) => {
     const note = named.get(i + 1)?.note;
     return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
   });
   // Once the return is received, a line that never came has figures too: a correction to 0 then changes nothing.
   const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
   const isDifferent = after.some((_, i) => !isSame(i));
-  return { receipts: JSON.stringify(stored), told, isDifferent, isComplete };
+  return { receipts: JSON.stringify(stored), timelineLines, isDifferent, isComplete };
 };
 
 // --- amounts ---

@@ -67,10 +67,14 @@ type ToEffect = (before: TradeReturnRow, body: MoveBody) => TradeEffect | null;
 /** null: nothing is different. */
 const EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
   receive(before, { lines = null, complete = null }) {
-    const { receipts, told, isDifferent, isComplete } = receiptOf(before, lines, lines ? complete : true);
+    const { receipts, timelineLines, isDifferent, isComplete } = receiptOf(
+      before,
+      lines,
+      lines ? complete : true,
+    );
     const moves = isComplete && before.status === 'TRADE_APPROVED';
     if (!moves && !isDifferent) return null;
-    const effect = { set: { receipts }, data: { lines: told }, event: receiptFields };
+    const effect = { set: { receipts }, data: { lines: timelineLines }, event: receiptFields };
     return moves ? effect : { ...effect, row: TRADE_RETURN_RECEIPT };
   },
   'request-credit'(before, { creditAmount = null, note }) {

@@ -1,4 +1,4 @@
-import { MOST_PLACES, type PoolLimits, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import { MAX_SLOTS, type PoolLimits, RECEIVERS_A_ROUND, SLOW_MS, slotsFor } from '../policy.ts';
 import type { Moment, OwnTime, Stopwatch } from './own-time.ts';
 
 // The states of exchanges and receivers, and their allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
@@ -49,7 +49,7 @@ export class Receiver {
 export interface Exchange {
   readonly deliveryId: string;
   readonly receiver: Receiver;
-  readonly places: number;
+  readonly slots: number;
   state: ExchangeState;
   pool: Health;
   cancelTimer: () => void;
@@ -80,7 +80,7 @@ export class Receivers {
   readonly #known = new Map<string, Receiver>();
   readonly #exchanges = new Map<string, Exchange>();
   readonly #ready = { healthy: newQueue(), unhealthy: newQueue() };
-  readonly #places = { healthy: 0, unhealthy: 0 };
+  readonly #slots = { healthy: 0, unhealthy: 0 };
   /** Those with a retry timer, and when it fires. */
   readonly #timed = new Map<Receiver, Moment>();
   #nextTimer: Moment | null = null;
@@ -93,8 +93,8 @@ export class Receivers {
   get size(): number {
     return this.#known.size;
   }
-  places(pool: Health): number {
-    return this.#places[pool];
+  slots(pool: Health): number {
+    return this.#slots[pool];
   }
 
   wake(receiverId: string, { isUrgent }: { isUrgent: boolean }): void {
@@ -135,11 +135,11 @@ export class Receivers {
       }
   }
 
-  /** Takes the next receivers of a pool: three of four places for urgent ones, so that the backlog never stands still. */
+  /** Takes the next receivers of a pool: three of four slots for urgent ones, so that the backlog never stands still. */
   choose(pool: Health, mostDeliveries: number): Chosen[] {
     // Until it is read, each body may be one of the largest.
-    const places = Math.ceil(this.#free(pool) / MOST_PLACES);
-    const deliveries = Math.min(mostDeliveries, places);
+    const slots = Math.ceil(this.#free(pool) / MAX_SLOTS);
+    const deliveries = Math.min(mostDeliveries, slots);
     const { most, withBacklog } = RECEIVERS_A_ROUND;
     const expected = ({ hasBacklog }: Receiver): number =>
       Math.ceil(deliveries / (hasBacklog ? withBacklog : most));
@@ -179,12 +179,12 @@ export class Receivers {
     const exchange: Exchange = {
       deliveryId,
       receiver,
-      places: placesFor(bodyBytes),
+      slots: slotsFor(bodyBytes),
       state: 'young',
       pool: receiver.health,
       cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
     };
-    this.#places[exchange.pool] += exchange.places;
+    this.#slots[exchange.pool] += exchange.slots;
     this.#exchanges.set(deliveryId, exchange);
     receiver.exchanges += 1;
     receiver.unsettled.add(deliveryId);
@@ -259,7 +259,7 @@ export class Receivers {
     return this.#ready[health][isUrgent ? 'urgent' : 'backlog'];
   }
   #free(pool: Health): number {
-    return Math.max(0, this.#parts.limits[pool] - this.#places[pool]);
+    return Math.max(0, this.#parts.limits[pool] - this.#slots[pool]);
   }
   #setHealth(receiver: Receiver, health: Health): void {
     if (receiver.health === health) return;
@@ -273,10 +273,10 @@ export class Receivers {
     this.#setHealth(exchange.receiver, 'unhealthy');
     this.#leave(exchange);
     exchange.pool = 'unhealthy';
-    this.#places.unhealthy += exchange.places;
+    this.#slots.unhealthy += exchange.slots;
   }
-  #leave({ pool, places }: Exchange): void {
-    this.#places[pool] -= places;
+  #leave({ pool, slots }: Exchange): void {
+    this.#slots[pool] -= slots;
     const { urgent, backlog } = this.#ready[pool];
     if (urgent.size + backlog.size > 0 && this.#free(pool) > 0) this.#parts.onReady(pool);
   }

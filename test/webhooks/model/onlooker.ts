@@ -166,7 +166,7 @@ export class Onlooker {
     const toReceiver = mine.filter((each) => each.receiver === receiver).length;
     holds(toReceiver <= limits.perReceiver, () => `${name}: ${toReceiver} at once to one receiver`);
     const { receivers } = process.dispatcher;
-    const [healthy, unhealthy] = [receivers.places('healthy'), receivers.places('unhealthy')];
+    const [healthy, unhealthy] = [receivers.slots('healthy'), receivers.slots('unhealthy')];
     // Exchanges that turn slow may exceed the limit of the other pool.
     holds(healthy <= limits.healthy, () => `${name}: ${healthy} at once in the healthy pool`);
     holds(healthy + unhealthy >= mine.length, () => `${name}: more exchanges than counted`);
