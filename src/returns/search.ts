@@ -98,9 +98,18 @@ const matchInAnyCase = (row: FoundRow, q: string): ExactMatch | null => {
   return names.find((name) => values[name]?.toLowerCase() === q.toLowerCase()) ?? null;
 };
 
+/** Empty for a column that cannot be read: the return is found all the same. */
+const aboutOf = (table: ReturnTable, { about }: FoundRow): string => {
+  try {
+    return KINDS[table].searched.aboutIn(about);
+  } catch {
+    return '';
+  }
+};
+
 const viewFound = (table: ReturnTable, row: FoundRow, match: ExactMatch | null): FoundReturn => ({
   ...briefOf(table, row),
-  about: KINDS[table].searched.aboutIn(row.about),
+  about: aboutOf(table, row),
   orderNumber: row.order_number,
   match,
   updatedAt: toIso(row.updated_at),

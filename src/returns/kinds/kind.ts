@@ -84,6 +84,7 @@ export interface Kind {
     tracking?: string;
     /** The column that says what a return is about, and how it is shown: the product of a repair, the company of a trade return. */
     about: string;
+    /** Throws if the column cannot be read. */
     aboutIn(value: string): string;
   };
   skuOf(body: CreateBody): string | null;

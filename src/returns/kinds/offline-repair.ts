@@ -10,7 +10,7 @@ import type {
   OfflineRepairActionBody,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
-import { jsonOr, namingRow, parseJsonColumn } from '../../lib/json.ts';
+import { namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../store.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
@@ -67,7 +67,7 @@ export const OFFLINE_REPAIR: Kind = {
     serial: 'serial_number',
     tracking: 'tracking_number',
     about: 'faulty_item',
-    aboutIn: (item) => (jsonOr(item, {}) as { productName?: string }).productName ?? '',
+    aboutIn: (item) => parseJsonColumn('faulty_item', item).productName,
   },
   skuOf: ({ faultyItem }: CreateOfflineRepair) => faultyItem.sku,
   create: (body: CreateOfflineRepair, isDangerous) => ({
