@@ -57,7 +57,7 @@ describe('the protocol', ONLY_SQLITE, () => {
     const address = new URL(answer.body.url);
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
       response_type: 'code',
-      receiver_id: 'handback',
+      client_id: 'handback',
       redirect_uri: 'https://returns.example.com/admin/api/session/oidc/callback',
       scope: 'openid email profile',
       code_challenge_method: 'S256',

@@ -204,7 +204,7 @@ export const realProvider = async (accounts: Record<string, Account>) => {
     provider = new Provider(url, {
       clients: [
         {
-          receiver_id: CLIENT.id,
+          client_id: CLIENT.id,
           client_secret: CLIENT.secret,
           redirect_uris: [`${serviceUrl}${CALLBACK}`],
         },
