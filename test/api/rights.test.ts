@@ -4,7 +4,6 @@ import { describe, expect } from 'vitest';
 import { RIGHTS, type Right } from '../../contract/common.ts';
 import { changeClient, createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { changeShop } from '../../src/shops/actions.ts';
 import {
   allEndpoints,
   askAll,
@@ -67,23 +66,6 @@ describe('a client', () => {
       if (rights.length === 0) expect(await rowCounts(t)).toEqual(before);
     },
   );
-
-  it('is refused for a missing right after the plan is checked, and before the subscription, the body and the id', async ({
-    t,
-  }) => {
-    const { apiKey: key } = await withRights(t, []);
-    const writes = allEndpoints(t).filter(({ method }) => method !== 'GET');
-    const wrong = async () => {
-      const answers = await askAll(writes, ({ path, method, bad }) =>
-        t.send(`${path(UNKNOWN_ID)}?nonsense=1`, { method, body: bad, key }),
-      );
-      return new Set(Object.values(answers).map(({ body }) => body.code));
-    };
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH', subscription: 'inactive' });
-    expect(await wrong()).toEqual(new Set(['PLAN_REQUIRED']));
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'SCALE' });
-    expect(await wrong()).toEqual(new Set(['RIGHT_REQUIRED']));
-  });
 
   it('has the rights that were set last from its next request on', async ({ t }) => {
     const create = () => newTradeReturn(t);
