@@ -4,16 +4,7 @@ import { describe, expect } from 'vitest';
 import { RIGHTS, type Right } from '../../contract/common.ts';
 import { changeClient, createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import {
-  allEndpoints,
-  askAll,
-  call,
-  makeIds,
-  makeStaffIds,
-  newTradeReturn,
-  rowCounts,
-  UNKNOWN_ID,
-} from '../support/api.ts';
+import { allEndpoints, askAll, call, makeIds, newTradeReturn, rowCounts } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
@@ -182,18 +173,5 @@ describe('moves of trade returns by an API client', () => {
     );
     expect(await t.post(`/trade-returns/${id}/reject?seen=now`, undefined, { key })).toFailWith(400);
     expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_APPROVED');
-  });
-
-  it('do not find returns made by staff or in another shop', async ({ t }) => {
-    const { apiKey: key } = await mover(t);
-    const staffs = (await makeStaffIds(t))['trade-returns'];
-    const { client } = await t.addShop();
-    const foreign = (await newTradeReturn(t, {}, { key: client.apiKey })).id;
-    const moves = allEndpoints(t).filter(({ right }) => right === 'move-trade-returns');
-    expect(moves).toHaveLength(5);
-    const before = await rowCounts(t);
-    for (const id of [staffs, foreign, UNKNOWN_ID, 'x'])
-      for (const endpoint of moves) expect(await call(t, endpoint, id, { key })).toFailWith(404);
-    expect(await rowCounts(t)).toEqual(before);
   });
 });

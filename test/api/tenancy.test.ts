@@ -1,7 +1,11 @@
 import { describe, expect } from 'vitest';
+import { RIGHTS } from '../../contract/common.ts';
 import { OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES } from '../../contract/lifecycle.ts';
+import { changeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { pluck } from '../support/answers.ts';
 import {
+  allEndpoints,
   askAll,
   BODIES,
   call,
@@ -95,7 +99,7 @@ const seen = ({ status, body }: Answer) => ({ status, body: { ...body, requestId
 /** All that a program can ask the API about an id: every endpoint that takes one, and both lists. */
 const askedOf = async (t: Harness, ids: Ids | string) => ({
   ...(await askAll(
-    endpoints(t).filter(({ hasId }) => hasId),
+    allEndpoints(t).filter(({ hasId }) => hasId),
     (endpoint) => call(t, endpoint, ids).then(seen),
   )),
   ...(await askAll(
@@ -105,12 +109,18 @@ const askedOf = async (t: Harness, ids: Ids | string) => ({
   )),
 });
 
-describe('what staff created', () => {
+describe('what staff or another shop created', () => {
   it.for(TABLE)('is silent and invisible: %s', async ([, kind, steps], { t, staff }) => {
     await addReceiver(t);
+    await changeClient(t.ctx, OPERATOR, t.client.id, { rights: [...RIGHTS] });
     const unknown = await askedOf(t, UNKNOWN_ID);
     for (const { path } of KINDS)
       expect(unknown[`GET ${path}`]).toMatchObject({ status: 200, body: { items: [], total: 0 } });
+
+    const { client } = await t.addShop();
+    const foreign = await newRma(t, kind, {}, { key: client.apiKey });
+    expect(await askedOf(t, foreign.id)).toEqual(unknown);
+    const { timeline } = await rowCounts(t);
 
     const { id } = await newStaffRma(t, kind);
     const expectUnknown = async (after: string) => {
@@ -126,6 +136,6 @@ describe('what staff created', () => {
       await expectUnknown(step);
     }
     // It was all done, though: the moves are in the timeline.
-    expect((await rowCounts(t)).timeline).toBe(steps.length + 1);
+    expect((await rowCounts(t)).timeline).toBe(timeline + steps.length + 1);
   });
 });
