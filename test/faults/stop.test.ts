@@ -134,7 +134,7 @@ describe('a stop', () => {
     expect(created.headers.get('connection')).toBe('close');
     expect(server.logs().filter((line) => line.level >= 40)).toEqual([]);
     kept.destroy();
-    // It would go on answering for the rest of the minute; that it ends is seen below.
+    // The server would respond for the rest of the minute; the next test shows that it ends.
     await server.stop('SIGKILL');
   });
 

@@ -37,7 +37,7 @@ const collectionIn = (template: string): Collection => {
 /** The same in every request, so that whole answers can be compared. */
 const headers = { 'x-request-id': 'the-same-for-all' };
 
-/** As the first client's program and as Admins call them, in turns: a session has a limit, and so have a person's changes of users. A route without a body that it takes fails. */
+/** As the first client's program and as Admins call them, in turns, since the limits are per person. Fails for a route without a good body. */
 const idRoutes = (t: Harness, admins: Person[]) => {
   const external = allEndpoints(t)
     .filter(({ hasId }) => hasId)
@@ -94,17 +94,17 @@ const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> 
   };
 };
 
-/** What differs between any two requests. */
+/** Headers that differ between any two requests. */
 const DIFFERS = new Set(['date', 'connection', 'keep-alive', 'ratelimit-remaining', 'ratelimit-reset']);
 
-/** All that a caller can see of an answer, to the byte. */
+/** Everything that a caller can see of a response. */
 const seen = ({ status, headers, body }: Answer) => ({
   status,
   headers: [...headers].filter(([name]) => !DIFFERS.has(name)),
   text: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-/** An id in other words, and what is no id at all. */
+/** Variants of the id, and texts that are not ids. */
 const malformed = (id: string): Record<string, string> =>
   Object.fromEntries(
     [

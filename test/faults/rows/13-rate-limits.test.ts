@@ -19,7 +19,7 @@ import { scaled } from '../../support/until.ts';
 const MEGABYTE = 1024 ** 2;
 const ADDRESSES = effort(2_000, 1_000_000);
 const SECONDS = effort(3, 65);
-/** Of each caller. Many times the limit, and in full for a minute in which other rows need the machine too. */
+/** Pause of each caller. It still sends many times the limit; in full mode it does so for a minute beside other rows. */
 const EVERY_MS = effort(0, 250);
 
 interface Timed {
