@@ -50,6 +50,7 @@ describe('a waiting delivery', () => {
     ]);
   });
 
+  const WAITING = { status: 'PENDING', reason: null, finishedAt: null };
   it('is dropped after the last attempt, with a readable error', async ({ t }) => {
     const reason = 'four attempts failed: connection refused (ECONNREFUSED)';
     const client = await t.addReceiver('http://127.0.0.1:1/');
@@ -57,13 +58,7 @@ describe('a waiting delivery', () => {
     await t.create(client);
     for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {
       await t.attempted(n + 1);
-      const waiting = {
-        status: 'PENDING',
-        reason: null,
-        finishedAt: null,
-        nextAttemptAt: expect.any(String),
-      };
-      expect(await shownTo(t, client.id)).toMatchObject([waiting]);
+      expect(await shownTo(t, client.id)).toMatchObject([{ ...WAITING, nextAttemptAt: expect.any(String) }]);
       t.advance(waitMs);
     }
     await t.drained();
