@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PLANS, SUBSCRIPTIONS } from './admin-plans.ts';
 import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
 import { LENGTH, optionalText, text, verbatimText } from './fields.ts';
+import { KIND_NAMES } from './kinds.ts';
 import {
   GivenPassword,
   isName,
@@ -245,7 +246,7 @@ export const AuditLog = listOf(AuditEntry).meta({ id: 'AuditLog', description: '
 
 export const RecordExport = z
   .strictObject({
-    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    kind: z.enum(KIND_NAMES),
     count: z.int().min(0).max(1_000_000),
   })
   .meta({ id: 'RecordExport' });

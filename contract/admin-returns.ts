@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { USER_ROLES } from './admin-people.ts';
 import { Id, Instant, isId, listOf, sentTime, WaitingFor } from './common.ts';
 import { email, LENGTH, optionalText, text } from './fields.ts';
+import { KIND_NAMES } from './kinds.ts';
 import { DISPOSITIONS, WAITING_FOR } from './lifecycle.ts';
 import { OfflineRepair } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
@@ -183,7 +184,7 @@ export type FaultList = z.infer<typeof FaultList>;
 // --- related returns ---
 
 const RelatedReturn = z.object({
-  kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+  kind: z.enum(KIND_NAMES),
   id: Id,
   rmaNumber: z.string(),
   status: z.string(),

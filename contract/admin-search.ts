@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, Instant } from './common.ts';
 import { LENGTH, text } from './fields.ts';
+import { KIND_NAMES } from './kinds.ts';
 
 // The search over returns of both kinds, for staff and their scanners.
 
@@ -17,7 +18,7 @@ export type ExactMatch = (typeof EXACT_MATCHES)[number];
 
 export const FoundReturn = z
   .object({
-    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    kind: z.enum(KIND_NAMES),
     id: Id,
     rmaNumber: z.string(),
     status: z.string(),

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from './admin.ts';
 import { type FieldError, Id } from './common.ts';
 import { text } from './fields.ts';
-import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+import { ENDED, KIND_NAMES } from './kinds.ts';
+import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 
 // How a shop works on its returns: target days and saved views.
 
 // --- target days ---
 
-const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
 /** Statuses in which a return can be overdue. */
 const TARGET_STATUSES = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES].filter(
   (status) => !ENDED.includes(status),
@@ -40,7 +40,6 @@ export type TargetDays = z.infer<typeof TargetDays>;
 
 // --- saved views ---
 
-const RETURN_KINDS = ['OFFLINE_REPAIR', 'TRADE_RETURN'] as const;
 export const MOST_VIEWS = 50;
 
 const FILTERS = {
@@ -81,7 +80,7 @@ export const searchErrors = (kind: SavedView['kind'], given: Record<string, stri
 export const SavedView = z
   .object({
     id: Id,
-    kind: z.enum(RETURN_KINDS),
+    kind: z.enum(KIND_NAMES),
     name: z.string(),
     search,
     shared: z.boolean().meta({ description: 'Every user of the shop sees it; only Admins can change it.' }),
@@ -93,7 +92,7 @@ export const SavedViewList = z.object({ items: z.array(SavedView) }).meta({ id: 
 const VIEW_NAME = 80;
 export const CreateSavedView = z
   .strictObject({
-    kind: z.enum(RETURN_KINDS),
+    kind: z.enum(KIND_NAMES),
     name: text(VIEW_NAME, { examples: ['Waiting for parts, Harbour Road'] }),
     search: givenSearch,
     shared: z.boolean().default(false),

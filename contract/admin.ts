@@ -4,7 +4,7 @@ import { Id, Instant, listOf, RIGHTS, sentTime } from './common.ts';
 import { WebhookDelivery, WebhookDeliveryQuery } from './delivery.ts';
 import { RMA_EVENT_NAMES } from './event-feed.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
-import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+import { KIND_NAMES, perField, RETURN_KINDS } from './kinds.ts';
 import { OfflineRepairQuery } from './offline-repair.ts';
 import { TradeReturnQuery } from './trade-return.ts';
 import { BILLING_KINDS } from './usage.ts';
@@ -169,7 +169,7 @@ export const OverviewQuery = z.strictObject({
 
 const OverviewReturn = z
   .object({
-    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    kind: z.enum(KIND_NAMES),
     id: Id,
     rmaNumber: z.string(),
     status: z.string(),
@@ -190,11 +190,9 @@ export const Overview = z
     now: Instant.meta({ description: 'The time of these figures.' }),
     todayBegins: Instant.meta({ description: "Midnight in the reader's time zone." }),
     todayEnds: Instant.meta({ description: 'The next midnight.' }),
-    offlineRepairs: counts(OFFLINE_REPAIR_STATUSES),
-    tradeReturns: counts(TRADE_RETURN_STATUSES),
-    createdPerDay: z.array(
-      z.object({ day: z.string(), offlineRepairs: z.int(), tradeReturns: z.int(), ...span }),
-    ),
+    offlineRepairs: counts(RETURN_KINDS.offline_repairs.statuses),
+    tradeReturns: counts(RETURN_KINDS.trade_returns.statuses),
+    createdPerDay: z.array(z.object({ day: z.string(), ...perField(() => z.int()), ...span })),
     month: z.object({
       month: z.string().meta({ examples: ['2026-11'] }),
       used: z.int(),

@@ -138,18 +138,6 @@ export const MOVE_ENTRIES: readonly TimelineType[] = [
   ),
 ];
 
-/** Final statuses. */
-export const ENDED_STATUSES = {
-  offline_repairs: ['OFFLINE_CLOSED'],
-  trade_returns: ['TRADE_REJECTED', 'TRADE_RESOLVED'],
-} as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: TradeReturnStatus[] };
-
-/** Ended for personal data: a repair that is resolved waits for nothing but its closing. Only these are erased without asking. */
-export const ERASABLE_STATUSES = {
-  offline_repairs: ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
-  trade_returns: ENDED_STATUSES.trade_returns,
-} as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: readonly TradeReturnStatus[] };
-
 /** What work on a return may be waiting for. */
 export const WAITING_FOR = ['PART', 'CUSTOMER', 'SUPPLIER'] as const;
 

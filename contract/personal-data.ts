@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, Instant, RefusedReturn } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
+import { KIND_NAMES, perMonthsField } from './kinds.ts';
 
 // A customer's personal data: found, exported, erased, and forgotten after a time. docs/contract.md has the rules.
 
@@ -45,7 +46,7 @@ const { reason: Hold, ...named } = RefusedReturn.shape;
 
 const CustomerReturn = z
   .object({
-    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    kind: z.enum(KIND_NAMES),
     ...named,
     status: z.string(),
     customerName: z.string(),
@@ -135,9 +136,7 @@ const months = z
     examples: [24],
   });
 
-export const Forgetting = z
-  .strictObject({ offlineRepairMonths: months, tradeReturnMonths: months })
-  .meta({ id: 'Forgetting' });
+export const Forgetting = z.strictObject(perMonthsField(() => months)).meta({ id: 'Forgetting' });
 export type Forgetting = z.infer<typeof Forgetting>;
 
 export const ForgettingCount = z

@@ -166,7 +166,8 @@ export const demo = async (ctx: Context) => {
   await replaceTargets(ctx, OPERATOR, shop.id, { targets: TARGET_DAYS });
   const assignees = [admin.id, colleague.id, null];
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
-  const till: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
+  const actor = { type: 'API_CLIENT', id: client.id, name: client.name } as const;
+  const till: Caller = { shop, actor, receiverId: client.receiverId };
   const staff: Caller = { shop, actor: actorOf(admin) };
 
   const now = ctx.clock.now();

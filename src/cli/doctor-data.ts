@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { EXPIRES_SOON_DAYS } from '../../contract/admin.ts';
+import { RETURN_TABLES } from '../../contract/kinds.ts';
 import { EXPIRES_SOON_MS } from '../api-clients/actions.ts';
 import { expiringKeys } from '../api-clients/store.ts';
 import { sealedValues } from '../app/reseal.ts';
@@ -24,7 +25,6 @@ import { DAY_MS, toIso } from '../lib/time.ts';
 import { countUnfinished } from '../personal-data/erasures.ts';
 import type { BackupSchedule, Config } from '../platform/config.ts';
 import { findCheck, keysOf, type SealedFor } from '../platform/secrets.ts';
-import { RMA_TABLES } from '../returns/store.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
 import { isAhead } from '../shops/counters.ts';
 import { DELETING } from '../shops/store.ts';
@@ -222,7 +222,7 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
   const months = new Map<string, number>();
   const addOne = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
   // Row by row on either engine, since SQLite cannot be interrupted while it counts.
-  for (const kind of RMA_TABLES)
+  for (const kind of RETURN_TABLES)
     for await (const [shop, receiver, status, createdAt, erasedAt] of reading.rows(kind, COUNTED_BY)) {
       inTime();
       const erased_at = erasedAt === null ? null : Number(erasedAt);
@@ -251,8 +251,8 @@ const checkTotals = async (reading: Reading): Promise<Finding> => {
 
 /** What each counter must not be below: a look into an index for each shop, however many rows there are. */
 const HIGHEST = [
-  ...RMA_TABLES.map((table) => ({ counter: 'last_number', table, column: 'number' })),
-  ...RMA_TABLES.map((table) => ({ counter: 'last_at', table, column: 'updated_at' })),
+  ...RETURN_TABLES.map((table) => ({ counter: 'last_number', table, column: 'number' })),
+  ...RETURN_TABLES.map((table) => ({ counter: 'last_at', table, column: 'updated_at' })),
   { counter: 'last_position', table: 'events', column: 'position' },
 ] as const;
 

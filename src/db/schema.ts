@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { AuditAction, AuditSubjectType, UserRole } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
+import type { KindName, ReturnTable } from '../../contract/kinds.ts';
 import type {
   DISPOSITIONS,
   OfflineRepairStatus,
@@ -36,7 +37,6 @@ const fixedText = fixed<string>();
 const fixedTextOrNull = fixed<string | null>();
 const fixedNumber = fixed<number>();
 
-export type RmaTableName = 'offline_repairs' | 'trade_returns';
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 
 const rmaColumns = <Status extends string>() => ({
@@ -184,7 +184,7 @@ const SCHEMA = {
   /** How many RMAs there are, updated with every change. */
   rma_totals: {
     ...fixedText('shop_id', 'status'),
-    ...fixed<RmaTableName>()('kind'),
+    ...fixed<ReturnTable>()('kind'),
     ...fixed<'API' | 'STAFF'>()('origin'),
     ...number('count'),
   },
@@ -198,11 +198,11 @@ const SCHEMA = {
   /** After so many days in a status a return is overdue. */
   target_days: { ...fixedText('shop_id', 'status'), ...number('days') },
   /** Months after its end in which a shop's return of a kind is erased. */
-  forget_rules: { ...fixedText('shop_id'), ...fixed<RmaTableName>()('kind'), ...number('months') },
+  forget_rules: { ...fixedText('shop_id'), ...fixed<ReturnTable>()('kind'), ...number('months') },
   /** What was erased, without any data: a restore erases it again. */
   erasures: {
     ...fixedText('subject_id', 'shop_id'),
-    ...fixed<RmaTableName | 'users' | 'shops'>()('kind'),
+    ...fixed<ReturnTable | 'users' | 'shops'>()('kind'),
     ...fixedNumber('at'),
     // null: it is done. Otherwise the janitor continues.
     ...textOrNull('done_to'),
@@ -215,7 +215,7 @@ const SCHEMA = {
     ...fixedText('id', 'shop_id'),
     // null: all staff of the shop see it.
     ...textOrNull('user_id'),
-    ...fixed<'OFFLINE_REPAIR' | 'TRADE_RETURN'>()('kind'),
+    ...fixed<KindName>()('kind'),
     ...text('name', 'search'),
     ...fixedNumber('created_at'),
   },

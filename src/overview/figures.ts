@@ -1,21 +1,15 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview, type OverviewReturn } from '../../contract/admin.ts';
+import type { KindField, ReturnTable } from '../../contract/kinds.ts';
+import { perField, RETURN_TABLES } from '../../contract/kinds.ts';
 import { lowestId } from '../lib/ids.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-response.ts';
 import type { Core } from '../platform/core.ts';
-import { KINDS } from '../returns/changes/decide.ts';
 import type { ReturnView } from '../returns/kinds/kind.ts';
+import { KINDS } from '../returns/kinds/kinds.ts';
 import { viewFor } from '../returns/people.ts';
-import {
-  briefOf,
-  columnsOf,
-  from,
-  isOpen,
-  type ReturnRow,
-  type RmaTableName,
-  STATUSES,
-} from '../returns/store.ts';
+import { briefOf, columnsOf, from, isOpen, type ReturnRow, statusesOf } from '../returns/store.ts';
 import { totalsByStatus } from '../returns/totals.ts';
 import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
 import { readUsage } from '../shops/counters.ts';
@@ -53,7 +47,7 @@ export const lastDays = (count: number, timeZone: string, nowMs: number) => {
 };
 type Days = ReturnType<typeof lastDays>;
 
-const createdPerDay = async (ctx: Core, table: RmaTableName, shop: string, days: Days) => {
+const createdPerDay = async (ctx: Core, table: ReturnTable, shop: string, days: Days) => {
   const day = ctx.rows('day', { from: 'integer', to: 'integer' }, days);
   const { rows } = await sql<{ from: number; count: number }>`
     select day."from", (
@@ -69,7 +63,7 @@ type View = (row: ReturnRow) => ReturnView & Pick<OverviewReturn, 'assignee' | '
 /** Returns by their numbers, which an index of open returns finds: nothing else of the table is read for that. */
 const readReturns = async (
   ctx: Core,
-  { table, shop, view }: { table: RmaTableName; shop: string; view: View },
+  { table, shop, view }: { table: ReturnTable; shop: string; view: View },
   numbers: Expression<unknown>,
 ): Promise<OverviewReturn[]> => {
   const rows = await from(ctx.scans, table)
@@ -117,7 +111,7 @@ interface Times {
 }
 
 /** Of one kind: counts; what to do next, of all and of this person; and what is open longest, but for repairs that only need to be closed. */
-const figuresOf = async (ctx: Core, caller: Caller, table: RmaTableName, times: Times) => {
+const figuresOf = async (ctx: Core, caller: Caller, table: ReturnTable, times: Times) => {
   const { nowMs, days, today, targets } = times;
   const { shop, actor } = caller;
   const view = (await viewFor(ctx, caller, KINDS[table].view)) as View;
@@ -151,7 +145,7 @@ const figuresOf = async (ctx: Core, caller: Caller, table: RmaTableName, times: 
     read(byDue(numbers.where('assignee_id', '=', actor.id))),
     read(oldest.limit(sql.lit(LONGEST_SHOWN))),
   ]);
-  const byStatus = STATUSES[table].map((status) => ({ status, count: totals.get(status) ?? 0 }));
+  const byStatus = statusesOf(table).map((status) => ({ status, count: totals.get(status) ?? 0 }));
   const { total, mine, unassigned, overdue, due, waiting } = counted;
   const within = [...AGE_STEPS_DAYS.map((step) => counted[`upTo${step}`]), total];
   return {
@@ -212,26 +206,29 @@ export const overviewOf = async (ctx: Core, caller: Caller, timeZone: string, is
   const days = lastDays(DAYS_SHOWN, timeZone, nowMs);
   const today = days.at(-1) ?? { from: nowMs, to: nowMs };
   const times = { nowMs, days, today, targets: await readTargets(ctx, shop.id) };
-  const [repairs, trade, usage, deliveries] = await Promise.all([
-    figuresOf(ctx, caller, 'offline_repairs', times),
-    figuresOf(ctx, caller, 'trade_returns', times),
+  const [figures, usage, deliveries] = await Promise.all([
+    Promise.all(RETURN_TABLES.map((table) => figuresOf(ctx, caller, table, times))),
     readUsage(ctx, shop),
     deliveriesOf(ctx, shop.id, nowMs - DAY_MS),
   ]);
-  const first = (most: number, name: keyof typeof repairs.work, keyOf: (item: OverviewReturn) => string) =>
-    [...repairs.work[name], ...trade.work[name]]
+  const figuresByTable = new Map(RETURN_TABLES.map((table, i) => [table, figures[i]]));
+  const first = (
+    most: number,
+    name: 'next' | 'mine' | 'openLongest',
+    keyOf: (item: OverviewReturn) => string,
+  ) =>
+    figures
+      .flatMap(({ work }) => work[name])
       .sort((one, other) => keyOf(one).localeCompare(keyOf(other)))
       .slice(0, most);
   return {
     now: toIso(nowMs),
     todayBegins: toIso(today.from),
     todayEnds: toIso(today.to),
-    offlineRepairs: repairs.counts as Overview['offlineRepairs'],
-    tradeReturns: trade.counts as Overview['tradeReturns'],
+    ...(perField((table) => figuresByTable.get(table)?.counts) as Pick<Overview, KindField>),
     createdPerDay: days.map(({ day, from, to }) => ({
       day,
-      offlineRepairs: repairs.perDay.get(from) ?? 0,
-      tradeReturns: trade.perDay.get(from) ?? 0,
+      ...perField((table) => figuresByTable.get(table)?.perDay.get(from) ?? 0),
       createdFrom: toIso(from),
       createdTo: toIso(to),
     })),

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
-import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
+import { perField, perKind, perMonthsField, RETURN_KINDS, RETURN_TABLES } from '../../contract/kinds.ts';
 import type { EraseCustomer, Erasure, Forgetting, ForgettingCount } from '../../contract/personal-data.ts';
 import { changesBetween, recordShopAudit } from '../audit/store.ts';
 import { isLockTimeout } from '../db/database-errors.ts';
-import type { RmaTableName, Row } from '../db/schema.ts';
+import type { Row } from '../db/schema.ts';
 import type { Db, Trx, Write } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { monthsBefore, toIso } from '../lib/time.ts';
@@ -15,7 +16,7 @@ import { warning } from '../platform/log.ts';
 import { decideOn } from '../returns/changes/change-queue.ts';
 import { writesOf } from '../returns/changes/write.ts';
 import type { ReturnServices } from '../returns/services.ts';
-import { from, isVisibleTo, type ReturnRow, RMA_TABLES } from '../returns/store.ts';
+import { from, isVisibleTo, type ReturnRow } from '../returns/store.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, requireShop } from '../shops/store.ts';
 import { DROPPED_BECAUSE } from '../webhooks/queue.ts';
@@ -45,7 +46,7 @@ interface EraseOptions {
 
 /** A return as it was, with its timeline, and when it is erased. */
 interface ErasedReturn {
-  kind: RmaTableName;
+  kind: ReturnTable;
   before: ReturnRow;
   entries: Row<'timeline'>[];
   at: number;
@@ -60,7 +61,7 @@ interface ErasedReturn {
 export const eraseReturn = async (
   ctx: ReturnServices,
   caller: Caller,
-  { id, kind }: { id: string; kind: RmaTableName },
+  { id, kind }: { id: string; kind: ReturnTable },
   { includeOpen, isSilent = false, record }: EraseOptions,
 ): Promise<RefusedReturn['reason'] | { views: string[] } | 'GONE'> => {
   const erasure = { type: 'erase', id, kind, columns: erasedColumns(kind), isSilent, caller } as const;
@@ -96,7 +97,7 @@ const execute = async (ctx: ReturnServices, trx: Trx, write: Write): Promise<voi
     await insertion.values(write.rows as never).execute();
   } else
     for (const { id, set } of write.rows) {
-      const update = trx.updateTable(write.updated as RmaTableName as 'offline_repairs').set(set);
+      const update = trx.updateTable(write.updated as ReturnTable as 'offline_repairs').set(set);
       await update.where('id', '=', id).execute();
     }
 };
@@ -217,11 +218,10 @@ export const eraseCustomer = async (
 // --- forgotten by itself: months after a return ended the janitor erases it, where the shop's Admins have said so ---
 
 type Rule = Row<'forget_rules'>;
-const MONTHS = { offline_repairs: 'offlineRepairMonths', trade_returns: 'tradeReturnMonths' } as const;
 
 const rulesOf = (shop_id: string, wanted: Forgetting): Rule[] =>
-  RMA_TABLES.flatMap((kind) => {
-    const months = wanted[MONTHS[kind]];
+  RETURN_TABLES.flatMap((kind) => {
+    const months = wanted[RETURN_KINDS[kind].monthsField];
     return months === null ? [] : { shop_id, kind, months };
   });
 
@@ -229,8 +229,7 @@ const readRules = (db: Db) => db.selectFrom('forget_rules').select(['shop_id', '
 
 export const readForgetting = async (db: Db, shopId: string): Promise<Forgetting> => {
   const rules = await readRules(db).where('shop_id', '=', shopId).execute();
-  const monthsOf = (kind: Rule['kind']) => rules.find((rule) => rule.kind === kind)?.months ?? null;
-  return { offlineRepairMonths: monthsOf('offline_repairs'), tradeReturnMonths: monthsOf('trade_returns') };
+  return perMonthsField((kind) => rules.find((rule) => rule.kind === kind)?.months ?? null);
 };
 
 export const replaceForgetting = (ctx: ReturnServices, caller: Caller, wanted: Forgetting) =>
@@ -250,7 +249,9 @@ const dueBy = (db: Db, { shop_id, kind, months }: Rule, nowMs: number) =>
   from(db, kind)
     .where('shop_id', '=', shop_id)
     .where('status_since', '<=', monthsBefore(nowMs, months))
-    .where(sql<boolean>`erased_at is null and status in (${sql.join(ERASABLE_STATUSES[kind].map(sql.lit))})`);
+    .where(
+      sql<boolean>`erased_at is null and status in (${sql.join(RETURN_KINDS[kind].erasable.map(sql.lit))})`,
+    );
 
 /** How many returns these rules would erase now. */
 export const countForgettable = async (
@@ -258,12 +259,12 @@ export const countForgettable = async (
   { shop }: Caller,
   wanted: Forgetting,
 ): Promise<ForgettingCount> => {
-  const counts = { offline_repairs: 0, trade_returns: 0 };
+  const counts = perKind(() => 0);
   for (const rule of rulesOf(shop.id, wanted)) {
     const due = dueBy(ctx.scans, rule, ctx.clock.now()).select((eb) => eb.fn.countAll<number>().as('count'));
     counts[rule.kind] = (await due.executeTakeFirstOrThrow()).count;
   }
-  return { offlineRepairs: counts.offline_repairs, tradeReturns: counts.trade_returns };
+  return perField((kind) => counts[kind]);
 };
 
 const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { isId } from '../../contract/common.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
+import { RETURN_TABLES } from '../../contract/kinds.ts';
 import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
 import { OPERATOR, recordAudit } from '../audit/store.ts';
 import type { Row } from '../db/schema.ts';
@@ -23,7 +25,7 @@ import { eraseReturn } from './erase.ts';
 export const ListedErasure = z.object({
   subject_id: z.uuid(),
   shop_id: z.uuid(),
-  kind: z.enum(['offline_repairs', 'trade_returns', 'users', 'shops']),
+  kind: z.enum([...RETURN_TABLES, 'users', 'shops']),
   at: z.int(),
 });
 export type ListedErasure = z.infer<typeof ListedErasure>;
@@ -64,13 +66,14 @@ export const liveIn = async (db: Db, list: ListedErasure[]): Promise<string[]> =
   return found;
 };
 
+const isIn = (table: ReturnTable) => sql`exists (select 1 from ${sql.table(table)} where id = subject_id)`;
+
 /** What is not done yet, and how much of it is about returns that are not here. */
 export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unknown: number }> => {
   const { rows } = await sql<{ unfinished: number; unknown: number }>`
     select count(*) as unfinished,
-      count(case when kind not in ('users', 'shops') and repair.id is null and trade.id is null then 1 end) as unknown
-    from erasures left join offline_repairs as repair on repair.id = subject_id
-    left join trade_returns as trade on trade.id = subject_id where done_to is not null`.execute(db);
+      count(case when kind not in ('users', 'shops') and not (${sql.join(RETURN_TABLES.map(isIn), sql` or `)}) then 1 end) as unknown
+    from erasures where done_to is not null`.execute(db);
   return { unfinished: Number(rows[0]?.unfinished), unknown: Number(rows[0]?.unknown) };
 };
 

@@ -1,20 +1,21 @@
 import { Readable } from 'node:stream';
 import { type RawBuilder, sql } from 'kysely';
 import type { RefusedReturn } from '../../contract/common.ts';
-import { ERASABLE_STATUSES } from '../../contract/lifecycle.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
+import { RETURN_KINDS, RETURN_TABLES } from '../../contract/kinds.ts';
 import type { FindCustomer, FoundCustomer } from '../../contract/personal-data.ts';
 import { recordShopAudit } from '../audit/store.ts';
-import { type RmaTableName, TIMELINE_COLUMNS } from '../db/schema.ts';
+import { TIMELINE_COLUMNS } from '../db/schema.ts';
 import type { Db } from '../db/types.ts';
 import { lowestId } from '../lib/ids.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import type { Core } from '../platform/core.ts';
 import { describeError } from '../platform/log.ts';
-import { KINDS } from '../returns/changes/decide.ts';
+import { KINDS } from '../returns/kinds/kinds.ts';
 import { emailSpellings } from '../returns/search-text.ts';
 import type { ReturnServices } from '../returns/services.ts';
-import { briefOf, KIND_NAMES, prefetchRow, type ReturnRow, RMA_TABLES } from '../returns/store.ts';
+import { briefOf, prefetchRow, type ReturnRow } from '../returns/store.ts';
 import { viewEntry } from '../returns/timeline.ts';
 import { viewWaitingForStaff } from '../returns/waiting.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -26,7 +27,7 @@ const COLUMNS = sql.raw(
 );
 type CustomerColumn = 'id' | 'number' | 'status' | 'receiver_id' | 'created_at';
 export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 'email' | 'phone'}`> & {
-  kind: RmaTableName;
+  kind: ReturnTable;
 };
 
 const hasEmail = ({ oneOf }: Core, email: string): RawBuilder<boolean> =>
@@ -70,7 +71,7 @@ export const findReturns = async (
   // Not by the column itself where an e-mail leads to the rows: SQLite would read the whole shop in its order.
   const order = isEmail ? sql`number + 0` : sql`number`;
   const found = new Map<string, CustomerRow>();
-  for (const table of RMA_TABLES) {
+  for (const table of RETURN_TABLES) {
     const rma = sql`${sql.table(table)} as rma`;
     const take = (rows: WithCorrection[]): void => {
       for (const { data, ...row } of rows) {
@@ -115,7 +116,7 @@ export const holdsOf = async (
   const waiting = await deliveries.where(isWaiting(ctx, shopId, ids)).execute();
   for (const { rma_id } of waiting) if (rma_id) holds.set(rma_id, 'DELIVERY_WAITING');
   for (const { id, status, kind } of rows)
-    if (!(ERASABLE_STATUSES[kind] as readonly string[]).includes(status)) holds.set(id, 'OPEN');
+    if (!(RETURN_KINDS[kind].erasable as readonly string[]).includes(status)) holds.set(id, 'OPEN');
   return holds;
 };
 
@@ -175,7 +176,7 @@ const exportReturn = async (ctx: ReturnServices, { id, kind }: CustomerRow) => {
     for (const event of await eventsOf(ctx.scans, entry))
       events.push(shown('events', event, ({ body }) => parseJsonColumn('body', body, withExactNumbers)));
   }
-  return { kind: KIND_NAMES[kind], return: row && shown(kind, row, whole), timeline, events };
+  return { kind: RETURN_KINDS[kind].name, return: row && shown(kind, row, whole), timeline, events };
 };
 
 async function* exportAll(ctx: ReturnServices, found: CustomerRow[]): AsyncGenerator<string> {

@@ -1,5 +1,7 @@
+import type { ReturnTable } from '../../contract/kinds.ts';
+import { perKind } from '../../contract/kinds.ts';
 import { ERASED_EMAIL, ERASED_TEXT } from '../../contract/personal-data.ts';
-import type { RmaTableName, Row, Tables } from '../db/schema.ts';
+import type { Row, Tables } from '../db/schema.ts';
 import { fold, phoneDigits } from '../lib/fold.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { nationalDigits } from '../returns/search-text.ts';
@@ -132,7 +134,7 @@ const VALUES: Partial<Record<Fate, string | null>> = {
 };
 
 /** The columns that lose the customer, as they are then. */
-export const erasedColumns = (table: RmaTableName): Record<string, string | null> => {
+export const erasedColumns = (table: ReturnTable): Record<string, string | null> => {
   const columns = Object.entries(PLACES[table]).filter(([, fate]) => fate in VALUES);
   return Object.fromEntries(columns.map(([column, fate]) => [column, VALUES[fate] ?? null]));
 };
@@ -141,17 +143,17 @@ export const fieldOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The same by the names that answers, events and timelines use; the parts of an address; and the note to a line that was received. */
-const fieldsOf = (table: RmaTableName): Map<string, string | null> => {
+const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
   const columns = Object.entries({ ...erasedColumns(table), ...ADDRESS, note: null });
   return new Map(columns.map(([name, value]) => [fieldOf(name), value]));
 };
-const FIELDS = { offline_repairs: fieldsOf('offline_repairs'), trade_returns: fieldsOf('trade_returns') };
+const FIELDS = perKind(fieldsOf);
 
 /**
  * An answer, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
  * entry have texts. Of a correction both values go. A damaged text loses everything.
  */
-export const cleanJson = (table: RmaTableName, text: string, erasedAt: string): string => {
+export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {
   function clean(this: object, ...[name, value, context]: Parameters<typeof withExactNumbers>): unknown {
     const isWhole = 'createdAt' in this;
     if (isWhole && name === 'erasedAt') return erasedAt;

@@ -15,7 +15,6 @@ import type { RateWindows } from '../db/types.ts';
 import { routesOf, sendJson } from '../http/route.ts';
 import { rateLimited } from '../platform/errors.ts';
 import type { ReturnServices } from '../returns/services.ts';
-import type { Caller } from '../shops/plans.ts';
 import { countForgettable, eraseCustomer, readForgetting, replaceForgetting } from './erase.ts';
 import { eraseFormerEmployee, listFormerEmployees } from './erasures.ts';
 import { exportCustomer, findCustomer } from './find.ts';
@@ -23,30 +22,27 @@ import { exportCustomer, findCustomer } from './find.ts';
 /** Erasing 500 returns takes seconds. */
 const ERASE_DEADLINE_MS = 120_000;
 
-/** Shops in which an API client erases, in this process: a dry run too may read all returns of a shop, and several would read the same. */
-const erasing = new Set<string>();
-
 const ERASURES: RateWindows = [{ name: 'erasures-minute', points: 20, seconds: 60 }];
 
-const eraseAlone = async (
-  ctx: ReturnServices,
-  caller: Caller,
-  { customerEmail: email, dryRun }: CreateErasure,
-) => {
-  const { id } = caller.shop;
-  if (erasing.has(id))
-    throw rateLimited(1_000, () => 'Another erasure of the shop is running: send this one after it.');
-  erasing.add(id);
-  try {
-    return await eraseCustomer(ctx, caller, { email, dryRun, includeOpen: false, reason: null });
-  } finally {
-    erasing.delete(id);
-  }
+/** One erasure at a time for each shop in a process: a dry run too may read all returns, and several would read the same. */
+const oneAtATime = () => {
+  const erasing = new Set<string>();
+  return async <Result>(shopId: string, erase: () => Promise<Result>): Promise<Result> => {
+    if (erasing.has(shopId))
+      throw rateLimited(1_000, () => 'Another erasure of the shop is running: send this one after it.');
+    erasing.add(shopId);
+    try {
+      return await erase();
+    } finally {
+      erasing.delete(shopId);
+    }
+  };
 };
 
-/** For programs with the right to. */
+/** For API clients with the right to. */
 export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   const often = ctx.rateGate(ERASURES, ctx.clock);
+  const alone = oneAtATime();
   routesOf(app, { tag: 'Personal data', right: 'erase', whileReadOnly: true })({
     at: 'POST /erasures',
     operationId: 'eraseCustomer',
@@ -60,7 +56,10 @@ export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void =
     async handle({ caller, body }) {
       const { refused, msBeforeNext } = await often(`erasures ${caller.shop.id}`);
       if (refused) throw rateLimited(msBeforeNext, (s) => `20 calls a minute: wait ${s} s.`);
-      return eraseAlone(ctx, caller, body);
+      const { customerEmail: email, dryRun } = body;
+      return alone(caller.shop.id, () =>
+        eraseCustomer(ctx, caller, { email, dryRun, includeOpen: false, reason: null }),
+      );
     },
   });
 };

@@ -1,4 +1,5 @@
 import { isId } from '../../contract/common.ts';
+import { RETURN_KINDS } from '../../contract/kinds.ts';
 import { newId } from '../lib/ids.ts';
 import { type Caller, mustBeActive } from '../shops/plans.ts';
 import type { Wanted, WhatIsWanted } from './changes/decide.ts';
@@ -13,7 +14,8 @@ import { findReturn, notFound, type PrefetchedRow, type ReturnRow } from './stor
 
 /** What callers do with RMAs of one kind: what each says is passed on as data, and decided in `changes/`. */
 const actionsOf = (kind: Kind) => {
-  const { table, path, view } = kind;
+  const { table, view } = kind;
+  const { path } = RETURN_KINDS[table];
 
   const wantedBy = (ctx: ReturnServices, caller: Caller, what: WhatIsWanted): Wanted => {
     mustBeActive(caller.shop);

@@ -2,6 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import type { z } from 'zod';
 import type { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import type { Page } from '../../contract/common.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Tables } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
@@ -10,18 +11,10 @@ import { fold } from '../lib/fold.ts';
 import { type PageResponse, totalOfLastPage } from '../paging/page-response.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
+import { KINDS } from './kinds/kinds.ts';
 import { emailSpellings, searchedFor } from './search-text.ts';
 import type { ReturnServices } from './services.ts';
-import {
-  columnsOf,
-  from,
-  isApiClient,
-  isEnded,
-  isOpen,
-  type ReturnRow,
-  type RmaTableName,
-  statusRank,
-} from './store.ts';
+import { columnsOf, from, isApiClient, isEnded, isOpen, type ReturnRow, statusRank } from './store.ts';
 import { isTotalKept, keptTotal, type Origin } from './totals.ts';
 import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from './waiting.ts';
 
@@ -35,7 +28,7 @@ export type RmaFilters = Page &
 
 /** What the text of a list's statements depends on. */
 interface ListShape {
-  table: RmaTableName;
+  table: ReturnTable;
   conditions: Condition[];
   /** How many words are searched for, and whether they may be a phone number. */
   words: number;
@@ -171,7 +164,7 @@ const originFor = (caller: Caller, { origin }: RmaFilters): Origin | undefined =
 
 const listQuery = (
   caller: Caller,
-  table: RmaTableName,
+  table: ReturnTable,
   filters: RmaFilters,
   targets: TargetsIn | null,
   nowMs: number,
@@ -303,9 +296,6 @@ const countOfList = statementsBy((shape: ListShape) =>
   ),
 );
 
-/** Up to this limit a page reads whole rows: 6 MB of repairs at the most, 12 MB of trade returns. */
-const WHOLE_RETURNS = { offline_repairs: 100, trade_returns: 50 };
-
 /** Up to so many are sorted; beyond, the page is found sooner among all numbers. */
 const FEW = 10_000;
 
@@ -324,7 +314,7 @@ export const listsFor = (ctx: ReturnServices, caller: Caller): Db =>
 /** Newest first unless asked otherwise. What may read many rows holds up no other shop (`Database.scans`, `HeavyLists`). */
 export const listRmas = async <Item>(
   ctx: ReturnServices,
-  table: RmaTableName,
+  table: ReturnTable,
   caller: Caller,
   filters: RmaFilters,
   view: (row: ReturnRow) => Item,
@@ -385,7 +375,7 @@ const lightDb = (ctx: ReturnServices, caller: Caller, depth: number): Db =>
 
 /** Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million. */
 const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
-  limit <= WHOLE_RETURNS[shape.table] && isInOrder(shape);
+  limit <= KINDS[shape.table].maxFullRows && isInOrder(shape);
 
 /** null: the reference has too many returns. */
 const findByReference = async (

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
+import { RETURN_TABLES } from '../../contract/kinds.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { isoOrNull } from '../lib/time.ts';
@@ -8,7 +10,7 @@ import { invalidField } from '../platform/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/settings.ts';
-import { from, isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
+import { from, isApiClient, type ReturnRow } from './store.ts';
 import { dueAtOf, viewWaitingForStaff } from './waiting.ts';
 
 // Who of the team works on a return, and how staff see it.
@@ -66,10 +68,9 @@ export const unassignRemovedUsers = async (ctx: Core, nowMs: number): Promise<bo
     .execute();
   let isMoreLeft = false;
   for (const { user_id, shop_id, left_at } of departed) {
-    const freed =
-      (await unassign(ctx, 'offline_repairs', shop_id, user_id)) ||
-      (await unassign(ctx, 'trade_returns', shop_id, user_id));
-    if (freed) isMoreLeft = true;
+    let isFreed = false;
+    for (const table of RETURN_TABLES) isFreed ||= await unassign(ctx, table, shop_id, user_id);
+    if (isFreed) isMoreLeft = true;
     else if (left_at < nowMs - LONGEST_CHANGE_MS)
       await db.deleteFrom('departed_people').where('user_id', '=', user_id).execute();
   }
@@ -77,7 +78,7 @@ export const unassignRemovedUsers = async (ctx: Core, nowMs: number): Promise<bo
 };
 
 /** Under the shop's counter, as every change: otherwise a change that read the row before would write the assignee back. */
-const unassign = (ctx: Core, table: RmaTableName, shopId: string, userId: string): Promise<boolean> =>
+const unassign = (ctx: Core, table: ReturnTable, shopId: string, userId: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     await lockCounter(ctx, trx, shopId);
     const some = from(trx, table)

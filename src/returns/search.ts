@@ -1,46 +1,41 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FaultList, RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
+import { RETURN_TABLES, type ReturnTable } from '../../contract/kinds.ts';
 import type { Db } from '../db/types.ts';
-import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-response.ts';
 import type { Core } from '../platform/core.ts';
 import type { Caller } from '../shops/plans.ts';
+import { KINDS } from './kinds/kinds.ts';
 import { itemTexts, searchedFor } from './search-text.ts';
 import type { ReturnServices } from './services.ts';
-import { briefOf, findReturn, from, type ReturnRow, RMA_TABLES, type RmaTableName } from './store.ts';
+import { briefOf, findReturn, from, type ReturnRow } from './store.ts';
 
 const MOST_FOUND = 10;
 
-const OF_BOTH = { number: 'number', reference: 'external_ref' };
-/** The columns that are looked up to the letter; in another case, and tracking numbers, what the free text finds is compared. */
-const EXACT = {
-  offline_repairs: { ...OF_BOTH, serial: 'serial_number', order: 'order_number' },
-  trade_returns: { ...OF_BOTH, order: 'trade_order_number' },
-};
 const NONE = sql<string | null>`null`;
-/** What only repairs have. */
-const OWN: Record<RmaTableName, Record<'tracking' | 'serial', RawBuilder<string | null>>> = {
-  offline_repairs: { tracking: sql`tracking_number`, serial: sql`serial_number` },
-  trade_returns: { tracking: NONE, serial: NONE },
+const columnOrNone = (column: string | undefined) => (column ? sql<string | null>`${sql.ref(column)}` : NONE);
+
+/** The columns that are looked up to the letter; in another case, and tracking numbers, what the free text finds is compared. */
+const exactColumns = (table: ReturnTable): [ExactMatch, string][] => {
+  const { order, serial } = KINDS[table].searched;
+  const columns = { number: 'number', reference: 'external_ref', ...(serial && { serial }), order };
+  return Object.entries(columns) as [ExactMatch, string][];
 };
 
-/** What a return is about: a product, which the item names, or a company. */
-const ABOUT = { offline_repairs: 'faulty_item', trade_returns: 'company_name' };
-
-const newestOf = (db: Db, table: RmaTableName, shop: string, most = MOST_FOUND) =>
+const newestOf = (db: Db, table: ReturnTable, shop: string, most = MOST_FOUND) =>
   from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(most));
 
 /** Both kinds, as if they were one. */
-const readFound = (table: RmaTableName, found: ReturnType<typeof newestOf>) =>
+const readFound = (table: ReturnTable, found: ReturnType<typeof newestOf>) =>
   found
     .select(['id', 'number', 'status', 'customer_name', 'updated_at', 'external_ref'])
     .select([
-      sql<string>`${sql.ref(ABOUT[table])}`.as('about'),
-      sql<string>`${sql.ref(EXACT[table].order)}`.as('order_number'),
-      OWN[table].tracking.as('tracking'),
-      OWN[table].serial.as('serial'),
+      sql<string>`${sql.ref(KINDS[table].searched.about)}`.as('about'),
+      sql<string>`${sql.ref(KINDS[table].searched.order)}`.as('order_number'),
+      columnOrNone(KINDS[table].searched.tracking).as('tracking'),
+      columnOrNone(KINDS[table].searched.serial).as('serial'),
     ])
     .execute();
 type FoundRow = Awaited<ReturnType<typeof readFound>>[number];
@@ -52,7 +47,7 @@ export const searchReturns = async (
   q: string,
 ): Promise<SearchResult> => {
   const matches = await Promise.all(
-    RMA_TABLES.flatMap((table) => [
+    RETURN_TABLES.flatMap((table) => [
       ...exactMatches(ctx, caller, table, q),
       textMatches(ctx, caller, table, q),
     ]),
@@ -75,16 +70,16 @@ const typedNumber = (q: string): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
-const exactMatches = ({ db }: Core, { shop }: Caller, table: RmaTableName, q: string) =>
-  Object.entries(EXACT[table]).map(async ([match, column]) => {
+const exactMatches = ({ db }: Core, { shop }: Caller, table: ReturnTable, q: string) =>
+  exactColumns(table).map(async ([match, column]) => {
     const value = match === 'number' ? typedNumber(q) : q;
     if (value === undefined) return [];
     const rows = await readFound(table, newestOf(db, table, shop.id).where(sql.ref(column), '=', value));
-    return rows.map((row) => viewFound(table, row, match as ExactMatch));
+    return rows.map((row) => viewFound(table, row, match));
   });
 
 /** Rows that hold every word are found in an index, and only those of the answer are read. */
-const textMatches = async ({ scans, contains }: Core, { shop }: Caller, table: RmaTableName, q: string) => {
+const textMatches = async ({ scans, contains }: Core, { shop }: Caller, table: ReturnTable, q: string) => {
   const { words, phone } = searchedFor(q);
   const holdsAll = sql.join(
     words.map((word) => contains('search_text', word)),
@@ -103,9 +98,9 @@ const matchInAnyCase = (row: FoundRow, q: string): ExactMatch | null => {
   return names.find((name) => values[name]?.toLowerCase() === q.toLowerCase()) ?? null;
 };
 
-const viewFound = (table: RmaTableName, row: FoundRow, match: ExactMatch | null): FoundReturn => ({
+const viewFound = (table: ReturnTable, row: FoundRow, match: ExactMatch | null): FoundReturn => ({
   ...briefOf(table, row),
-  about: table === 'trade_returns' ? row.about : (itemTexts(row.about).at(-1) ?? ''),
+  about: KINDS[table].searched.aboutIn(row.about),
   orderNumber: row.order_number,
   match,
   updatedAt: toIso(row.updated_at),
@@ -121,20 +116,20 @@ type Related = RelatedReturns['sameSerial'];
 const relatedOf = async (
   ctx: ReturnServices,
   { shop_id, number }: ReturnRow,
-  table: RmaTableName,
+  table: ReturnTable,
   by: RawBuilder<boolean>,
 ): Promise<Related> => {
   const matching = from(ctx.db, table).where('shop_id', '=', shop_id).where(by).where('number', '<', number);
   const rows = await matching
     .select(['id', 'number', 'status', 'customer_name', 'created_at'])
-    .select(sql<string>`${sql.ref(ABOUT[table])}`.as('about'))
+    .select(sql<string>`${sql.ref(KINDS[table].searched.about)}`.as('about'))
     .select(matching.select((eb) => eb.fn.countAll<number>().as('total')).as('total'))
     .orderBy('number', 'desc')
     .limit(sql.lit(MOST_RELATED))
     .execute();
   const view = (row: (typeof rows)[number]): RelatedReturn => ({
     ...briefOf(table, row),
-    title: table === 'trade_returns' ? row.about : parseJsonColumn('faulty_item', row.about).productName,
+    title: KINDS[table].searched.aboutIn(row.about),
     createdAt: toIso(row.created_at),
   });
   const items = rows.flatMap((row) => viewRow(ctx, { name: 'related returns', view }, row) ?? []);
@@ -155,7 +150,7 @@ type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: strin
 /** Earlier repairs of the same serial number, and earlier returns of the same customer or company. */
 export const findRelated = async (
   ctx: ReturnServices,
-  table: RmaTableName,
+  table: ReturnTable,
   caller: Caller,
   id: string,
 ): Promise<RelatedReturns> => {

@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isId, isRmaNumber, rmaNumber } from '../../contract/common.ts';
-import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
+import { perKind, RETURN_KINDS, type ReturnTable } from '../../contract/kinds.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { columnsOf as allColumnsOf, type RmaTableName, type Row } from '../db/schema.ts';
+import { columnsOf as allColumnsOf, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import type { Db, Trx } from '../db/types.ts';
 import { batched } from '../lib/batch.ts';
@@ -10,24 +10,22 @@ import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 
-/** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
-export type { RmaTableName };
-
 /** An RMA as it is read: what staff search in is only ever written. */
-export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends RmaTableName
+export type ReturnRow<Table extends ReturnTable = ReturnTable> = Table extends ReturnTable
   ? Omit<Row<Table>, 'search_text'>
   : never;
 
-export const RMA_TABLES = ['offline_repairs', 'trade_returns'] as const satisfies RmaTableName[];
-
-/** As the admin API names the kinds. */
-export const KIND_NAMES = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
-
 /** What every short list of returns shows. */
 export const briefOf = (
-  table: RmaTableName,
+  table: ReturnTable,
   { id, number, status, customer_name }: Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name'>,
-) => ({ kind: KIND_NAMES[table], id, rmaNumber: rmaNumber(number), status, customerName: customer_name });
+) => ({
+  kind: RETURN_KINDS[table].name,
+  id,
+  rmaNumber: rmaNumber(number),
+  status,
+  customerName: customer_name,
+});
 
 export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
@@ -35,13 +33,13 @@ export const isVisibleTo = (caller: Caller, row: { shop_id: string; receiver_id:
   row.shop_id === caller.shop.id && (row.receiver_id !== null || !isApiClient(caller));
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
-export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
+export const from = (db: Db | Trx, table: ReturnTable) => db.selectFrom(table as 'offline_repairs');
 
 /** Finds null for an id that no return has. */
-export type ReturnLoader = Record<RmaTableName, (id: string) => Promise<ReturnRow | null>>;
+export type ReturnLoader = Record<ReturnTable, (id: string) => Promise<ReturnRow | null>>;
 
 export const openReturnLoader = ({ reads, fill }: Core): ReturnLoader => {
-  const of = (table: RmaTableName) =>
+  const of = (table: ReturnTable) =>
     batched(
       async (ids: string[]) => {
         const query = fill(rowsById(table), { ids: [...new Set(ids)] });
@@ -51,14 +49,14 @@ export const openReturnLoader = ({ reads, fill }: Core): ReturnLoader => {
       },
       { most: 100, atOnce: 2, afterFailure },
     );
-  return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
+  return perKind(of);
 };
 
 /** All columns of an RMA but `search_text`, which is never shown. */
-export const columnsOf = (table: RmaTableName) =>
+export const columnsOf = (table: ReturnTable) =>
   allColumnsOf(table as 'offline_repairs').filter((column) => column !== 'search_text');
 
-export const rowsById = statementsBy((table: RmaTableName) =>
+export const rowsById = statementsBy((table: ReturnTable) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
       .select(columnsOf(table))
@@ -81,14 +79,14 @@ type WithLoader = { returnLoader: ReturnLoader };
 /** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
 export const prefetchRow = async (
   { returnLoader }: WithLoader,
-  table: RmaTableName,
+  table: ReturnTable,
   id: string,
 ): PrefetchedRow => (isId(id) ? returnLoader[table](id) : null);
 
 /** Refuses a return that the caller may not see, as if it did not exist. */
 export const findReturn = async (
   ctx: WithLoader,
-  table: RmaTableName,
+  table: ReturnTable,
   caller: Caller,
   id: string,
   prefetched = prefetchRow(ctx, table, id),
@@ -100,17 +98,15 @@ export const findReturn = async (
 
 // --- what is open, which is everything that has not come to an end ---
 
-export const STATUSES: Record<RmaTableName, readonly string[]> = {
-  offline_repairs: OFFLINE_REPAIR_STATUSES,
-  trade_returns: TRADE_RETURN_STATUSES,
-};
+/** In the order of their lives. */
+export const statusesOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].statuses;
 
-const endedOf = (table: RmaTableName): readonly string[] => ENDED_STATUSES[table];
+const endedOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].ended;
 
-export const openStatuses = (table: RmaTableName): string[] =>
-  STATUSES[table].filter((status) => !endedOf(table).includes(status));
+export const openStatuses = (table: ReturnTable): string[] =>
+  statusesOf(table).filter((status) => !endedOf(table).includes(status));
 
-export const hasOpenStatus = (table: RmaTableName): RawBuilder<SqlBool> =>
+export const hasOpenStatus = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`${sql.join(
     endedOf(table).map((status) => sql`status <> ${sql.lit(status)}`),
     sql` and `,
@@ -120,15 +116,15 @@ export const hasOpenStatus = (table: RmaTableName): RawBuilder<SqlBool> =>
  * Spelt as in the indexes of open returns, with the statuses in the text: otherwise they would not be used. What is erased takes no
  * change any more, so it is open no longer, whatever its status.
  */
-export const isOpen = (table: RmaTableName): RawBuilder<SqlBool> =>
+export const isOpen = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`${hasOpenStatus(table)} and erased_at is null`;
 
-export const isEnded = (table: RmaTableName): RawBuilder<SqlBool> =>
+export const isEnded = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;
 
 /** To order by: the place of a status in its life. */
-export const statusRank = (table: RmaTableName): RawBuilder<number> =>
+export const statusRank = (table: ReturnTable): RawBuilder<number> =>
   sql<number>`case status ${sql.join(
-    STATUSES[table].map((status, rank) => sql`when ${sql.lit(status)} then ${sql.lit(rank)}`),
+    statusesOf(table).map((status, rank) => sql`when ${sql.lit(status)} then ${sql.lit(rank)}`),
     sql` `,
-  )} else ${sql.lit(STATUSES[table].length)} end`;
+  )} else ${sql.lit(statusesOf(table).length)} end`;

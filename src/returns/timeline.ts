@@ -1,4 +1,5 @@
 import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import { type Row, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
@@ -7,7 +8,7 @@ import { MAX_FULL_ROWS, type PageResponse, totalOfLastPage } from '../paging/pag
 import type { Caller } from '../shops/plans.ts';
 import { listsFor } from './list.ts';
 import type { ReturnServices } from './services.ts';
-import { findReturn, isApiClient, notFound, type RmaTableName } from './store.ts';
+import { findReturn, isApiClient, notFound } from './store.ts';
 
 type Entry = Row<'timeline'>;
 
@@ -16,7 +17,7 @@ const FIRST_OF_LONG = 20;
 
 export const readTimeline = async (
   ctx: ReturnServices,
-  table: RmaTableName,
+  table: ReturnTable,
   caller: Caller,
   rma: string,
   page: Page,

@@ -1,10 +1,11 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
 import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import type { Change, Db } from '../db/types.ts';
 import type { Core } from '../platform/core.ts';
-import { hasOpenStatus, isEnded, openStatuses, type RmaTableName } from './store.ts';
+import { hasOpenStatus, isEnded, openStatuses } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
 // there are.
@@ -16,7 +17,7 @@ export const originOf = ({ receiver_id }: { receiver_id: string | null }): Origi
 
 /** Under which status a return is counted: erased ones with an open status by themselves, since they are not open. */
 export const countedAs = (
-  table: RmaTableName,
+  table: ReturnTable,
   { status, erased_at }: { status: string; erased_at: number | null },
 ): string => (erased_at !== null && openStatuses(table).includes(status) ? `${status} ${ERASED}` : status);
 const ERASED = 'erased';
@@ -48,14 +49,14 @@ const NARROWED = {
   ended: isEnded,
   fromApi: () => sql<SqlBool>`origin = 'API'`,
   fromStaff: () => sql<SqlBool>`origin = 'STAFF'`,
-} satisfies Record<string, (table: RmaTableName, status: unknown) => RawBuilder<SqlBool>>;
+} satisfies Record<string, (table: ReturnTable, status: unknown) => RawBuilder<SqlBool>>;
 
 export const isTotalKept = (filters: readonly string[]): boolean =>
   filters.every((name) => Object.hasOwn(NARROWED, name));
 
 /** In a statement: a shop's total under such filters. */
 export const keptTotal = (
-  table: RmaTableName,
+  table: ReturnTable,
   filters: readonly string[],
   { shop, status }: { shop: unknown; status?: unknown },
 ): RawBuilder<number> => {
@@ -80,7 +81,7 @@ export class RecentTotals {
   /** How many returns have another origin, and so are passed by a list of this one: all of them, or those in one status. */
   async ofOthers(
     shopId: string,
-    table: RmaTableName,
+    table: ReturnTable,
     origin: Origin,
     status: string | undefined,
   ): Promise<number> {
@@ -108,7 +109,7 @@ export class RecentTotals {
 export const totalsByStatus = async (
   { reads }: Core,
   shopId: string,
-  kind: RmaTableName,
+  kind: ReturnTable,
 ): Promise<Map<string, number>> => {
   const rows = await reads
     .selectFrom('rma_totals')

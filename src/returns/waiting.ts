@@ -1,10 +1,11 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SetWaitingFor, StaffWaitingFor } from '../../contract/admin-returns.ts';
+import type { ReturnTable } from '../../contract/kinds.ts';
 import { DAY_MS, isoOrNull, toIso } from '../lib/time.ts';
 import { ServiceError } from '../platform/errors.ts';
 import type { Targets } from '../shops/settings.ts';
 import type { ChangePlan } from './kinds/change-plan.ts';
-import { openStatuses, type ReturnRow, type RmaTableName } from './store.ts';
+import { openStatuses, type ReturnRow } from './store.ts';
 
 // What the work on a return waits for. Meanwhile its target days stand still: `due_from` is later than `status_since` by the time
 // that it has waited in its status.
@@ -32,7 +33,7 @@ export const viewWaitingForStaff = (row: WaitingRow): StaffWaitingFor | null => 
 
 /** null: nothing is different. Another reason, time or note does not begin a new wait. */
 export const planWaiting = (
-  table: RmaTableName,
+  table: ReturnTable,
   before: ReturnRow,
   wanted: SetWaitingFor | null,
   at: number,
@@ -78,7 +79,7 @@ export const IS_NOT_WAITING = sql<SqlBool>`waiting_since is null`;
 const targetParam = (status: string): string => `target ${status}`;
 
 /** The statuses of a kind that have target days, and these in milliseconds, by parameter. */
-export const targetsIn = (targets: Targets, table: RmaTableName) => {
+export const targetsIn = (targets: Targets, table: ReturnTable) => {
   const statuses = openStatuses(table).filter((status) => targets.has(status));
   const targetMs = statuses.map((status) => (targets.get(status) ?? 0) * DAY_MS);
   const values = Object.fromEntries(statuses.map((status, i) => [targetParam(status), targetMs[i] ?? 0]));

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import { RETURN_KINDS } from '../../contract/kinds.ts';
 import { retryConflicts } from '../db/database-errors.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { columnsOf, TABLE_NAMES, type Tables, TIMELINE_COLUMNS } from '../db/schema.ts';
@@ -70,7 +71,7 @@ export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => 
   return 0;
 };
 
-const isReturns = (table: keyof Tables): boolean => table === 'offline_repairs' || table === 'trade_returns';
+const isReturns = (table: keyof Tables): boolean => table in RETURN_KINDS;
 /** A return has about ten rows of its timeline, and more indexes than all other tables. */
 const RETURNS_AT_ONCE = 20;
 

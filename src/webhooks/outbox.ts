@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely';
+import { RETURN_KINDS } from '../../contract/kinds.ts';
 import { SPECIFIED_EVENTS, type WebhookEventData } from '../../contract/webhook-event.ts';
 import { DELIVERY_COLUMNS, type Row, type Tables } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
@@ -26,6 +27,10 @@ export const chosenEvents = (events: string | null): readonly string[] =>
 
 export type NewDelivery = Insertable<Tables['webhook_deliveries']>;
 
+const WITH_FALLBACK = Object.values(RETURN_KINDS).filter((kind) => kind.hasFallbackReceiver);
+const hasFallback = (event: string): boolean =>
+  WITH_FALLBACK.some((kind) => event.startsWith(`${kind.event}.`));
+
 /**
  * The delivery of an event to its one receiver: that of the client that created the return; if nothing can be sent to it, for a trade
  * return only, the shop's oldest. If the receiver's client did not choose the event, there is none.
@@ -39,7 +44,7 @@ export const deliveryOf = (
   if (!hasApi(shop)) return null;
   const own = receivers.filter(({ shop_id }) => shop_id === shop.id);
   const creator = own.find((each) => each.id === receiverId);
-  const receiver = creator ?? (event.startsWith('trade_return.') ? own[0] : undefined);
+  const receiver = creator ?? (hasFallback(event) ? own[0] : undefined);
   if (!receiver || !chosenEvents(receiver.events).includes(event)) return null;
   // The event log has the body.
   return { ...unsent(at), id, receiver_id: receiver.id, rma_id, event, body: '' };

@@ -117,7 +117,7 @@ describe('a test event', () => {
     const signature = createHmac('sha256', client.webhookSecret).update(one?.bytes ?? '');
     expect(one?.headers['x-webhook-signature']).toBe(signature.digest('hex'));
     WEBHOOK_EVENT_DATA['webhook.test'].parse(one?.body.data);
-    // What receivers read of every event is there, though it is about nothing.
+    // The fields common to all events are there, although it is about no RMA.
     const common = { rmaNumber: null, externalRef: null, externalSource: null, status: null };
     expect(one?.body.data).toMatchObject(common);
     await t.drained();

@@ -25,7 +25,7 @@ describe('a move by staff that names the version they saw', () => {
     const { id, updatedAt } = (await t.post(REPAIRS, repairBody())).body;
     await ana.post(`${REPAIRS}/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
     const closed = (await ana.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).body;
-    // Ana herself resolved it since, so she is asked too.
+    // Ana herself resolved it since, so her own change counts, too.
     expect(closed.code).toBe('EDIT_CONFLICT');
     const now = (await ana.post(`${REPAIRS}/${id}/close`, {})).body;
 
@@ -41,7 +41,7 @@ describe('a move by staff that names the version they saw', () => {
     const tracked = await ben.post(`${REPAIRS}/${id}/close?seen=${anyway.body.updatedAt}`, {});
     expect(tracked).toFailWith(409, 'EDIT_CONFLICT');
     expect(await ben.post(`${REPAIRS}/${id}/close?seen=yesterday`, {})).toHaveStatus(400);
-    // Programs do not send it.
+    // Programs do not send this field.
     expect(await t.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).toHaveStatus(400);
   });
 
@@ -192,7 +192,7 @@ it('related returns share the serial number, customer or company', async ({ t, s
   const colleague = await related(RETURNS, await trade('company-1', 'bob@example.com'));
   expect(colleague.sameCustomer.total).toBe(2);
 
-  // Straight from an index, however many returns there are.
+  // Read from an index, however many returns there are.
   const { ctx, statements } = watched(t.ctx);
   await findRelated(ctx, 'trade_returns', staffOf(t), traded.id);
   await findRelated(ctx, 'offline_repairs', staffOf(t), second.id);
@@ -204,7 +204,7 @@ it('related returns share the serial number, customer or company', async ({ t, s
           /USING.* INDEX \w+_(serial|customer|company) \(shop_id=\? AND .*=\? AND number<\?\)/,
         );
 
-  // A damaged row is skipped alone.
+  // Only the damaged row is skipped.
   await sql`update offline_repairs set faulty_item = '{' where id = ${first.id}`.execute(t.ctx.db);
   expect((await related(REPAIRS, second)).sameSerial).toEqual({ items: [], total: 1 });
 });

@@ -56,7 +56,7 @@ describe('a change', () => {
       for (const answer of await changes(t, admin, { origin })) expect(answer).toFailWith(403, 'CROSS_SITE');
     expect(await rules(t)).toEqual([]);
     expect(await admin.get('/session')).toHaveStatus(200);
-    // Programs name none.
+    // Programs send no origin.
     for (const origin of [PUBLIC_URL, t.url, null]) expect(await put(admin, { origin })).toHaveStatus(200);
   });
 
@@ -80,7 +80,7 @@ describe('a change', () => {
     expect(await send('Desk.internal:3000', 'http://desk.internal:3000')).toHaveStatus(200);
     expect(await send('desk.internal:3000', 'http://desk.internal')).toFailWith(403, 'CROSS_SITE');
     expect(await send('desk.internal', 'http://desk.internal:3000')).toFailWith(403, 'CROSS_SITE');
-    // What a caller writes into X-Forwarded-Host decides nothing.
+    // X-Forwarded-Host is ignored.
     const forwarded = 'desk.internal\r\nx-forwarded-host: evil.example';
     expect(await send(forwarded, 'http://evil.example')).toFailWith(403, 'CROSS_SITE');
   });
@@ -91,7 +91,7 @@ describe('a read', () => {
     const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
     const answer = await admin.get('/users', { headers });
     expect(answer).toHaveStatus(200);
-    // Without these the browser shows the other site nothing.
+    // Without these headers the browser shows nothing to the other site.
     for (const name of ['access-control-allow-origin', 'access-control-allow-credentials'])
       expect(answer.headers.get(name)).toBeNull();
   });
@@ -136,7 +136,7 @@ describe('the order of the checks', () => {
 });
 
 describe('limits', () => {
-  /** So many of the same, fifty side by side. */
+  /** This many calls, fifty at a time. */
   const many = async <Result>(count: number, ask: (i: number) => Promise<Result>): Promise<Result[]> => {
     const results: Result[] = [];
     while (results.length < count) {
@@ -162,10 +162,10 @@ describe('limits', () => {
     const refused = await visitor.get('/sign-in-options', { ip });
     expect(refused).toFailWith(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    // Persons who are signed in at the same address work on.
+    // Users who are signed in at the same address can continue.
     expect(await admin.get('/session', { ip })).toHaveStatus(200);
     expect(await visitor.get('/sign-in-options', { ip: '198.51.100.61' })).toHaveStatus(200);
-    // And so does a browser that signed in before, which has a share of its own.
+    // So can a browser that signed in before, which has a share of its own.
     const own = { email: admin.email, password: PASSWORD };
     const known = adminCaller(t, deviceFrom(await visitor.post('/session', own)));
     expect(await known.post('/session', own, { ip })).toHaveStatus(200);
@@ -181,7 +181,7 @@ describe('limits', () => {
       await adminCaller(t).post('/session', own),
       await adminCaller(t).post('/session', own),
     ];
-    // What one of them is refused uses up nothing of the others.
+    // The refused requests of one do not count against the others.
     const alone = adminCaller(t, deviceFrom(one));
     const elsewhere = '198.51.100.65';
     expect(await many(310, () => alone.get('/sign-in-options', { ip: elsewhere }))).toHaveStatuses({

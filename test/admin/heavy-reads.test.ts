@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 // On SQLite, reads of many rows run in threads.
 
-/** Every position of such a text matches the word but for its last letter, which takes some milliseconds. */
+/** At every position such a text matches the word except for its last letter, which takes some milliseconds to find out. */
 const LONG_TEXT = 'a'.repeat(10_000);
 const SLOW_WORD = `${'a'.repeat(90)}b`;
 const SLOW_ROWS = 60;
@@ -112,7 +112,7 @@ describe('on SQLite', () => {
   it('a thread checkpoints a WAL that has become long', async () => {
     const { t, threads } = await slowShop();
     const { db } = t.ctx;
-    // A page each, and one for its place in the indexes.
+    // A page for each row, and one for its position in the indexes.
     await copyRepairs(t, 1_000, {
       id: `printf('%s%012x', substr(id, 1, 24), ${SLOW_ROWS} + n)`,
       number: `number + 2000000 + n`,

@@ -87,13 +87,13 @@ describe('ten failures for one email from one address', () => {
     await failures(t, 10, () => email);
     expectLocked(await attempt(t, email, PASSWORD, IP));
     expect(await attempt(t, email, PASSWORD, IP, device)).toHaveStatus(200);
-    // It has ten guesses of its own, and no more.
+    // It has ten attempts of its own, and no more.
     for (let i = 0; i < 10; i += 1)
       expect(await attempt(t, email, 'wrong password', IP, device)).toFailWith(401);
     expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
   });
 
-  it("at a till lock that till, and not the user's other browsers", ONLY_SQLITE, async ({ t }) => {
+  it("in one browser lock that browser, and not the user's others", ONLY_SQLITE, async ({ t }) => {
     const { email } = await newUser(t);
     const own = deviceFrom(await attempt(t, email, PASSWORD, IP));
     const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
@@ -156,7 +156,7 @@ it('correct passwords all succeed, however many arrive at once for one email and
   const people = await atOnce(15, () => newUser(t));
   const emails = people.map(({ email }) => email);
   const [first = ''] = emails;
-  // At an address where they signed in before: strangers have ten sign-ins a second.
+  // From a known address: unknown ones share ten sign-ins a second.
   for (const { id } of people)
     await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, id, IP));
   await failures(t, 9, () => first);
@@ -177,7 +177,7 @@ describe('a hundred failures', () => {
 
     expectLocked(await attempt(t, email, PASSWORD));
     expectLocked(await attempt(t, email, PASSWORD, undefined, strangersDevice));
-    // Not the last letter: not all of its bits count.
+    // Not the last letter, some bits of which are ignored.
     const forged = device.replace(
       /\.(.)([^.]*)$/,
       (_, first, rest) => `.${first === 'A' ? 'B' : 'A'}${rest}`,
@@ -189,7 +189,7 @@ describe('a hundred failures', () => {
     expect(await attempt(t, email, PASSWORD, IP)).toHaveStatus(200);
     const shared = deviceFrom(await attempt(t, stranger.email, PASSWORD, IP, device));
     expect(await attempt(t, email, PASSWORD, undefined, shared)).toHaveStatus(200);
-    // A person who is signed in changes their password all the same.
+    // A user who is signed in can still change the password.
     const change = { currentPassword: PASSWORD, newPassword: 'a better password' };
     expect(await person.put('/session/password', change)).toHaveStatus(200);
     expect(await attempt(t, stranger.email, PASSWORD)).toHaveStatus(200);
@@ -200,7 +200,7 @@ describe('a hundred failures', () => {
     const stranger = await newUser(t);
     const clock = stopClock();
     expect(await attempt(t, known.email, PASSWORD, IP)).toHaveStatus(200);
-    // Of people, whose passwords cost little to check here, and of unknown addresses.
+    // Attempts for users, whose passwords are cheap to check here, and for unknown addresses.
     const people = await atOnce(90, () => newUser(t));
     // An address without a session calls sixty times a minute.
     for (const half of [0, 50]) {
@@ -227,7 +227,7 @@ it(
     let device = deviceFrom(first);
     let self = adminCaller(t, `${cookieFrom(first)}; ${device}`);
     await manyFailures(t, clock, 100, (i) => [email, address(i)]);
-    /** After this change, by which the browser itself may be trusted anew. */
+    /** After this change, which may make the browser trusted again. */
     const ends = async (change: () => Promise<Answer>, code?: () => string) => {
       const before = device;
       const answer = await change();
@@ -295,7 +295,7 @@ it('each sign-in has an audit entry; refused ones have one per user, address and
   expect(lines[0]).toMatchObject({ address: IP, userId: user.id, shopId: t.shop.id });
   expect(lines.at(-1)).toMatchObject({ address: IP, userId: null, shopId: null });
   expect(t.logs.join('')).not.toContain('@example.com');
-  // Neither the counters nor what is stored of addresses can be guessed without the key.
+  // Neither the counters' keys nor the stored addresses can be guessed without the secret key.
   const rows = await t.ctx.db.selectFrom('sign_in_failures').select('key').execute();
   for (const guess of [
     ['address', IP],
@@ -341,9 +341,9 @@ describe('a flood of sign-ins', () => {
           slowest.push(ms);
         }
       await end();
-      // A second in operation; here the flood itself runs in the same process.
+      // In operation this takes a second; here the flood runs in the same process.
       expect(Math.max(...slowest)).toBeLessThan(scaled(3_000));
-      // What is too much is refused, and the log has no line of an error for it.
+      // Excess attempts are refused, without an error line in the log.
       for (const answer of answers) {
         expect(answer).toHaveStatus(401, 429, 503);
         if (answer.status === 429) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -373,7 +373,7 @@ describe('a flood of sign-ins', () => {
     const clock = stopClock();
     const tried = async (count: number, from: (i: number) => string) => {
       const ask = (i: number) => attempt(t, `nobody-${i}@example.com`, 'wrong', from(i));
-      // On a slow machine some of those who were let in wait too long.
+      // On a slow machine some of the accepted ones wait too long.
       return (await atOnce(count, ask)).filter(({ status }) => status !== 429).length;
     };
     expect(await tried(25, ofMany)).toBe(10);

@@ -6,7 +6,7 @@ import { UNKNOWN_ID } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
 import { type MailServer, mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
-import { scaled, until } from '../support/until.ts';
+import { scaled, until, untilMatches } from '../support/until.ts';
 
 const ask = (t: Harness, email: string, ip?: string) =>
   adminCaller(t).post('/password-links', { email }, ip ? { ip } : {});
@@ -28,15 +28,15 @@ describe('with a mail server', () => {
     });
     const made = await admin.post('/users', { email: 'grace@example.com', name: 'Grace', role: 'STAFF' });
     expect(made.body.mailed).toBe(true);
-    const [invited] = await until('the invitation comes', () => mails.received.length > 0 && mails.received);
+    const invited = await mails.got(1);
     expect(invited).toMatchObject({ from: 'returns@shop.example', to: ['grace@example.com'] });
     const { link } = made.body;
     for (const words of [link, `href="${link}"`, 'Hello Grace,', '72 hours', '&lt;b&gt;Sons&lt;/b&gt;'])
-      expect(invited?.text).toContain(words);
+      expect(invited.text).toContain(words);
 
     const person = await newPerson(t, { role: 'STAFF' });
     const renewed = (await admin.post(`/users/${person.id}/link`)).body;
-    const mail = await until('the link comes', () => mails.received[1]);
+    const mail = await mails.got(2);
     expect(mail.to).toEqual([person.email]);
     for (const words of [renewed.link, 'one hour']) expect(mail.text).toContain(words);
   });
@@ -50,14 +50,14 @@ describe('with a mail server', () => {
       expect(answer).toHaveStatus(202);
       expect(answer.body).toEqual({ accepted: true });
     }
-    const mail = await until('the link comes', () => mails.received[0]);
+    const mail = await mails.got(1);
     expect(mail.to).toEqual([email]);
     const token = tokenIn(mail.text);
     expect(mail.text).toContain(`${PUBLIC_URL}/admin/link#${token}`);
 
-    // Asking again mails another and ends none: strangers can ask too. Three an hour, and no more.
+    // Another request mails another link and ends none, since strangers can ask, too. At most three an hour.
     for (let i = 0; i < 4; i += 1) expect(await ask(t, email)).toHaveStatus(202);
-    await until('three mails came', () => mails.received.length === 3);
+    await mails.got(3);
     const signedIn = await adminCaller(t).post('/links/use', { token, password: 'a better password' });
     expect(signedIn).toHaveStatus(200);
     for (const { text } of mails.received.slice(0, 3))
@@ -73,13 +73,13 @@ describe('with a mail server', () => {
   it('only a mail that is sent counts towards the limit', async () => {
     const { mails, t } = await mailing();
     const admin = await newPerson(t);
-    // Three for an unknown address, and a hundred for people whom the shop does not have.
+    // Three for an unknown address, and a hundred for people who are not in the shop.
     for (let i = 0; i < 4; i += 1) expect(await ask(t, 'grace@example.com')).toHaveStatus(202);
     for (let i = 0; i < 100; i += 1) expect(await admin.post(`/users/${UNKNOWN_ID}/link`)).toFailWith(404);
     const made = await admin.post('/users', { email: 'grace@example.com', role: 'STAFF' });
     expect(made.body.mailed).toBe(true);
     await ask(t, 'grace@example.com', '198.51.100.9');
-    await until('the link comes too', () => mails.received.length === 2);
+    await mails.got(2);
     expect(await auditLog(admin, 'LINK_ASKED')).toMatchObject([
       { subject: { id: made.body.id }, address: '198.51.100.9', data: { count: 1 } },
     ]);
@@ -87,7 +87,7 @@ describe('with a mail server', () => {
 
   it('a mail is sent over TLS, or not at all unless the operator allows it', async () => {
     const sent = async (mails: MailServer, more: Record<string, string>): Promise<string[]> => {
-      // Not loopback by name, though it leads there.
+      // This name is not loopback, although it resolves to it.
       const SMTP_URL = mails.env.SMTP_URL.replace('127.0.0.1', '0.0.0.0');
       const t = await harness({ env: { ...mails.env, SMTP_URL, ...more } });
       await (await newPerson(t)).post('/users', { email: 'grace@example.com', role: 'STAFF' });
@@ -126,7 +126,7 @@ describe('with a mail server', () => {
     const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
     const theirs = await newUser(t, { shop: stranger.shop });
     expect((await stranger.post(`/users/${theirs.id}/link`)).body.mailed).toBe(true);
-    await until('all were taken', () => mails.received.length === 101);
+    await mails.got(101);
   });
 
   it('many mails about receivers are limited, and delay no mail that warns a victim', async () => {
@@ -157,12 +157,12 @@ describe('with a mail server', () => {
     const [admin, { id, email }] = [await newPerson(t), await newUser(t)];
     mails.answers.push(451);
     const { link } = (await admin.post(`/users/${id}/link`)).body;
-    await until('the second attempt is taken', () => mails.received.length === 1);
+    await mails.got(1);
     expect(mails.attempts).toBe(2);
 
     mails.answers.push(550);
     expect(await admin.post(`/users/${id}/link`)).toHaveStatus(201);
-    await until('it is given up', () => t.logs.some((line) => line.includes('given up')));
+    await untilMatches(() => t.logs.join('\n'), /given up/);
     const counted = await t.ctx.metrics.registry.metrics();
     expect(counted).toContain('handback_mails_total{result="sent"} 1\n');
     expect(counted).toContain('handback_mails_total{result="failed"} 1\n');
@@ -183,7 +183,7 @@ describe('with a mail server', () => {
     for (let i = 0; i < 5; i += 1) expect(await ask(t, 'a@example.com')).toHaveStatus(202);
     await until('it was called', () => silent.connections.size > 0);
     for (const socket of silent.connections) socket.destroy();
-    await until('that is logged', () => t.logs.some((line) => line.includes('tried again')));
+    await untilMatches(() => t.logs.join('\n'), /tried again/);
   });
 });
 

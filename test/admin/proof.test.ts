@@ -162,7 +162,7 @@ describe('a proof', () => {
     expect(await prove(person, { password: 'wrong', code: code() })).toHaveStatus(204);
     expect(await prove(person, { password: PASSWORD, code: '000000' })).toHaveStatus(204);
     expect(rulesOf(await prove(person, {}))).toEqual({ password: 'required' });
-    // Also for the own e-mail and password.
+    // It also works for one's own e-mail and password.
     t.clock.advance(STEP_MS);
     const email = anEmail();
     expect((await person.put('/session/email', { code: code(), email })).body.user.email).toBe(email);
@@ -180,7 +180,7 @@ describe('a proof', () => {
         expect(await prove(person, i % 2 ? { password: 'wrong' } : { code: '000000' })).toFailWith(400);
     };
     await guess(9);
-    // A right one resets the count.
+    // A correct one resets the count.
     expect(await prove(person, { code: code() })).toHaveStatus(204);
     await guess(8);
     // Guesses at the e-mail's and the password's form count alike.
@@ -200,7 +200,7 @@ describe('a proof', () => {
     const answers = await atOnce(30, () => prove(person, { password: 'wrong' }));
     expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
     expect(await prove(person)).toFailWith(401);
-    // It counts for no sign-in.
+    // It is not counted as a sign-in.
     await signInAs(t, person);
   });
 
@@ -273,7 +273,7 @@ describe('own sessions', () => {
     }
     const [first, second] = opened as [Person, Person];
     t.clock.advance(MINUTE_MS);
-    // Its use is noted, so that it is not the one.
+    // Its use is recorded, so that it is not the longest-unused one.
     const usedAt = t.ctx.clock.now();
     await until('the use is noted', async () => {
       const { items } = (await first.get('/session/sessions')).body;
@@ -322,7 +322,7 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     const mailed = async (change: Promise<unknown>, ...expected: [to: string, sentence: string][]) => {
       await change;
       seen += expected.length;
-      await until('the mails come', () => mails.received.length >= seen);
+      await mails.got(seen);
       const fresh = mails.received.slice(seen - expected.length);
       for (const [to, sentence] of expected) {
         const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
@@ -361,7 +361,7 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     await mailed(admin.patch(path, { password: NEW_PASSWORD }), [next, 'Your password was changed.']);
     await mailed(admin.put('/session/password', own), [admin.email, 'Your password was changed.']);
 
-    // What changes nothing of the kind, and who never signed in.
+    // Changes of other fields, and users who never signed in, cause no mail.
     const invited = await newUser(t, { role: 'STAFF' });
     const again = await signInAs(t, { ...admin, password: NEW_PASSWORD });
     await again.patch(path, { name: 'Grace', role: 'STAFF' });
@@ -404,9 +404,9 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     const refused = await change(admin, 20);
     expect(refused).toFailWith(429, 'RATE_LIMITED');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
-    // What mails nobody goes on, and so does everyone else.
+    // Changes without a mail still work, and so do those of other users.
     expect(await admin.patch(`/users/${person.id}`, { name: 'Grace' })).toHaveStatus(200);
     expect(await change(other, 20)).toHaveStatus(200);
-    await until('all came', () => mails.received.length === 21);
+    await mails.got(21);
   });
 });

@@ -13,8 +13,6 @@ import { type Harness, harness } from '../support/harness.ts';
 import {
   comeBack,
   leave,
-  providerBrowser,
-  realProvider,
   type ScriptedProvider,
   scriptedProvider,
   throughProvider,
@@ -26,7 +24,7 @@ import { until } from '../support/until.ts';
 const MINUTE_MS = 60_000;
 const GRACE = { email: 'grace@example.com', email_verified: true, name: 'Grace Muller' };
 
-/** A service with a provider that says what a test wants, and Grace, who has an account with a password. */
+/** A service with a scripted provider, and Grace, who has an account with a password. */
 const withProvider = async (env: Record<string, string> = {}) => {
   const provider = await scriptedProvider();
   const t = await harness({ env: { ...provider.env, ...env } });
@@ -51,36 +49,6 @@ const enter = async (t: Harness, provider: ScriptedProvider, more: object = {}) 
 
 const proofRequired = async (person: Pick<Person, 'post'>) =>
   (await person.post('/clients', { name: 'Till' })).body.code === 'PROOF_REQUIRED';
-
-describe('with a real provider', () => {
-  it('users sign in and confirm their identity there', async () => {
-    const provider = await realProvider({ g1: GRACE });
-    const t = await harness({ env: provider.env });
-    provider.register(t.url);
-    const { id } = await newUser(t, { email: GRACE.email });
-    const browse = providerBrowser(provider.issuer);
-
-    const there = await leave(adminCaller(t), { to: '/repairs?status=open' });
-    const { address, asked } = await browse(there.address, 'g1');
-    expect(asked).toBe(true);
-    const { said, session } = await comeBack(t, address.searchParams, there.cookie);
-    expect(said).toEqual({ provider: 'signed-in', to: '/repairs?status=open' });
-    const { user, caller } = await signedIn(t, session);
-    expect(user).toMatchObject({ id, email: GRACE.email, throughProvider: true });
-
-    // The provider lets them through from now on, but not for a proof.
-    const again = await leave(adminCaller(t));
-    expect((await browse(again.address, 'g1')).asked).toBe(false);
-    t.clock.advance(11 * MINUTE_MS);
-    expect(await proofRequired(caller)).toBe(true);
-    const proof = await leave(caller, { proof: true, newWindow: true });
-    const proved = await browse(proof.address, 'g1');
-    expect(proved.asked).toBe(true);
-    const back = await comeBack(t, proved.address.searchParams, proof.cookie);
-    expect(back).toMatchObject({ said: { provider: 'proved', window: 'new' }, session: null });
-    expect(await proofRequired(caller)).toBe(false);
-  });
-});
 
 describe('the protocol', ONLY_SQLITE, () => {
   it('uses a code with PKCE, state and nonce, and a sealed cookie that other sites cannot set', async () => {
@@ -110,7 +78,7 @@ describe('the protocol', ONLY_SQLITE, () => {
       { address, cookie },
     );
     expect(session).toMatch(/^__Secure-handback_session=/);
-    // The cookie is over; that of the browser's other people stays as it is.
+    // The cookie has expired; the device cookie stays unchanged.
     expect(back.headers.getSetCookie().map((each) => each.split('=')[0])).toEqual([
       '__Secure-handback_provider',
       '__Secure-handback_session',
@@ -271,7 +239,7 @@ describe('an invalid response', ONLY_SQLITE, () => {
     const second = await leave(adminCaller(t));
     const state = first.address.searchParams.get('state') ?? '';
     const code = () => provider.codeFor(first.address, claims);
-    // Of another browser: an attacker's own code must not sign anyone in as the attacker.
+    // From another browser: an attacker's code must not sign anyone in as the attacker.
     expect(await comeBack(t, { code: code(), state }, null)).toMatchObject(expired);
     expect(await comeBack(t, { code: code(), state }, 'handback_provider=v1.forged')).toMatchObject(expired);
     expect(await comeBack(t, { code: code(), state }, second.cookie)).toMatchObject(expired);
@@ -279,7 +247,7 @@ describe('an invalid response', ONLY_SQLITE, () => {
     const used = { code: code(), state };
     expect((await comeBack(t, used, first.cookie)).session).not.toBeNull();
     expect(await comeBack(t, used, first.cookie)).toMatchObject(expired);
-    // Nor where the provider takes a code again, or gives out another.
+    // Not even if the provider accepts a code again, or issues another.
     expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
     t.clock.advance(10 * MINUTE_MS);
     expect(await comeBack(t, { code: code(), state }, first.cookie)).toMatchObject(expired);
@@ -307,7 +275,7 @@ describe('the account of a sign-in', () => {
       { actor: { id: grace.id }, data: { issuer: provider.issuer } },
     ]);
 
-    // Her address at the provider goes to another person.
+    // Her address at the provider is given to another person.
     const moved = await enter(t, provider, { email: 'grace.muller@example.com' });
     expect(moved.user).toMatchObject({ id: grace.id, email: GRACE.email });
     const other = await throughProvider(t, provider, { sub: 'g2', ...GRACE });
@@ -425,7 +393,7 @@ describe('the account of a sign-in', () => {
     });
     const admin = await newPerson(t);
     const ada = { sub: 'a1', email: 'Ada@Example.com', email_verified: true, name: 'Ada Pereira' };
-    // The shop is not there: the log says so.
+    // The shop has been deleted, which is logged.
     expect((await throughProvider(t, provider, ada)).said).toEqual({ provider: 'UNKNOWN' });
     expect(t.logs.join('\n')).toContain('"OIDC_NEW_USERS":"no such shop"');
     const newUsers = t.ctx.config.provider?.newUsers as { shopId: string };
@@ -472,7 +440,7 @@ describe('an account that someone else may have prepared', () => {
     const refused = await throughProvider(t, provider, BOSS);
     expect(refused).toMatchObject({ said: { provider: 'UNCONFIRMED' }, session: null });
     expect(await auditLog(admin, 'PROVIDER_REFUSED')).toMatchObject([{ subject: { id: evil.id } }]);
-    // Back to the old address and to the new one again: it is still their own word.
+    // After a change back and forth it is still only the user's own claim.
     await evil.put('/session/email', { email: 'evil@example.com', currentPassword: PASSWORD });
     await evil.put('/session/email', taken);
     expect((await throughProvider(t, provider, BOSS)).said).toEqual({ provider: 'UNCONFIRMED' });
@@ -486,7 +454,7 @@ describe('an account that someone else may have prepared', () => {
     expect(entry).toMatchObject({ subject: { id: evil.id }, data: { emailConfirmed: true } });
     const { session } = await throughProvider(t, provider, BOSS);
     expect((await signedIn(t, session)).user).toMatchObject({ id: evil.id, providerOnly: true });
-    // Nothing of whoever had it before opens it, also after a promotion.
+    // No earlier credential works, not even after a promotion.
     expect(await admin.patch(`/users/${evil.id}`, { role: 'ADMIN' })).toHaveStatus(200);
     expect(await evil.get('/users')).toFailWith(401, 'SIGNED_OUT');
     expect(await adminCaller(t).post('/session', { email: BOSS.email, password: PASSWORD })).toFailWith(
@@ -532,10 +500,10 @@ describe('an account that someone else may have prepared', () => {
         await adminCaller(t).post('/password-links', { email: 'before@example.com' });
         await until('the link waits for the change', waiting);
       });
-      // Links are made in turn: those of the other person come after.
+      // Links are created in order: those of the other user come later.
       for (let i = 1; i <= 2; i += 1) {
         await adminCaller(t).post('/password-links', { email: other.email });
-        await until('the other link comes', () => mails.received.length >= i);
+        await mails.got(i);
       }
       expect(mails.received.map(({ to }) => to[0])).toEqual([other.email, other.email]);
       const links = db.selectFrom('access_links').select('user_id').where('user_id', '=', person.id);
@@ -582,7 +550,7 @@ describe('an account that someone else may have prepared', () => {
     );
     expect((await caller.get('/session/sessions')).body.items).toHaveLength(1);
     const addresses = t.ctx.db.selectFrom('sign_in_addresses').select('seen_at').where('user_id', '=', id);
-    // That of the boss, who just signed in.
+    // The address of the boss, who just signed in.
     expect(await addresses.execute()).toHaveLength(1);
     const about = () =>
       mails.received.find(
@@ -610,7 +578,7 @@ describe('users of the provider', () => {
     expect(await adminCaller(t).post('/password-links', { email: grace.email })).toHaveStatus(202);
     const other = await newUser(t);
     await adminCaller(t).post('/password-links', { email: other.email });
-    // Links are made in turn: that of the other came after.
+    // Links are created in order: that of the other user came later.
     await until('the other link comes', () => mails.received.some(({ to }) => to[0] === other.email));
     expect(mails.received.slice(before).filter(({ to }) => to[0] === grace.email)).toEqual([]);
   });
@@ -627,7 +595,7 @@ describe('users of the provider', () => {
     const token = tokenIn((await admin.post(`${path}/link`, { besideProvider: true })).body.link);
     expect(await adminCaller(t).post('/links/use', { token, password })).toHaveStatus(200);
     expect((await admin.patch(path, { password: 'another given one' })).body.providerOnly).toBe(false);
-    // They have one now, and change it as everybody does.
+    // The user has a password now and can change it as usual.
     const { email } = grace;
     const signed = await adminCaller(t).post('/session', { email, password: 'another given one' });
     const self = adminCaller(t, signed.headers.getSetCookie()[0]?.split(';')[0] ?? '');
@@ -664,7 +632,7 @@ describe('the second factor', ONLY_SQLITE, () => {
 describe('a proof through the provider', () => {
   it('asks for a fresh sign-in there, and belongs to one session', async () => {
     const { t, provider } = await withProvider();
-    // Let through by a session of an hour ago: that is no proof.
+    // The provider's session began an hour ago, so this is not a proof.
     const { caller } = await enter(t, provider, { auth_time: seconds(-60 * MINUTE_MS) });
     expect(await proofRequired(caller)).toBe(true);
     expect(await proofRequired((await enter(t, provider)).caller)).toBe(true);
@@ -746,7 +714,7 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     const { userLink, userUnlinkProvider } = await import('../../src/cli/commands.ts');
     const { link } = await userLink(t.ctx, email);
     const token = link.split('#')[1];
-    // Of the time before, when an Admin could make one.
+    // A link from before the setting, when an Admin could create one.
     const earlier = 'e'.repeat(64);
     const kept = {
       token_hash: sha256(earlier),
@@ -760,7 +728,7 @@ describe('without passwords (PASSWORD_SIGN_IN=false)', () => {
     expect(await auditLog(caller, 'LINK_USED')).toMatchObject([{ data: {} }]);
     for (const each of [token, earlier])
       expect(await adminCaller(t).post('/links/use', { token: each })).toFailWith(410, 'LINK_EXPIRED');
-    // The command's own mail alone.
+    // Only the command's own mail is sent.
     for (const { text } of mails.received)
       if (!text.includes('linked to your account')) expect(text).toContain(token);
 

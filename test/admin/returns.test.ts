@@ -145,7 +145,7 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
     expect(await listed('sort=updatedAt&order=asc')).toEqual([2, 3, 1]);
     expect(await listed('sort=statusSince&order=asc')).toEqual([2, 3, 1]);
     expect(await listed('sort=statusSince')).toEqual([1, 3, 2]);
-    // Equals stay together, in the order of their numbers.
+    // Equal ones stay together, ordered by number.
     expect(await listed('sort=status&order=asc')).toEqual([2, 3, 1]);
     expect(await listed('sort=status')).toEqual([1, 3, 2]);
   });

@@ -44,7 +44,7 @@ it('turning on the second factor needs a code of the app; then every sign-in doe
   const first = await factorOf(t, person);
   const { code, uri } = await factorOf(t, person);
   expect(uri).toMatch(/^otpauth:\/\/totp\/Handback:.+&issuer=Handback$/);
-  // Begun is not on, an earlier secret is none any more, and a wrong code changes nothing.
+  // Starting does not turn it on, an earlier secret is void, and a wrong code changes nothing.
   expect(await signIn(t, person)).toHaveStatus(200);
   for (const wrong of [first.code(), 'recovery'])
     expect(rulesOf(await confirm(wrong))).toEqual({ code: 'wrong' });
@@ -92,7 +92,7 @@ describe('recovery codes', () => {
     const { recoveryCodes, code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const urls = [t.url, await secondProcess(t)];
-    // Where they signed in before: strangers have ten sign-ins a second.
+    // From a known address: unknown ones share ten sign-ins a second.
     for (let i = 0; i < 6; i += 1)
       await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, person.id, `203.0.113.${i}`));
     const race = (given: string): Promise<Answer[]> => {
@@ -111,7 +111,7 @@ describe('recovery codes', () => {
   });
 });
 
-/** Another one on the same database; SQLite is for one process alone. */
+/** Another process on the same database; SQLite allows one process only. */
 const secondProcess = async (t: Harness): Promise<string> => {
   if (ENGINE === 'sqlite') return t.url;
   const ctx = await openContext(readConfig(t.env), { clock: t.ctx.clock, log: t.ctx.log });
@@ -160,7 +160,7 @@ describe('wrong codes', () => {
       return [...first, ...(await guess(count - 8))];
     };
     for (let hour = 0; hour < 5; hour += 1) {
-      // Side by side, from an address each.
+      // Concurrently, each from its own address.
       expect(await guessFor(15)).toHaveStatuses({ 401: 10, 429: 5 });
       const locked = await device(code());
       expect(locked).toFailWith(429);
@@ -300,7 +300,7 @@ it('a shop that requires a second factor refuses everything else until a user ha
   expect(await person.get('/offline-repairs')).toHaveStatus(200);
   expect(await person.get('/users')).toFailWith(403, 'ADMIN_REQUIRED');
   expect(await admin.get('/users')).toHaveStatus(200);
-  // Another shop is not concerned.
+  // Another shop is not affected.
   expect(await stranger.get('/offline-repairs')).toHaveStatus(200);
 });
 

@@ -85,7 +85,7 @@ describe('signing in', () => {
     }
     const cookie = cookieFrom(answer);
     expect(await adminCaller(t, cookie).get('/session')).toHaveStatus(200);
-    // Under the other name it is none: a page of a sibling host may have planted it.
+    // Under the other name the cookie is ignored: a page of a sibling host may have planted it.
     const planted = secure ? cookie.replace('__Secure-', '') : `__Secure-${cookie}`;
     expect(await adminCaller(t, planted).get('/session')).toFailWith(401);
   });
@@ -132,10 +132,10 @@ describe('signing in', () => {
         known: await workOf(() => signIn(t, email, 'wrong password')),
         unknown: await workOf(() => signIn(t, `nobody-${i}@example.com`, 'wrong password')),
       });
-    // The median: what falls on one request alone, such as collecting garbage, does not count.
+    // The median, without outliers such as garbage collection.
     const ratios = works.map(({ known, unknown }) => unknown / known).toSorted((one, other) => one - other);
     const ratio = ratios[4];
-    // Without a hash to compare with it would be a tenth.
+    // Without comparing a hash it would take a tenth.
     expect(ratio).toBeGreaterThan(0.5);
     expect(ratio).toBeLessThan(2);
   });
@@ -199,7 +199,7 @@ describe('a session', () => {
     const keys: Record<string, string>[] = [{ 'x-api-key': apiKey }, { authorization: `Bearer ${apiKey}` }];
     for (const headers of keys) expect(await adminCaller(t).get('/session', { headers })).toFailWith(401);
     expect(await adminCaller(t, `other=1; ${cookie}; more=2`).get('/session')).toHaveStatus(200);
-    // Nor does a session open the external API.
+    // A session does not open the external API either.
     expect(await t.get('/offline-repairs', { key: null, headers: { cookie } })).toFailWith(401);
   });
 

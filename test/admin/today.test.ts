@@ -40,7 +40,7 @@ describe("today's work", () => {
     expect([empty.next, empty.mine, empty.openLongest]).toEqual([[], [], []]);
     await targets(admin, { OFFLINE_DIAGNOSTICS: 3, TRADE_SUBMITTED: 1 });
     const ids: string[] = [];
-    // 01 to 08, an hour between each two.
+    // Returns 01 to 08, an hour apart.
     for (const path of [REPAIRS, RETURNS, REPAIRS, REPAIRS, REPAIRS, RETURNS, REPAIRS, REPAIRS]) {
       ids.push(await create(t, path));
       t.clock.advance(DAY_MS / 24);
@@ -84,7 +84,7 @@ describe("today's work", () => {
     const other = (await stranger.get('/overview')).body;
     expect([other.next, other.mine, other.openLongest]).toEqual([[], [], []]);
 
-    // Without targets there is no next, and the oldest of mine come first.
+    // Without targets nothing is due next, and one's own oldest returns come first.
     await targets(admin, {});
     const without = (await staff.get('/overview')).body;
     expect([without.next, numbersIn(without.mine)]).toEqual([[], ['02', '04']]);

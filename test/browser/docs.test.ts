@@ -1,52 +1,44 @@
 import type { Page } from 'playwright-core';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { PAGES } from '../../scripts/docs/pages.ts';
 import { expectAccessible, look, openWindow } from '../support/browser.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
-// A reader with a base URL and a key. What the console complains of and what is asked of another host fails each test.
+// A message in the browser's console and a request to another host fail each test.
 
 const it = itWith(sharedHarness());
 
 const title = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
-/** Asked from here: the page's own policy forbids scripts made of text. */
 const overflow = (page: Page) =>
   page.evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`);
 
-describe('the search', () => {
-  it('finds an endpoint despite a typo, and leads to the reference', async ({ t }) => {
-    const page = await openWindow(t);
-    await page.goto('/docs/webhooks');
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.keyboard.type('lodge trackin');
-    const first = page.getByRole('option').first();
-    await expect.poll(() => first.textContent()).toContain('POST /offline-repairs/{id}/tracking');
-    await first.click();
-    await page.getByRole('heading', { name: 'Lodge return tracking' }).first().waitFor();
-    expect(page.url()).toContain('/docs/reference#tag/offline-repairs/');
-  });
-
-  it('says so when nothing is found, and closes with Escape', async ({ t }) => {
-    const page = await openWindow(t);
-    await page.goto('/docs/');
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('zzzzqqqq');
-    await expect.poll(() => page.getByRole('status').textContent()).toContain('Nothing was found');
-    await page.keyboard.press('Escape');
-    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-  });
+it('the search finds an endpoint despite a typo, and says so when nothing is found', async ({ t }) => {
+  const page = await openWindow(t);
+  await page.goto('/docs/webhooks');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.keyboard.type('lodge trackin');
+  const first = page.getByRole('option').first();
+  await expect.poll(() => first.textContent()).toContain('POST /offline-repairs/{id}/tracking');
+  await first.click();
+  await page.getByRole('heading', { name: 'Lodge return tracking' }).first().waitFor();
+  expect(page.url()).toContain('/docs/reference#tag/offline-repairs/');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('zzzzqqqq');
+  await expect.poll(() => page.getByRole('status').textContent()).toContain('Nothing was found');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 });
 
-/** Layouts come with the width and colours with the scheme. Axe asks for colours where there is something that no page before had. */
+/** The layout depends on the width, colours on the scheme. Axe checks colours where a page has elements that no page before it had. */
 const LOOKS = [
   { width: 1280, scheme: 'light', seenBefore: 'butColours' },
   { width: 1024, scheme: 'light', seenBefore: 'ofWidth' },
   { width: 390, scheme: 'dark', seenBefore: 'ofWidth' },
 ] as const;
 
-/** What the stylesheet can tell apart. */
+/** The elements of the page that the stylesheet can tell apart. */
 const kindsOn = (page: Page): Promise<string[]> =>
   page.evaluate(
     `[...new Set([...document.querySelectorAll('body *')].map((at) => at.tagName + '.' + at.className))]`,
@@ -117,11 +109,30 @@ it('the address in an error leads to its explanation', async ({ t }) => {
         (found as unknown as { getBoundingClientRect(): { top: number } }).getBoundingClientRect().top,
       ),
     );
-  // Below the top bar, not under it.
+  // The top bar does not cover it.
   expect(top).toBeGreaterThanOrEqual(56);
 });
 
 const ground = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
+
+it('the reference shows every part of the API, and has the menu of the other pages on a phone', async ({
+  t,
+}) => {
+  const page = await openWindow(t);
+  await page.goto('/docs/reference');
+  await page.getByRole('heading', { name: 'Handback External API' }).waitFor();
+  expect(await page.getByText('Powered by').isVisible()).toBe(false);
+  const { tags = [] } = t.app.swagger() as { tags?: { name: string }[] };
+  expect(tags.length).toBeGreaterThan(1);
+  for (const { name } of tags) await page.getByText(name, { exact: true }).first().waitFor();
+  await look(page, { width: 390 });
+  await page.getByRole('button', { name: 'Menu', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Documentation' })
+    .getByRole('link', { name: 'Webhooks' })
+    .click();
+  await expect.poll(() => title(page)).toBe('Webhooks');
+});
 
 it('the documentation shares light or dark with the admin app, and links to it', async ({ t }) => {
   const page = await openWindow(t);
@@ -131,18 +142,7 @@ it('the documentation shares light or dark with the admin app, and links to it',
   const dark = await ground(page);
   expect(dark).not.toBe(light);
   await page.goto('/docs/reference');
-  await page.getByRole('heading', { name: 'Handback External API' }).waitFor();
   expect(await ground(page)).toBe(dark);
-  expect(await page.getByText('Powered by').isVisible()).toBe(false);
-  // It has the menu of the other pages on a phone.
-  await look(page, { width: 390 });
-  await page.getByRole('button', { name: 'Menu', exact: true }).click();
-  await page
-    .getByRole('navigation', { name: 'Documentation' })
-    .getByRole('link', { name: 'Webhooks' })
-    .click();
-  await expect.poll(() => title(page)).toBe('Webhooks');
-  await look(page, { width: 1280 });
   await page.getByRole('link', { name: 'Open app' }).click();
   await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');

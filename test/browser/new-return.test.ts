@@ -9,7 +9,9 @@ import {
   fillIn,
   newRepair,
   newTradeReturn,
+  printedOn,
   REPAIR_FIELDS,
+  stubPrint,
   TRADE_FIELDS,
   title,
 } from '../support/browser-pages.ts';
@@ -33,7 +35,7 @@ const KINDS = [
   },
 ];
 
-/** Lets the next creation through to the service, and loses the answer. */
+/** The next creation reaches the service, but its response is lost. */
 const loseNextAnswer = (page: Page, path: string) =>
   page.route(
     `**/admin/api${path}`,
@@ -45,7 +47,7 @@ const loseNextAnswer = (page: Page, path: string) =>
     { times: 1 },
   );
 
-// The worst moment for a connection to go: the service has made the return, and the form does not hear of it.
+// The worst moment to lose a connection: the return is created, and the form does not know.
 it.for(KINDS)(
   'a lost response at $path creates one return',
   async ({ path, action, link, fields }, { t }) => {
@@ -70,7 +72,7 @@ it.for(KINDS)(
     expect(total).toBe(1);
     await title(page, items[0].rmaNumber).waitFor();
 
-    // The next one is another one, also where everything about it is the same.
+    // The next return is another one, even if all its fields are the same.
     await page.getByRole('main').getByRole('link').first().click();
     await page.getByRole('link', { name: link }).click();
     await title(page, link).waitFor();
@@ -100,8 +102,10 @@ it('a form can be reset, and Cancel clears the typed customer', async ({ t }) =>
   expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
 });
 
-it('a price is read in its usual spellings, and an ambiguous one needs confirmation', async ({ t }) => {
-  const staff = await newPerson(t, { role: 'STAFF' });
+it('a price is read in its usual spellings, and an ambiguous one needs confirmation', async ({
+  t,
+  staff,
+}) => {
   const page = await openPageAs('New repair', t, 'STAFF');
   await fillIn(page, REPAIR_FIELDS);
   const price = field(page, 'Unit price');
@@ -110,9 +114,6 @@ it('a price is read in its usual spellings, and an ambiguous one needs confirmat
     await price.pressSequentially(text);
     await price.press('Tab');
   };
-  await type('1\u202F299,5');
-  await expectValue(price, '1299.5');
-
   await type('1,299');
   await expect.poll(() => saidAt(price)).toBe('Did you mean 1299 or 1.299?');
   await page.getByRole('button', { name: 'Create repair' }).click();
@@ -123,8 +124,6 @@ it('a price is read in its usual spellings, and an ambiguous one needs confirmat
   await expectFocus(price);
   await price.press('Tab');
   await page.getByText('another look').waitFor({ state: 'hidden' });
-  await type('1.299');
-  await page.getByRole('button', { name: '1299', exact: true }).click();
   await type('1,299.50');
   await page.getByRole('button', { name: 'Create repair' }).click();
   await page.getByRole('link', { name: 'Print slip' }).waitFor();
@@ -141,7 +140,7 @@ it('a price is read in its usual spellings, and an ambiguous one needs confirmat
   await page.getByText('total 1,558,800.00').waitFor();
 });
 
-/** Puts a shop's currency on its prices. */
+/** Sets the currency of the shop. */
 const priceIn = async (t: Harness, currency: string) => {
   const admin = await newPerson(t, { role: 'ADMIN' });
   const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
@@ -158,15 +157,8 @@ it("a price is in the shop's currency, with no more decimals than it has", async
     await price.pressSequentially(text);
     await price.press('Tab');
   };
-  for (const [typed, read] of [
-    ['1,299.00', '1299.00'],
-    ['1.299,00', '1299.00'],
-    ['1,299', '1299.00'],
-    ['49,9', '49.90'],
-  ] as const) {
-    await type(typed);
-    await expectValue(price, read);
-  }
+  await type('1,299');
+  await expectValue(price, '1299.00');
   await type('0.125');
   await expect.poll(() => saidAt(price)).toBe('EUR has 2 decimals only.');
   await fillIn(page, { ...REPAIR_FIELDS, 'Unit price': '0.125' });
@@ -175,7 +167,7 @@ it("a price is in the shop's currency, with no more decimals than it has", async
   await expectFocus(price);
 });
 
-/** Keys as a person presses them: sixty milliseconds each. */
+/** A person needs sixty milliseconds for a key. */
 const KEY_MS = 60;
 const atHumanSpeed = (page: Page) => {
   let keys = 0;
@@ -194,12 +186,6 @@ const atHumanSpeed = (page: Page) => {
   };
 };
 
-/** Keeps what would be printed, instead of printing it. */
-const stubPrint = (page: Page) =>
-  page.addInitScript(`window.printed = []; window.print = () =>
-    window.printed.push([...document.querySelectorAll('.slips article')].map((slip) => slip.textContent));`);
-const printedOn = (page: Page): Promise<string[][]> => page.evaluate('window.printed');
-
 const DRILL = {
   sku: 'DRILL-18',
   productName: 'Cordless drill 18 V',
@@ -208,9 +194,8 @@ const DRILL = {
   serialNumber: 'SN-448120',
 };
 
-// From an empty page to a printed slip, for a customer and an item that the shop knows.
-it('an intake takes a scan, a fault and one key, within twenty seconds', async ({ t }) => {
-  const staff = await newPerson(t, { role: 'STAFF' });
+// This leads from an empty page to a printed slip, for a customer and an item that the shop knows.
+it('an intake takes a scan, a fault and one key, within twenty seconds', async ({ t, staff }) => {
   const { id } = await newRepair(t, {
     faultyItem: DRILL,
     customerName: 'Nora Wind',
@@ -231,7 +216,7 @@ it('an intake takes a scan, a fault and one key, within twenty seconds', async (
   await page.keyboard.press('Enter');
   await expectFocus(field(page, 'What is wrong'));
   await expectValue(field(page, 'Name'), 'Nora Wind');
-  // Frequent faults are a key away; a word of one's own may follow.
+  // A frequent fault takes one key; the user can type on.
   await page.getByRole('button', { name: 'Does not start' }).waitFor();
   await hand.press('Alt+1');
   await expectValue(field(page, 'What is wrong'), 'Does not start');
@@ -255,11 +240,11 @@ it('an intake takes a scan, a fault and one key, within twenty seconds', async (
   for (const words of [created.rmaNumber, 'Does not start, smells burnt', 'Nora Wind'])
     expect(slip).toContain(words);
 
-  // One sheet, whatever stands on the page around it.
+  // One sheet is printed, without the page around it.
   const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
   expect(pdf.match(/\/MediaBox/g)).toHaveLength(1);
 
-  // The next one begins at once, and the store is still there.
+  // The form is ready for the next return, and the store is still filled in.
   await page.getByRole('link', { name: `${created.rmaNumber} created` }).waitFor();
   await expectFocus(lookUp);
   await expectValue(field(page, 'Name'), '');
@@ -285,7 +270,7 @@ it("an intake warns of an item that is already here, and suggests the customer's
   const page = await openPageAs('New repair', t, 'STAFF');
   const lookUp = page.getByRole('combobox', { name: 'Scan or type a serial number' });
 
-  // A phone number in another form fills in the customer; the items are offered, and keys alone choose.
+  // A phone number in another form fills in the customer, whose items can be chosen by keyboard.
   await lookUp.pressSequentially('020 7946 0018');
   await page.getByRole('option', { name: 'Nora Wind' }).waitFor();
   await page.keyboard.press('Enter');
@@ -303,18 +288,19 @@ it("an intake warns of an item that is already here, and suggests the customer's
   expect(await warning.getByRole('link', { name: open.rmaNumber }).getAttribute('href')).toContain(open.id);
   await accessibleEverywhere(page);
 
-  // What is unknown goes into the field that it looks like.
+  // An unknown value is put into the field that it looks like.
   for (const [typed, name] of [
     ['ada@new.example', 'E-mail'],
     ['+49 151 2345678', 'Phone'],
     ['4006381333931', 'Serial number'],
+    ['so-777', 'Order number'],
   ] as const) {
     await lookUp.fill(typed);
     await lookUp.press('Enter');
     await expectValue(field(page, name), typed);
     await expectFocus(field(page, 'Name'));
   }
-  // A part of a serial number is none: what was scanned may be new.
+  // Part of a serial number is taken for a new one.
   await lookUp.fill('SAW');
   await page.getByRole('option').first().waitFor();
   await page.keyboard.press('ArrowUp');
@@ -340,7 +326,7 @@ it('a trade return is filled in from an earlier one, and Enter adds lines', asyn
   const page = await openPageAs('New trade return', t, 'STAFF');
   await page.getByRole('combobox', { name: 'Company, order' }).pressSequentially('north');
   await page.getByRole('option', { name: 'Northwind Interiors' }).waitFor();
-  // Faster than the search: what was marked is taken.
+  // Enter comes before the search has an answer: the marked option is taken.
   await page.keyboard.type('wind');
   await page.keyboard.press('Enter');
   await expectFocus(field(page, 'Trade order number'));
@@ -377,7 +363,7 @@ it('the buttons stay visible and cover no field; on a phone lines are cards', as
       await page.locator('[data-line="Line 2"]').waitFor();
       expect(await page.evaluate(`document.documentElement.scrollWidth`)).toBe(width);
     }
-    // From field to field: none is behind the bar.
+    // No field that has the focus is behind the bar.
     const behind = await page.evaluate(`{
       const create = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === '${action}');
       const fields = [...document.querySelectorAll('main :is(input, textarea):not([type=checkbox], [type=radio])')];
@@ -389,26 +375,6 @@ it('the buttons stay visible and cover no field; on a phone lines are cards', as
     }`);
     expect(behind).toEqual([]);
   }
-});
-
-it('an unknown order number is put into the order, and an unknown serial number into the item', async ({
-  t,
-}) => {
-  const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448120' };
-  await newRepair(t, { orderNumber: 'SO-10042', faultyItem });
-  const page = await openPageAs('New repair', t, 'STAFF');
-  const lookUp = page.getByRole('combobox', { name: /^Scan or type/ });
-  const order = page.getByRole('textbox', { name: 'Order number', exact: true });
-  const serial = page.getByRole('textbox', { name: 'Serial number', exact: true });
-  await page.waitForLoadState('networkidle');
-  await lookUp.fill('so-777');
-  await page.keyboard.press('Enter');
-  await expectValue(order, 'so-777');
-  await expectValue(serial, '');
-  await lookUp.fill('SN-9');
-  await page.keyboard.press('Enter');
-  await expectValue(serial, 'SN-9');
-  await expectValue(order, 'so-777');
 });
 
 it('on a phone the error is visible if a return could not be created', async ({ t }) => {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { newPerson, newUser } from '../support/admin.ts';
+import { newUser } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { openAs } from '../support/browser.ts';
-import { menu, newRepair, passwordField, rowOf, signInTitle, title } from '../support/browser-pages.ts';
+import { openAs, openAt, signInHere } from '../support/browser.ts';
+import { menu, newRepair, rowOf, signInTitle, title } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
@@ -10,8 +10,7 @@ import { sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 
-it('an open list keeps its due times, groups and ages up to date', async ({ t }) => {
-  const admin = await newPerson(t);
+it('an open list keeps its due times, groups and ages up to date', async ({ t, admin }) => {
   await admin.put('/target-days', { targets: [{ status: 'OFFLINE_DIAGNOSTICS', days: 2 }] });
   const { rmaNumber } = await newRepair(t);
   const page = await openAs(t, 'STAFF', { ownProfile: true, width: 1700 });
@@ -20,7 +19,7 @@ it('an open list keeps its due times, groups and ages up to date', async ({ t })
   const row = rowOf(page, rmaNumber);
   await row.getByText('due in 2 days').waitFor();
   await row.getByText('just now').first().waitFor();
-  // The service says the same as before: only the time is another.
+  // The response of the service is the same, only later.
   await page.clock.fastForward('49:00:00');
   await row.getByText('overdue today').waitFor();
   await row
@@ -51,9 +50,8 @@ it('Today counts returns added since it was opened, and says if it could not', a
   await created.getByText('2', { exact: true }).waitFor();
 });
 
-it('at most four saved views have a count, which is refreshed every two minutes', async ({ t }) => {
+it('at most four saved views have a count, which is refreshed every two minutes', async ({ t, admin }) => {
   await newRepair(t, { customerName: 'Counted' });
-  const admin = await newPerson(t);
   const names = ['Counted', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth'];
   for (const name of names)
     await admin.post('/views', { kind: 'OFFLINE_REPAIR', name, search: { q: name }, shared: true });
@@ -81,33 +79,28 @@ it('at most four saved views have a count, which is refreshed every two minutes'
 it('the next user of a computer finds no messages of the last one, and no Undo', async ({ t }) => {
   const { id, rmaNumber } = await newRepair(t);
   const next = await newUser(t, { role: 'STAFF' });
-  const page = await openAs(t, 'STAFF');
-  await page.goto(`/admin/offline-repairs/${id}`);
+  const page = await openAt(`/offline-repairs/${id}`, t, 'STAFF');
   await title(page, rmaNumber).waitFor();
   await page.getByRole('button', { name: 'Start repair' }).click();
   const undo = page.getByRole('button', { name: 'Undo' });
-  // Under the pointer it does not go by itself.
+  // Under the pointer it does not close by itself.
   await undo.hover();
   await page.getByRole('button', { name: 'Sign out' }).focus();
   await page.keyboard.press('Enter');
   await signInTitle(page).waitFor();
-  await page.getByLabel('E-mail').fill(next.email);
-  await passwordField(page, 'Password').fill(next.password);
-  await page.keyboard.press('Enter');
+  await signInHere(page, next.email);
   await title(page, 'Today').waitFor();
   await menu(page, 'Repairs').click();
   await rowOf(page, rmaNumber).waitFor();
   expect(await undo.count()).toBe(0);
 });
 
-it('a German browser shows English dates and numbers with the English texts', async ({ t }) => {
-  const admin = await newPerson(t);
+it('a German browser shows English dates and numbers with the English texts', async ({ t, admin }) => {
   const { shopName: _, ...settings } = (await admin.get('/shop-settings')).body;
   expect(await admin.put('/shop-settings', { ...settings, currency: 'EUR' })).toHaveStatus(200);
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1299.5, serialNumber: null };
   const { id, createdAt } = (await t.post('/offline-repairs', { ...repairBody(), faultyItem })).body;
-  const page = await openAs(t, 'ADMIN', { locale: 'de-DE' });
-  await page.goto(`/admin/offline-repairs/${id}`);
+  const page = await openAt(`/offline-repairs/${id}`, t, 'ADMIN', { locale: 'de-DE' });
   await page.getByText('€1,299.50').first().waitFor();
   await page.goto(`/admin/print?kind=offline-repairs&ids=${id}`);
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long' }).format(new Date(createdAt));

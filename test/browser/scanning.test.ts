@@ -3,26 +3,31 @@ import { expect } from 'vitest';
 import { newPerson, newUser } from '../support/admin.ts';
 import {
   accessibleEverywhere,
-  expectAccessible,
   goInside,
   openAs,
+  openAt,
   openMove,
   openPageAs,
+  signInHere,
 } from '../support/browser.ts';
 import {
+  enterCode,
   expectFocus,
   expectValue,
   menu,
   newRepair,
   newTradeReturn,
-  passwordField,
+  openSearch,
+  printedOn,
   scan,
+  signOut,
+  stubPrint,
   title,
 } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
-// By keys alone: a person's, and those that a scanner types.
+// Work by keyboard: a person's keys, and those of a scanner.
 
 const it = itWith(sharedHarness());
 
@@ -62,8 +67,7 @@ it('the first row is reached with few keys, and the focus returns when a dialog 
 it("a scanner's Enter moves to the next field, and a scan replaces old tracking", async ({ t }) => {
   const tracking = { trackingNumber: 'OLD-1', carrierName: 'DHL' };
   const repair = await newRepair(t, { tracking });
-  const page = await openAs(t, 'STAFF');
-  await page.goto(`/admin/offline-repairs/${repair.id}`);
+  const page = await openAt(`/offline-repairs/${repair.id}`, t, 'STAFF');
   await openMove(page, 'Add tracking');
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
@@ -75,7 +79,7 @@ it("a scanner's Enter moves to the next field, and a scan replaces old tracking"
   await expectFocus(dialog.getByLabel('Carrier'));
   await page.keyboard.press('Control+Enter');
   await dialog.waitFor({ state: 'hidden' });
-  expect((await t.get(`/offline-repairs/${repair.id}`)).body.trackingNumber).toBe('NEW-22');
+  await page.getByText('NEW-22').first().waitFor();
 
   await goInside(page, '/admin/offline-repairs/new');
   const serial = page.getByRole('textbox', { name: 'Serial number', exact: true });
@@ -107,14 +111,7 @@ it('the search in the header opens by keyboard, is navigated with arrows, and fi
   const repair = await newRepair(t, { faultyItem, customerName: 'Nora Wind' });
   const trade = await newTradeReturn(t);
   const page = await openPageAs('Account', t, 'STAFF');
-  const dialog = page.getByRole('dialog', { name: 'Search returns' });
-  const field = dialog.getByRole('combobox');
-  const open = async (key: string) => {
-    await page.keyboard.press(key);
-    await expectFocus(field);
-  };
-
-  await open('Control+k');
+  const dialog = await openSearch(page);
   await page.keyboard.type('nora wind');
   await dialog.getByText('2 returns found.').waitFor();
   const options = dialog.getByRole('option');
@@ -127,15 +124,15 @@ it('the search in the header opens by keyboard, is navigated with arrows, and fi
   await page.keyboard.press('Enter');
   await title(page, repair.rmaNumber).waitFor();
 
-  // A whole serial number, as a scanner types it into the field: Enter comes before the answer.
+  // A scanner types a whole serial number: Enter comes before the response.
   await goInside(page, '/admin/trade-returns');
   await title(page, 'Trade returns').waitFor();
-  await open('/');
-  await field.fill('SN-448013');
+  await openSearch(page, '/');
+  await dialog.getByRole('combobox').fill('SN-448013');
   await page.keyboard.press('Enter');
   await title(page, repair.rmaNumber).waitFor();
 
-  await open('/');
+  await openSearch(page, '/');
   await page.keyboard.type('nothing like it');
   await dialog.getByText('Nothing found for “nothing like it”').waitFor();
   await page.keyboard.press('Escape');
@@ -143,7 +140,7 @@ it('the search in the header opens by keyboard, is navigated with arrows, and fi
   await title(page, repair.rmaNumber).waitFor();
 });
 
-/** A page on which the search is loaded ahead, and comes only when the test lets it. */
+/** A page whose search is requested at once, but arrives only when the test lets it. */
 const withLateSearch = async (t: Harness, path: string) => {
   const page = await openAs(t, 'STAFF', { ownProfile: true });
   const { promise: isDue, resolve: letCome } = Promise.withResolvers<void>();
@@ -163,7 +160,7 @@ it('the search keeps what is typed while it loads for the first time', async ({ 
   await title(page, 'Account').waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('ket', { delay: 50 });
-  // And one more in the moment in which the dialog is there and its field has no focus yet.
+  // One more key comes when the dialog is there, but its field has no focus yet.
   await page.evaluate(`new MutationObserver((_, observer) => {
     if (!document.querySelector('[role=combobox]')) return;
     observer.disconnect();
@@ -198,16 +195,16 @@ it('a scan on any page opens the return, or says that nothing was found', async 
   await title(page, repair.rmaNumber).waitFor();
   await scan(page, 'UNKNOWN-77');
   await page.getByText('Nothing found for “UNKNOWN-77”.').first().waitFor();
-  // What is typed by hand is no scan, and what is scanned into a field stays there.
+  // What is scanned into a field stays there.
   await page.getByRole('textbox', { name: 'Add a note' }).focus();
   await scan(page, '#RMA-000002');
   await title(page, repair.rmaNumber).waitFor();
-  // A row that was just selected takes no text.
+  // The checkbox of a row is no text field.
   await goInside(page, '/admin/offline-repairs');
   await page.getByRole('checkbox', { name: 'Select #RMA-000002' }).check();
   await scan(page, repair.rmaNumber);
   await title(page, repair.rmaNumber).waitFor();
-  // Several have this customer: they are shown.
+  // Several returns have this customer, so they are shown.
   await menu(page, 'Account').click();
   await title(page, 'Account').waitFor();
   await scan(page, 'ada@example.com');
@@ -234,30 +231,26 @@ it('the scan station says why a move is not possible, and accepts scans outside 
   await said('NOWHERE-1', 'No return with this code');
   await said(repair.rmaNumber, 'This is a repair. Pick “Repairs” above.');
   await said(rejected.rmaNumber, 'It is “Rejected”, so “Approve” is not possible.');
-  // Between the look and the move a colleague is faster.
+  // A colleague moves the return after the station has read it.
   await page.route('**/approve**', async (route) => {
     await other.post(`/trade-returns/${stale.id}/reject`, {});
     await route.continue();
   });
   await said(stale.rmaNumber, 'This has just changed. It is “Rejected” now, by Ana');
   await page.unroute('**/approve**');
-  // Where an input is missing nothing is done.
+  // Nothing is done if an input is missing.
   await chip('Repairs').check();
   await chip('Resolve').check();
-  await page.getByRole('textbox', { name: 'Scan a return' }).fill(repair.rmaNumber);
-  await page.keyboard.press('Enter');
+  await enterCode(page, repair.rmaNumber);
   await list.getByRole('listitem').first().getByText('Fill in the fields above first.').waitFor();
   await page.getByText('Choose one.').waitFor();
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
-  // A scan while a choice has the focus is a scan: it chooses nothing else.
+  // A scan while a radio button has the focus chooses no other action.
   await chip('Start repair').check();
   await chip('Start repair').focus();
   await scan(page, repair.rmaNumber);
   await page.getByText('1 done').waitFor();
-  await expect
-    .poll(async () => (await t.get(`/offline-repairs/${repair.id}`)).body.status)
-    .toBe('OFFLINE_REPAIR');
-  // And so it is after the sound was turned on.
+  // The same is true while a checkbox has the focus.
   await page.getByRole('checkbox', { name: 'Sound' }).check();
   await scan(page, 'NOWHERE-2');
   await list.getByRole('listitem').first().getByText('NOWHERE-2').waitFor();
@@ -268,16 +261,12 @@ it('the scan station says why a move is not possible, and accepts scans outside 
 it('the scan station assigns, prints, sets the waiting reason, and looks up', async ({ t }) => {
   const repair = await newRepair(t);
   const trade = await newTradeReturn(t);
-  const staff = await newPerson(t, { role: 'STAFF', name: 'Ana' });
-  const read = async (path: string) => (await staff.get(path)).body;
+  await newPerson(t, { role: 'STAFF', name: 'Ana' });
   const page = await openAs(t, 'STAFF');
-  await page.addInitScript(`window.printed = []; window.print = () =>
-    window.printed.push(document.querySelector('.slips article').getAttribute('aria-label'));`);
+  await stubPrint(page);
   await page.goto('/admin/scan-station');
-  const scanned = page.getByRole('textbox', { name: 'Scan a return' });
   const enter = async (text: string, words: string) => {
-    await scanned.fill(text);
-    await scanned.press('Enter');
+    await enterCode(page, text);
     await page.getByRole('status').filter({ hasText: text }).getByText(words).waitFor();
   };
   const chip = (name: string) => page.getByRole('radio', { name });
@@ -289,29 +278,24 @@ it('the scan station assigns, prints, sets the waiting reason, and looks up', as
   await chip('Assign to').check();
   await page.getByRole('combobox', { name: 'Assign to' }).click();
   await page.getByRole('option', { name: 'Ana' }).click();
-  await expectFocus(scanned);
+  await expectFocus(page.getByRole('textbox', { name: 'Scan a return' }));
   await enter(repair.rmaNumber, 'Assigned to Ana');
-  // Either type.
+  // Returns of both kinds can be assigned.
   await enter(trade.rmaNumber, 'Assigned to Ana');
-  expect((await read(`/trade-returns/${trade.id}`)).assignee.name).toBe('Ana');
 
   await chip('Waiting for').check();
   await enter(repair.rmaNumber, 'Fill in the fields above first.');
   await chip('A part').check();
   await enter(repair.rmaNumber, 'Waiting for a part');
-  expect((await read(`/offline-repairs/${repair.id}`)).waitingFor).toMatchObject({
-    what: 'PART',
-    until: null,
-  });
 
   await chip('Print slip').check();
   await page.getByRole('combobox', { name: 'Paper' }).selectOption('Label 62 × 100 mm');
   await enter(repair.rmaNumber, 'Slip printed');
-  expect(await page.evaluate('window.printed')).toEqual([`Slip for ${repair.rmaNumber}`]);
+  expect(await printedOn(page)).toEqual([[expect.stringContaining(repair.rmaNumber)]]);
   await accessibleEverywhere(page);
 });
 
-/** A camera that sees a code, or that the person does not allow. */
+/** A camera that sees a code, or that the user does not allow. */
 const withCamera = (page: Page, code: string, error?: string) =>
   page.addInitScript(`
     window.stopped = 0;
@@ -335,7 +319,6 @@ it('on a phone the chosen action takes one line, and can be changed there', asyn
   await page.getByText('Look up only', { exact: true }).click();
   await page.getByText('Repairs · Look up only').waitFor();
   expect(await other.isVisible()).toBe(false);
-  await expectAccessible(page);
   await page.getByRole('button', { name: 'Change' }).click();
   await page.getByText('Close', { exact: true }).click();
   await page.getByText('Repairs · Close').waitFor();
@@ -370,7 +353,7 @@ it('a phone scans with its camera, once for each code; without a camera there is
   expect(await without.getByRole('button', { name: 'Use camera' }).count()).toBe(0);
 });
 
-/** The first of two scans is at the service; the second waits for it. */
+/** The first of two scans is being processed; the second waits for it. */
 const withTwoScans = async (t: Harness) => {
   const made = [await newRepair(t), await newRepair(t)] as const;
   const page = await openPageAs('Scan station', t, 'STAFF');
@@ -380,12 +363,8 @@ const withTwoScans = async (t: Harness) => {
     await route.continue();
   });
   await page.getByRole('radio', { name: 'Start repair', exact: true }).check();
-  const field = page.getByRole('textbox', { name: 'Scan a return' });
   const asked = page.waitForRequest('**/begin-repair*');
-  for (const { rmaNumber } of made) {
-    await field.fill(rmaNumber);
-    await field.press('Enter');
-  }
+  for (const { rmaNumber } of made) await enterCode(page, rmaNumber);
   await asked;
   const statuses = () =>
     Promise.all(made.map(async ({ id }) => (await t.get(`/offline-repairs/${id}`)).body.status));
@@ -401,25 +380,22 @@ it('the scan station continues when its page is left, and shows the result of ea
   await menu(page, 'Scan station').click();
   await page.getByText('2 done', { exact: true }).waitFor();
   await page.getByRole('status').filter({ hasText: made[1].rmaNumber }).getByText('repair started').waitFor();
-  // What was chosen is there too.
+  // The chosen action is still chosen.
   expect(await page.getByRole('radio', { name: 'Start repair', exact: true }).isChecked()).toBe(true);
 });
 
 it('scans that wait when a user signs out are not processed for the next one', async ({ t }) => {
   const { page, letGo, statuses } = await withTwoScans(t);
   const next = await newUser(t, { role: 'STAFF' });
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByLabel('E-mail').fill(next.email);
-  await passwordField(page, 'Password').fill(next.password);
-  await page.keyboard.press('Enter');
+  await signOut(page);
+  await signInHere(page, next.email);
   await title(page, 'Today').waitFor();
   letGo();
   await menu(page, 'Scan station').click();
   await page.getByText('Nothing scanned yet').waitFor();
   // The next person's own scans come after those that waited.
   await page.getByRole('radio', { name: 'Look up only' }).check();
-  await page.getByRole('textbox', { name: 'Scan a return' }).fill('NOWHERE-1');
-  await page.keyboard.press('Enter');
+  await enterCode(page, 'NOWHERE-1');
   await page.getByText('0 done, 1 failed').waitFor();
   expect((await statuses())[1]).toBe('OFFLINE_DIAGNOSTICS');
 });
@@ -436,9 +412,7 @@ it('a slip that was not printed before the page was left says so, and does not d
   });
   await page.goto('/admin/scan-station');
   await page.getByRole('radio', { name: 'Print slip' }).check();
-  const field = page.getByRole('textbox', { name: 'Scan a return' });
-  await field.fill(rmaNumber);
-  await field.press('Enter');
+  await enterCode(page, rmaNumber);
   await page.getByText('1 in progress').waitFor();
   await menu(page, 'Today').click();
   await title(page, 'Today').waitFor();
@@ -446,8 +420,7 @@ it('a slip that was not printed before the page was left says so, and does not d
   await menu(page, 'Scan station').click();
   await page.getByText('Not printed, because the page was left. Try again.').first().waitFor();
   await page.getByRole('radio', { name: 'Look up only' }).check();
-  await field.fill(rmaNumber);
-  await field.press('Enter');
+  await enterCode(page, rmaNumber);
   await page.getByText('1 done, 1 failed').waitFor();
 });
 

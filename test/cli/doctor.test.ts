@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { everyRow } from '../support/backups.ts';
+import { runHere } from '../support/commands-here.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { scriptedProvider } from '../support/identity-provider.ts';
@@ -20,7 +21,7 @@ describe('doctor', () => {
     const found = await doctor(env, run);
     expect(statesOf(found)).toEqual(Object.fromEntries(CHECKS.map((name) => [name, 'ok'])));
     expect(await everyRow(env)).toEqual(before);
-    const { status, stdout, stderr } = await run(['doctor'], env);
+    const { status, stdout, stderr } = await runHere(['doctor'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(CHECKS.length);
@@ -69,28 +70,23 @@ describe('doctor', () => {
     expect((await doctor(env))['mail']).toBeUndefined();
   });
 
-  it.each<[what: string, change: string, check: string, about: RegExp]>([
-    [
-      'totals',
-      'update rma_totals set count = count + 1',
-      'totals',
-      /do not match the rows: \S+ offline_repairs API/,
-    ],
-    ['a missing total', 'delete from rma_totals', 'totals', /do not match the rows/],
-    ['the month', 'update shop_counters set month_used = 2', 'totals', /month_used is below/],
-    ['numbers', 'update shop_counters set last_number = 2', 'counters', /last_number of shop/],
-    ['positions', 'update shop_counters set last_position = 2', 'counters', /last_position of shop/],
-    ['times', 'update shop_counters set last_at = 2', 'counters', /last_at of shop/],
-  ])('finds %s that do not match the rows', async (_what, change, check, about) => {
+  it.each([
+    ['update rma_totals set count = count + 1', 'totals', 'do not match the rows: \\S+ offline_repairs API'],
+    ['delete from rma_totals', 'totals', 'do not match the rows'],
+    ['update shop_counters set month_used = 2', 'totals', 'month_used is below'],
+    ['update shop_counters set last_number = 2', 'counters', 'last_number of shop'],
+    ['update shop_counters set last_position = 2', 'counters', 'last_position of shop'],
+    ['update shop_counters set last_at = 2', 'counters', 'last_at of shop'],
+  ])('finds what does not match the rows: %s', async (change, check, about) => {
     const { shopId, ...env } = await filled();
     await sql.raw(change).execute(lookInto(env));
     const found = await doctor(env);
-    expect(found[check]).toMatchObject({ state: 'wrong', message: expect.stringMatching(about) });
-    expect(found[check]?.message).toContain(shopId);
+    const message = expect.stringMatching(new RegExp(`(?=.*${shopId}).*${about}`));
+    expect(found[check]).toMatchObject({ state: 'wrong', message });
     expect(Object.values(found).filter(({ state }) => state === 'wrong')).toHaveLength(1);
   });
 
-  it.each([['doctor'], ['doctor --json'], ['shop list'], ['--help'], ['listen --port 0']])(
+  it.each([['doctor --json'], ['--help'], ['listen --port 0']])(
     'exits quietly if the reader of its output closes: %s',
     async (command) => {
       const { child, out, ended } = launch(command.split(' '), await migratedDatabase());
@@ -105,7 +101,7 @@ describe('doctor', () => {
     const { clientId: id } = await makeShop(env);
     await makeShop(env);
     const other = { ...env, SECRET_KEY: 'another key that is long enough too' };
-    expect((await doctor(other, run))['secret key']).toMatchObject({
+    expect((await doctor(other))['secret key']).toMatchObject({
       state: 'wrong',
       message: expect.stringMatching(/SECRET_KEY is not the key/),
     });
@@ -152,7 +148,7 @@ describe('doctor', () => {
         last_error: 'status 500\u001b[2J',
       })
       .execute();
-    const { stdout } = await run(['doctor'], env);
+    const { stdout } = await runHere(['doctor'], env);
     expect(stdout).toMatch(
       /^warn {3}queue +failing receivers: .+ of .+ \(status 500 \[2J\); 1 webhooks were dropped within a day; 0 webhooks waiting\./m,
     );
@@ -188,7 +184,7 @@ describe('doctor', () => {
   });
 
   it('reports a schema that is older, newer, or missing', async () => {
-    // Not one that other tests use again.
+    // A database that no other test uses again.
     const env = await emptyDatabase();
     await makeShop(env);
     const db = lookInto(env);

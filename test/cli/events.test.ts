@@ -2,14 +2,15 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { atOnce } from '../support/answers.ts';
 import { newRepair } from '../support/api.ts';
-import { runHere } from '../support/commands-here.ts';
+import { runHere, startHere } from '../support/commands-here.ts';
 import { harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { launch, startServer, temporaryFolder } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
-import { scaled, until, untilHolds } from '../support/until.ts';
+import { scaled, until, untilHolds, untilMatches } from '../support/until.ts';
 
 const SECRET = 'whsec_forwarded';
 
@@ -33,7 +34,7 @@ const answers =
 const echoesTheKey: Fault = (response) =>
   answers(401, { message: `No such key: ${response.req.headers['x-api-key']}` })(response);
 
-/** The real feed of a shop, which notes what it was asked, and answers the next requests with these faults instead. */
+/** The real feed of a shop. It records the requests, and answers the next ones with `faults` if there are any. */
 const setUp = async () => {
   const asked: { at: number; query: Record<string, string> }[] = [];
   const faults: Fault[] = [];
@@ -52,16 +53,16 @@ const setUp = async () => {
     },
   });
   const env = { HANDBACK_API_KEY: t.client.apiKey, HANDBACK_WEBHOOK_SECRET: SECRET };
-  const add = async (count: number, more = {}) => {
-    for (let i = 0; i < count; i++) await newRepair(t, { externalRef: `POS-${i}`, ...more });
-  };
+  const add = (count: number, more = {}) =>
+    atOnce(count, (i) => newRepair(t, { externalRef: `POS-${i}`, ...more }));
   const feed = async (query = 'limit=100'): Promise<{ items: Item[]; cursor: string }> =>
     (await t.get(`/events?${query}`)).body;
-  const follow = (...args: string[]) => launch(['events', '--url', t.url, ...args], env);
+  const follow = (...args: string[]) => startHere(['events', '--url', t.url, ...args], env);
+  const followAsProgram = (...args: string[]) => launch(['events', '--url', t.url, ...args], env);
   const forward = (to: string, ...args: string[]) => follow('--forward-to', to, ...args);
-  return { ...t, env, asked, faults, add, feed, follow, forward };
+  return { ...t, env, asked, faults, add, feed, follow, followAsProgram, forward };
 };
-type Follower = ReturnType<typeof launch>;
+type Follower = Pick<ReturnType<typeof startHere>, 'out'>;
 
 const linesOf = ({ out }: Follower) => out.stdout.split('\n').filter(Boolean);
 const gotLines = (follower: Follower, count: number) =>
@@ -73,20 +74,20 @@ const gotLines = (follower: Follower, count: number) =>
 const gotItems = async (follower: Follower, count: number) =>
   (await gotLines(follower, count)).map((line) => JSON.parse(line));
 
-/** Ends it with Ctrl-C, sees that it never showed key or secret, and gives the cursor that it prints. */
-const endedCleanly = async ({ child, out, ended }: Follower): Promise<string | undefined> => {
-  child.kill('SIGINT');
-  expect(await ended).toEqual({ status: 0, signal: null });
+/** Ends it as Ctrl-C does, sees that it never showed key or secret, and gives the cursor that it prints. */
+const endedCleanly = async ({ out, ended, interrupt }: ReturnType<typeof startHere>) => {
+  interrupt();
+  expect((await ended).status).toBe(0);
   expect(out.stdout + out.stderr).not.toMatch(new RegExp(`handback_ext_|${SECRET}`));
   return /^To continue from here, pass --after (\S+)$/m.exec(out.stderr)?.[1];
 };
 
 describe('events', () => {
   it('prints existing and new events, one per line, until Ctrl-C', async () => {
-    const { add, asked, feed, follow } = await setUp();
+    const { add, asked, feed, followAsProgram } = await setUp();
     await add(2);
     const { cursor } = await feed();
-    const follower = follow();
+    const follower = followAsProgram();
     await gotLines(follower, 2);
     await until('it waits', () => asked.length === 2);
     await add(1, { externalRef: null });
@@ -100,7 +101,8 @@ describe('events', () => {
       { limit: '100', wait: '25' },
       { limit: '100', wait: '25', after: cursor },
     ]);
-    await endedCleanly(follower);
+    follower.child.kill('SIGINT');
+    expect(await follower.ended).toEqual({ status: 0, signal: null });
     expect(follower.out.stderr).toMatch(
       /^Following http:\S+\/api\/v1\/external\/v1\/events, starting with the oldest/,
     );
@@ -117,8 +119,8 @@ describe('events', () => {
       [{ ...own, PUBLIC_URL: nowhere }, nowhere],
       [{ ...own, DATA_DIR: temporaryFolder(), PORT }, nowhere],
     ] as const) {
-      const follower = launch(['events'], settings);
-      await until('it says whom it asks', () => follower.out.stderr.includes('Ctrl-C ends it'));
+      const follower = startHere(['events'], settings);
+      await untilMatches(() => follower.out.stderr, /Ctrl-C ends it/);
       expect(follower.out.stderr).toContain(`Following ${url}${BASE_PATH}/events, `);
       await endedCleanly(follower);
     }
@@ -135,7 +137,7 @@ describe('events', () => {
     expect(asked[0]?.query).toEqual({ limit: '100', wait: '25', types: 'offline_repair.closed' });
     await endedCleanly(follower);
     const wrong = follow('--types', 'nothing');
-    expect(await wrong.ended).toMatchObject({ status: 1 });
+    expect((await wrong.ended).status).toBe(1);
     expect(wrong.out.stderr).toContain('types must be all, or some of');
   });
 
@@ -156,6 +158,7 @@ describe('events', () => {
     const fromCursor = follow('--json', '--after', (await feed('limit=1')).cursor);
     const { items, cursor } = await feed();
     expect(await gotItems(fromCursor, 1)).toEqual(items.slice(1));
+    await until('it waits', () => asked.length === 2);
     await endedCleanly(fromCursor);
 
     asked.length = 0;
@@ -187,9 +190,9 @@ describe('events', () => {
   });
 
   it('ends when the reader of its output closes', async () => {
-    const { add, follow } = await setUp();
+    const { add, followAsProgram } = await setUp();
     await add(1);
-    const follower = follow();
+    const follower = followAsProgram();
     await gotLines(follower, 1);
     follower.child.stdout.destroy();
     await add(1);
@@ -203,7 +206,7 @@ describe('events with an unreliable service', () => {
     faults.push(answers(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
     await add(1);
     const follower = follow();
-    await until('it says so', () => /429: Too many requests; trying again in 2 s/.test(follower.out.stderr));
+    await untilMatches(() => follower.out.stderr, /429: Too many requests; trying again in 2 s/);
     await gotLines(follower, 1);
     const [refused, next] = asked;
     expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThan(1_900);
@@ -231,7 +234,7 @@ describe('events with an unreliable service', () => {
     await endedCleanly(follower);
   });
 
-  it.each<[what: string, fault: Fault, says: RegExp]>([
+  const FINAL: [what: string, fault: Fault, says: RegExp][] = [
     ['an expired cursor', answers(410, { code: 'CURSOR_EXPIRED' }), /30 days.*--after latest/],
     ['an unknown key', echoesTheKey, /key/],
     ['a plan without the API', answers(403, { message: 'Needs Scale' }), /403: Needs Scale/],
@@ -239,15 +242,20 @@ describe('events with an unreliable service', () => {
     ['another address', answers(404), /no event feed at http.*--url/],
     ['a redirect', answers(302, {}, { location: 'http://127.0.0.1:9/' }), /moved/],
     ['a response that is not a feed', answers(200, '<html>'), /is not an event feed.*--url/],
-  ])('gives up with one line and status 1 on %s', async (_what, fault, says) => {
+  ];
+
+  it('gives up with one line and status 1 if the response cannot change', async () => {
     const { url, env, asked, faults } = await setUp();
-    faults.push(fault);
-    const { status, stdout, stderr } = await runHere(['events', '--url', url], env);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^Following [^\n]+\nhandback: [^\n]+\n$/);
-    expect(stderr).toMatch(says);
-    expect(stderr).not.toContain('handback_ext_');
-    expect(asked).toHaveLength(1);
+    for (const [what, fault, says] of FINAL) {
+      faults.push(fault);
+      asked.length = 0;
+      const { status, stdout, stderr } = await runHere(['events', '--url', url], env);
+      expect({ status, stdout }, what).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(/^Following [^\n]+\nhandback: [^\n]+\n$/);
+      expect(stderr).toMatch(says);
+      expect(stderr).not.toContain('handback_ext_');
+      expect(asked).toHaveLength(1);
+    }
   });
 });
 
@@ -266,7 +274,7 @@ describe('events --forward-to', () => {
     );
     const items = bodies.map((body, i) => `{"id":"event-${i}",${body}}`);
     faults.push(answers(200, `{"items":[${items}],"cursor":"opaque","hasMore":false}`));
-    const { child, out, ended } = forward(receiver.url);
+    const follower = forward(receiver.url);
     const received = await receiver.got(3);
     expect(received.map(({ bytes }) => bytes.toString('utf8'))).toEqual(bodies.map((body) => `{${body}}`));
     for (const [i, { headers, bytes }] of received.entries())
@@ -278,11 +286,8 @@ describe('events --forward-to', () => {
         'x-webhook-event': 'trade_return.resolved',
         'x-webhook-attempt': '1',
       });
-    await until('it printed them', () => out.stdout.split('\n').length === 4);
-    expect(out.stdout).toMatch(/ {2}-> 200\n/);
-    child.kill('SIGTERM');
-    await ended;
-    expect(out.stdout + out.stderr).not.toMatch(new RegExp(`handback_ext_|${SECRET}`));
+    expect((await gotLines(follower, 3))[0]).toMatch(/ {2}-> 200$/);
+    await endedCleanly(follower);
   });
 
   it('retries until an unavailable or refusing receiver accepts the event, and sends none before it', async () => {
@@ -308,7 +313,7 @@ describe('events --forward-to', () => {
     const { add, forward } = await setUp();
     await add(1);
     const follower = forward(`http://127.0.0.1:${await freePort()}/hook`);
-    await until('it says so', () => /connection refused/.test(follower.out.stderr));
+    await untilMatches(() => follower.out.stderr, /connection refused/);
     await endedCleanly(follower);
     expect(follower.out.stdout).toBe('');
   });
@@ -321,12 +326,12 @@ describe('events --forward-to', () => {
     const own = { HANDBACK_API_KEY: key, HANDBACK_WEBHOOK_SECRET: webhookSecret };
     let { server } = started;
     const forward = (...args: string[]) =>
-      launch(['events', '--url', server.url, '--forward-to', forwarded.url, ...args], own);
+      startHere(['events', '--url', server.url, '--forward-to', forwarded.url, ...args], own);
     const change = async (customerName: string) => {
       const { body } = await server.create({ customerName });
       await server.post(`/offline-repairs/${body.id}/close`, {});
     };
-    /** By id: a stop within a page sends some of its events once more. */
+    /** By id: after a stop within a page, some of its events are sent again. */
     const sentTo = ({ received }: TestReceiver) =>
       new Map(
         received.map(({ bytes, headers }) => [
@@ -347,7 +352,7 @@ describe('events --forward-to', () => {
     await forwardedAll(4);
     expect(second.out.stderr).toContain(`starting after ${cursor}`);
     await server.stop();
-    await until('it noticed', () => /cannot be reached: .*; trying again/.test(second.out.stderr));
+    await untilMatches(() => second.out.stderr, /cannot be reached: .*; trying again/);
     server = await startServer({ ...env, PORT: String(server.port) }, { key });
     await change('After a restart of the service');
     await forwardedAll(6);
@@ -364,8 +369,8 @@ describe('the cursor that events --forward-to prints at its end', () => {
     const { cursor } = await feed('limit=1');
     const receiver = await startReceiver((n) => (n === 2 ? 500 : 200));
     const stopped = forward(receiver.url, '--after', cursor);
-    await until('one is refused', () => /status 500/.test(stopped.out.stderr));
-    // It made no page complete, so there is no other cursor than the one it was started with.
+    await untilMatches(() => stopped.out.stderr, /status 500/);
+    // It completed no page, so its cursor is still the one it was started with.
     expect(await endedCleanly(stopped)).toBeUndefined();
     forward(receiver.url, '--after', cursor);
     await receiver.got(4);
@@ -391,7 +396,7 @@ describe('the cursor that events --forward-to prints at its end', () => {
     faults.push(answers(401, { message: 'No such key' }));
     // The event ends its wait, and the next request is refused.
     await add(1);
-    expect(await ended).toEqual({ status: 1, signal: null });
+    expect((await ended).status).toBe(1);
     const { cursor } = await feed();
     expect(out.stderr).toMatch(new RegExp(`pass --after ${cursor}\\nhandback: [^\\n]+\\n$`));
   });

@@ -5,7 +5,7 @@ import { secretBox } from '../../src/platform/secrets.ts';
 import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
 import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
-import { cli, emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
+import { emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
 import { addPerson, makeShop } from '../support/shops.ts';
 
 const OLD = 'the key of the first years that is long enough';
@@ -31,7 +31,7 @@ describe('secrets reseal', () => {
       ['client', 'create', '--shop', shopId, '--name', 'Sealed with the new one'],
       both,
     );
-    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 3, total: 4, failed: 0 });
+    expect(await cliHere(['secrets', 'reseal'], both)).toEqual({ resealed: 3, total: 4, failed: 0 });
     expect(await cliHere(['secrets', 'reseal'], both)).toEqual({ resealed: 0, total: 4, failed: 0 });
     expect(await running.isReady()).toBe(true);
     expect((await running.stop()).status).toBe(0);

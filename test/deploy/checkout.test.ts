@@ -6,7 +6,7 @@ import { MALLOC_SETTINGS, V8_FLAGS } from '../../bin/v8-flags.js';
 import { sendTo } from '../support/http.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { startProgram, startServer, temporaryFolder } from '../support/process.ts';
-import { until } from '../support/until.ts';
+import { until, untilMatches } from '../support/until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -38,7 +38,7 @@ it('npx starts the service with its V8 and memory settings, and stops it when np
 });
 
 it('an unbuilt checkout says so, prints no dead links, and works', async () => {
-  // Below the project, so that packages are found from there.
+  // Inside the project, so that packages are found.
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   const root = mkdtempSync(join(ROOT, 'dist', 'sources-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -46,7 +46,7 @@ it('an unbuilt checkout says so, prints no dead links, and works', async () => {
     cpSync(join(ROOT, name), join(root, name), { recursive: true });
   const env = { DATA_DIR: temporaryFolder() };
   const server = await startServer(env, { program: join(root, 'bin', 'handback.js') });
-  await until('it has said so', () => /Not built here: /.test(server.stderr));
+  await untilMatches(() => server.stderr, /Not built here: /);
   expect(server.stderr).toMatch(/Not built here: the admin app and the documentation\. .* npm ci/);
   expect(server.stderr).not.toMatch(/set-up|\/docs/);
   for (const path of ['/admin/', '/docs/', '/docs/quick-start']) {

@@ -26,7 +26,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const operationsPage = (name: string): string =>
   readFileSync(join(ROOT, 'docs', 'operations', `${name}.md`), 'utf8');
 
-/** Runs a tool, and gives all that it said where it failed. */
+/** Runs a tool; returns its whole output if it failed. */
 const failureOf = (tool: Tool, args: string[], cwd = DEPLOY): string => {
   const { status, stdout, stderr } = spawnSync(toolPath(tool), args, {
     cwd,
@@ -73,7 +73,7 @@ const expectTheSecrets = (config: ReturnType<typeof readConfig>) =>
     trustProxy: 1,
   });
 
-/** A stop ends so long after SIGTERM at the latest: docs/operations/upgrade.md. */
+/** A stop takes at most this long after SIGTERM: docs/operations/upgrade.md. */
 const stopSeconds = (drainMs: number): number => Math.max(12, drainMs / 1000 + 8);
 
 it('the instructions say what every file is for', () => {
@@ -100,7 +100,7 @@ describe('compose.yaml', () => {
 describe('kubernetes', () => {
   const kustomization = theOnly('Kustomization');
 
-  /** What the compiler says of manifests by the types of the API. */
+  /** The compiler's errors for manifests, by the types of the Kubernetes API. */
   const errorsIn = async (manifests: Manifest[]): Promise<string> => {
     const file = join(temporaryFolder(), 'manifests.ts');
     const types = join(ROOT, 'test', 'support', 'deploy-files.ts');
@@ -244,7 +244,7 @@ describe('handback@.service and its settings', () => {
 
   it('is a valid systemd unit with a low exposure', needs('systemd-analyze'), () => {
     const folder = temporaryFolder();
-    // Node may be elsewhere on this machine.
+    // Node may be in another folder on this machine.
     const file = join(folder, 'handback@3001.service');
     writeFileSync(file, unit.replaceAll('/usr/bin/node', process.execPath));
     expect(failureOf('systemd-analyze', ['verify', '--man=no', file])).toBe('');
@@ -271,7 +271,7 @@ describe('alerts and dashboard', () => {
     await server.get('/healthz');
     const { body } = await server.get('/metrics', { ip: null });
     const printed = new Set(String(body).match(/^[a-z_]+(?=[ {])/gm));
-    // Prometheus makes this one itself.
+    // Prometheus adds this one itself.
     printed.add('up');
     const typed = [...String(body).matchAll(/^# TYPE (\w+) (counter|gauge)/gm)].map(([, name]) => name ?? '');
     for (const name of typed) printed.add(name);
@@ -307,7 +307,7 @@ describe('alerts and dashboard', () => {
       rules.map(({ alert }) => alert),
     );
     expect(tried.slice(-1)).toEqual(['all is well']);
-    // A dashboard's query, with its variables filled in, is one that Prometheus understands.
+    // Prometheus accepts each query of the dashboard once its variables are filled in.
     const file = join(temporaryFolder(), 'queries.yaml');
     const asRules = queries.map((expr, i) => ({ record: `query_${i}`, expr: expr.replaceAll('$job', '.*') }));
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: asRules }] }));

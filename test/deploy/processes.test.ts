@@ -20,12 +20,12 @@ import { until } from '../support/until.ts';
 
 const TOKEN = 'm'.repeat(64);
 
-/** Folders as the containers have them. */
+/** Folders as in the containers. */
 const containerFolders = async () => {
   const root = temporaryFolder();
   for (const folder of ['run/secrets/handback', 'backups'])
     mkdirSync(join(root, folder), { recursive: true });
-  // As Kubernetes mounts a volume for a group; Compose takes the rights of the image's folder.
+  // Kubernetes mounts a volume for a group; Compose keeps the mode of the image's folder.
   const own = join(root, 'backups');
   chmodSync(own, 0o700);
   const { DATABASE_URL = '' } = await emptyDatabase();
@@ -59,7 +59,7 @@ const containerFolders = async () => {
 const [API, WORKER] = ofKind('Deployment').map(({ spec }) => spec.template.spec.containers[0]);
 const [BEFORE] = ofKind('Deployment').flatMap(({ spec }) => spec.template.spec.initContainers ?? []);
 const JOB = theOnly('Job')['spec'].template.spec.containers[0];
-/** What the instructions have the operator run in one of them. */
+/** A command of the instructions, in one of the pods. */
 const COMMANDS = commandsIn(readDeploy('kubernetes/kustomization.yaml'));
 
 it('the processes for Kubernetes migrate, serve, respond to probes and scrapes, take a backup, and run the commands of the instructions', async () => {
@@ -77,7 +77,7 @@ it('the processes for Kubernetes migrate, serve, respond to probes and scrapes, 
     expect(await server.get(path)).toHaveStatus(401);
     const headers = { authorization: `${authorization.type} ${TOKEN}` };
     expect(await server.get(path, { headers })).toHaveStatus(200);
-    // The Job has left nothing for the start to do.
+    // The Job has already migrated the database.
     expect(server.stdout).not.toMatch(/migrat/i);
   }
   await until('the backup is there', () => backups().some((name) => /\.backup$/.test(name)));

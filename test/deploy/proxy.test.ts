@@ -17,11 +17,14 @@ import {
   migratedDatabase,
   startServer,
   temporaryFolder,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { makeCertificate, startHaproxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { scaled, until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 // deploy/haproxy.cfg before two real processes. Only addresses, ports and folders are changed.
 
@@ -47,13 +50,15 @@ const startProxy = async (serverPorts: number[]) => {
 const callerOf = (url: string, localAddress = '127.0.0.1') => {
   const client = new Client(url, { localAddress, connect: { rejectUnauthorized: false } });
   onTestFinished(() => client.destroy());
-  return async (path: string, key = '', body?: object) => {
+  let asked = 0;
+  return (path: string, key = '', body?: object) => {
+    asked += 1;
     return exchange(`${url}${path}`, {
       dispatcher: client,
       method: body ? 'POST' : 'GET',
       headers: {
         'x-api-key': key,
-        'x-forwarded-for': `203.0.113.${Math.ceil(Math.random() * 250)}`,
+        'x-forwarded-for': `203.0.113.${(asked % 250) + 1}`,
         ...(body ? { 'content-type': 'application/json' } : {}),
       },
       body,
@@ -103,7 +108,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
       await uses(`api-${i + 1}`);
     }
     await endCallers();
-    // A caller that reached its limit was answered, too.
+    // The caller that reached its limit got a response, too.
     for (const answer of answers) expect(answer).toHaveStatus(200, 201, 429);
     expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(40);
   });
@@ -129,7 +134,7 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
   });
 
   it("callers can read while the database is read-only, and get the API's error if no process runs", async () => {
-    // Not one that other tests use again.
+    // A database that no other test uses again.
     const env = await emptyDatabase();
     const { key } = await makeShop(env);
     const { ports, servers } = await startTwo(env);

@@ -72,7 +72,7 @@ describe.each(['nginx', 'haproxy'] as const)('behind %s', (proxy) => {
       docs: `${url}/docs/errors#BODY_TOO_LARGE`,
     });
 
-    // As a browser: a cookie of the app alone, from a page of this host.
+    // Like a browser: with the app's cookie only, from a page of this host.
     const signedIn = await send(`/returns${ADMIN_BASE_PATH}/session`, {
       method: 'POST',
       body: person,
@@ -106,7 +106,7 @@ describe.each(['nginx', 'haproxy'] as const)('behind %s', (proxy) => {
         expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
       }
     }
-    // What is beside the path is another's, and figures are for the operator.
+    // Other paths belong to other programs, and metrics are for the operator.
     for (const path of ['/returns/metrics', '/returns/%6Detrics', '/metrics', '/admin/', '/returnsx/healthz'])
       expect(await send(path)).toHaveStatus(404, 503);
   });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newFolder } from '../support/folders.ts';
 import { scaled } from '../support/until.ts';
 
-// A draft of a release, of what is built here. Nothing is asked of a registry.
+// A draft of a release, of what is built here. It needs no registry.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

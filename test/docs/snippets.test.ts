@@ -21,7 +21,7 @@ import { freePort } from '../support/postgres-server.ts';
 import { hangUpHalfway, startReceiver } from '../support/receiver.ts';
 import { guidePages, guideText, programOf, type Reader, runPage, snippetsOf } from '../support/snippets.ts';
 import { needs, type Tool } from '../support/tools.ts';
-import { scaled, until } from '../support/until.ts';
+import { scaled, until, untilMatches } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 // Everything that the guides show is run or checked here.
@@ -129,7 +129,7 @@ describe('the shell blocks, run from top to bottom', needs('bash', 'curl', 'jq',
 const startQuickStart = async (secret: string, port: number) => {
   const program = programOf('quick-start.md', 'receiver.mjs', null);
   const receiver = program.start({ SECRET: secret, PORT: String(port) });
-  await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+  await untilMatches(receiver.output, /waiting on port/);
   return { receiver, program };
 };
 
@@ -146,13 +146,13 @@ describe('the receiver of the quick start', () => {
 
     const [{ body = '' } = {}] = await t.deliveries();
     const signature = createHmac('sha256', client.webhookSecret).update(body).digest('hex');
-    const deliver = async (given: string) => {
+    const deliver = (given: string) => {
       const headers = { 'x-webhook-signature': given, 'x-webhook-id': 'another' };
-      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+      return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
     };
-    expect(await deliver(signature), 'a copy under another X-Webhook-Id').toBe(204);
+    expect(await deliver(signature), 'a copy under another X-Webhook-Id').toHaveStatus(204);
     for (const other of ['00', signature.toUpperCase(), `${signature}zz`])
-      expect(await deliver(other), other).toBe(401);
+      expect(await deliver(other), other).toHaveStatus(401);
     expect(receiver.output().match(/verified/g)).toHaveLength(1);
   });
 
@@ -169,12 +169,12 @@ describe('the receiver of the quick start', () => {
   });
 });
 
-/** Ways in which an answer can break off in the middle of its body. */
+/** Ways in which a response can break off in the middle of its body. */
 const WITH_LENGTH = { 'content-length': '50000' };
 const IN_CHUNKS = { 'transfer-encoding': 'chunked' };
 const TO_THE_END = { connection: 'close' };
 
-/** A proxy that passes every request on and breaks off the first answers in these ways; the others come whole. */
+/** A proxy that breaks off the first responses in these ways, and passes on all others unchanged. */
 const breakingProxy = async (target: string, ways: Record<string, string>[]): Promise<string> => {
   const breaks = [...ways];
   const passOn = async ({ url, method, headers }: IncomingMessage, body: Buffer): Promise<Response> =>
@@ -240,7 +240,7 @@ for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py
 
       await t.create(t.client);
       const second = follow();
-      await until('the third is printed', () => numbers(second.output()).includes('#RMA-000003'));
+      await untilMatches(second.output, /#RMA-000003/);
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
     });
 
@@ -251,7 +251,7 @@ for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py
       const ended = follower.ended.then((status) => {
         throw new Error(`it ended with ${status}: ${follower.output()}`);
       });
-      const printed = until('the event is printed', () => follower.output().includes('#RMA-000001'));
+      const printed = untilMatches(follower.output, /#RMA-000001/);
       await Promise.race([ended, printed]);
       expect(follower.output()).toMatch(/^\S+ offline_repair\.created #RMA-000001 OFFLINE_DIAGNOSTICS\n$/);
     });
@@ -262,7 +262,7 @@ for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py
       writeFileSync(cursorFile, `${await newest()}\n`);
       const follower = follow();
       await t.create(t.client);
-      await until('the second is printed', () => follower.output().includes('#RMA-000002'));
+      await untilMatches(follower.output, /#RMA-000002/);
       expect(follower.output()).not.toContain('#RMA-000001');
 
       const { ended, output } = start({ BASE: `${t.url}${BASE_PATH}` });
@@ -400,7 +400,7 @@ it('mirror.py keeps a copy equal to the lists, through a kill, with corrections,
   await isEqual('what changed while it was down is there');
   await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada King' });
   await isEqual('the correction is there');
-  // A note raises updatedAt and has no event. The event of another return ends the wait, and a sweep is due.
+  // A note changes updatedAt and has no event. The event of another return ends the wait, and a sweep is due.
   await staff.post(`/offline-repairs/${id}/notes`, { note: 'Called back' });
   await t.create(t.client);
   await isEqual('the note is swept in');
@@ -456,7 +456,7 @@ describe('the JSON in the guides', () => {
   });
 });
 
-/** Where the words are given to what a program sends; those of the admin app are elsewhere. */
+/** The rules for requests of programs; the admin app has other ones. */
 const RULE_SOURCES = [
   'contract/fields.ts',
   'contract/trade-return.ts',

@@ -8,8 +8,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../support/commands-here.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { NOBODY, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { type Env, type Run, run, SECRET_KEY, startServer, temporaryFolder } from '../support/process.ts';
+import {
+  type Env,
+  type Run,
+  run,
+  SECRET_KEY,
+  startServer,
+  temporaryFolder,
+  withOwnTimeLimits,
+} from '../support/process.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 // Certificates for 100 years: `localhost`, signed by ca.pem. other-ca.pem has signed nothing.
 const tls = (name: string): string => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));

@@ -14,10 +14,13 @@ import {
   type ServerProcess,
   startServer,
   timed,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 const setUp = async () => {
   const { postgres: primary, env: alone } = await ownPostgres();

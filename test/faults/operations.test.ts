@@ -6,9 +6,11 @@ import { overSocket } from '../support/api.ts';
 import { holdConnections } from '../support/database.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { harness } from '../support/harness.ts';
-import { migratedDatabase, startServer } from '../support/process.ts';
+import { migratedDatabase, startServer, withOwnTimeLimits } from '../support/process.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 /** A caller on this machine, with no proxy in between. */
 const ON_LOOPBACK = { ip: null };

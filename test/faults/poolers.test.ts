@@ -12,12 +12,15 @@ import {
   startServer,
   temporaryFolder,
   timed,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { throughPgbouncer } from '../support/proxies.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 /** A wait for events also looks by itself every 5 s: sooner means that it was woken. */
 const WOKEN_WITHIN_MS = 4_000;

@@ -2,8 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { atOnce, repeatedly } from '../support/answers.ts';
 import { expectDiscreet, expectUnavailable, expectWithin, percentile } from '../support/faults.ts';
-import { holdWriteLock, timed } from '../support/process.ts';
+import { holdWriteLock, timed, withOwnTimeLimits } from '../support/process.ts';
 import { addClient, startShop } from '../support/shops.ts';
+
+withOwnTimeLimits();
 
 describe('another program that holds the write lock', () => {
   it('affects neither health checks nor reads; creations get a 503 in time, and work again afterwards', async () => {

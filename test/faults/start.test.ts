@@ -23,10 +23,13 @@ import {
   startServer,
   temporaryFolder,
   timed,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { startTcpProxy } from '../support/proxies.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 /** Processes that start at the same moment. */
 const MANY = effort(4, 10);

@@ -16,10 +16,13 @@ import {
   startProgram,
   startServer,
   timed,
+  withOwnTimeLimits,
 } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+
+withOwnTimeLimits();
 
 const answerFor = async (path: string, sending: ClientRequest): Promise<Answer> => {
   const [response] = (await once(sending, 'response')) as [IncomingMessage];

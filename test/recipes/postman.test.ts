@@ -39,7 +39,7 @@ const readCollection = async (t: Harness) => {
   };
 };
 
-/** Does with a collection what Postman does: variables, the key of the collection, and the scripts after an answer. */
+/** Runs a collection as Postman does: variables, the key of the collection, and the scripts after a response. */
 const postman = (collection: { variable: Parameter[]; auth: { apikey: Parameter[] } }) => {
   const variables = new Map(collection.variable.map(({ key, value }) => [key, value]));
   const filled = (text: string) =>

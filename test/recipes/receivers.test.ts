@@ -19,7 +19,7 @@ const recipe = (path: string) => fileURLToPath(new URL(`../../recipes/${path}`, 
 
 interface Language {
   program: Tool;
-  /** `kept`: the bodies that it wrote down, oldest first; `worked`: what its worker printed. */
+  /** `kept`: the bodies that it stored, oldest first; `worked`: the output of its worker. */
   start(folder: string, port: number, secret: string): { kept(): string[]; worked(): string };
 }
 
@@ -92,7 +92,7 @@ for (const [name, language] of Object.entries(LANGUAGES))
   describe(`the receiver in ${name}`, needs(language.program), () => {
     it('accepts real deliveries and processes each', async () => {
       const t = await webhookHarness();
-      // The secret is known when the client is there, and the client needs the address.
+      // The secret is known once the client exists, and the client needs the address.
       const port = await freePort();
       const client = await t.addReceiver(`http://127.0.0.1:${port}/`);
       const { kept, worked } = await startRecipe(language, client.webhookSecret, port);
@@ -125,7 +125,7 @@ for (const [name, language] of Object.entries(LANGUAGES))
         timestamp: '2020-01-01T00:00:00.000Z',
         data: { id: 'x', rmaNumber: '#RMA-000007', status: 'OFFLINE_CLOSED' },
       });
-      // The id is in a header, which is not signed: a copy may come under another.
+      // The id is in a header, which is not signed: a copy may have another id.
       const deliver = () =>
         fetch(receiver.url, {
           method: 'POST',

@@ -23,7 +23,7 @@ const numbers = (count: number) =>
     ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`
     : sql`generate_series(1, ${sql.lit(count)}) as n(i)`;
 
-/** In portions that PostgreSQL takes within its time limit. */
+/** In portions that PostgreSQL can insert within its time limit. */
 const addOldKeys = async ({ ctx }: Harness, count: number, atOnce: number, bytes: number): Promise<void> => {
   for (let from = 0; from < count; from += atOnce)
     await sql`insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
@@ -43,10 +43,10 @@ const addOldEvents = async ({ ctx }: Harness, count: number, atOnce: number): Pr
 };
 const eventsLeft = ({ ctx }: Harness) => ctx.db.selectFrom('events').select('id').limit(3).execute();
 
-/** A few are enough to see. */
+/** A few rows are enough for the assertion. */
 const keysLeft = ({ ctx }: Harness) => ctx.db.selectFrom('idempotency_keys').select('key').limit(3).execute();
 
-/** Sweeps, and tells how often other work could run meanwhile. */
+/** Sweeps, and counts how often other work could run meanwhile. */
 const watchedSweep = async (t: Harness): Promise<number> => {
   let turns = 0;
   const endWatch = repeatedly(1, async () => {
@@ -61,7 +61,7 @@ const watchedSweep = async (t: Harness): Promise<number> => {
 describe('clean-up', () => {
   it('runs within half a minute of a start, and every ten minutes from then on', async ({ t }) => {
     await addOldKeys(t, 10, 10, 10);
-    // From here on, so that the first is the janitor's: connections to PostgreSQL have timers too.
+    // Timers are recorded from here on: connections to PostgreSQL have timers, too.
     const waits = vi.spyOn(globalThis, 'setTimeout');
     onTestFinished(() => waits.mockRestore());
     onTestFinished(startJanitor(t.ctx));
@@ -86,7 +86,7 @@ describe('clean-up', () => {
     expect(await keysLeft(t)).toEqual([]);
   });
 
-  it('is just as fast with plans from an empty table', async ({ t }) => {
+  it('is as fast if the query plans were made when the table was empty', async ({ t }) => {
     if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
     await sweep(t.ctx);
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
@@ -114,7 +114,7 @@ const fill = async (t: Harness): Promise<void> => {
   }
 };
 
-/** How often the service analysed the table: autovacuum counts for itself. */
+/** How often the service analysed the table; autovacuum is counted separately. */
 const ANALYZED = {
   sqlite: sql<{ count: number }>`
     select count(*) > 0 as count from sqlite_stat1 where idx = 'offline_repairs_order'`,
@@ -127,7 +127,7 @@ const timesAnalyzed = async ({ db }: Context): Promise<number> => {
 };
 
 it('the clean-up analyses a table that grew, once', async ({ t }) => {
-  // The server would analyse it by itself, and leave nothing to the service.
+  // Otherwise the server would analyse it before the service does.
   if (ENGINE === 'postgres')
     await sql`alter table offline_repairs set (autovacuum_enabled = false)`.execute(t.ctx.db);
   await fill(t);
@@ -137,7 +137,7 @@ it('the clean-up analyses a table that grew, once', async ({ t }) => {
     await sweep(t.ctx);
     return (await timesAnalyzed(t.ctx)) > 0;
   });
-  // What is not asked for is not made again.
+  // Statistics are not renewed without a reason.
   if (ENGINE === 'sqlite')
     await sql`delete from sqlite_stat1 where idx = 'offline_repairs_order'`.execute(t.ctx.db);
   await sweep(t.ctx);

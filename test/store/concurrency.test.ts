@@ -56,7 +56,7 @@ it('the times of one repair strictly increase, also for moves in one millisecond
   const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
   expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));
   expect(new Set(moved.map((repair) => repair.updatedAt)).size).toBe(24);
-  // The repair stands as its last entry left it.
+  // The repair has the state of its last timeline entry.
   const last = moved.find((repair) => Date.parse(repair.updatedAt) === entries.at(-1)?.at);
   const row = await ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
   expect(last).toMatchObject({ trackingNumber: row.tracking_number });

@@ -7,13 +7,13 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { executedMigrations, expectedSchema, SCHEMA_DIALECTS } from '../../src/db/migrate.ts';
 import type { SchemaChange } from '../../src/db/migrations/types.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
 import { addMigration, openOn } from '../support/database.ts';
 import { doctor } from '../support/doctor.ts';
 import { ONLY_POSTGRES } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import {
-  cli,
   type Env,
   emptyDatabase,
   run,
@@ -127,7 +127,7 @@ describe('a database migrated by another release', () => {
     await openOn(env).migrate();
     await sql`delete from kysely_migration`.execute(openOn(env).db);
     for (const name of ['0001-initial-schema', '0002-receipts']) await addChange(env, name);
-    const { status, stderr } = await run(['serve'], { ...env, SECRET_KEY });
+    const { status, stderr } = await runHere(['migrate'], { ...env, SECRET_KEY });
     expect(status).toBe(1);
     expect(stderr.trim()).toMatch(
       /^.*pre-release version .* created this database \(0001-initial-schema\).*$/,
@@ -202,9 +202,9 @@ describe('the expected schema', () => {
   it('is restored by the backup and restore that the line recommends', async () => {
     const env = await changed('alter table webhook_deliveries drop column reason');
     const file = join(temporaryFolder(), 'backup');
-    await cli(['backup', file], env);
+    await cliHere(['backup', file], env);
     const restored = { ...(await emptyDatabase()), SECRET_KEY };
-    await cli(['restore', file], restored);
+    await cliHere(['restore', file], restored);
     expect(await (await startServer(restored)).get('/readyz')).toHaveStatus(200);
   });
 });

@@ -10,7 +10,7 @@ import { newRma } from '../support/api.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 
-// Finding, erasing and forgetting customers read what belongs to them, however much the shops of an installation have.
+// Finding, erasing and forgetting customers only read their own rows, however many rows there are.
 
 const ROWS = 5_000;
 

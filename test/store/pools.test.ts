@@ -87,7 +87,7 @@ describe('each kind of work has its own connections', () => {
   });
 });
 
-/** Which process of PostgreSQL answers. */
+/** The PostgreSQL process that answers. */
 const answererOf = async (db: Db, from = sql`pg_sleep(0)`): Promise<number> => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid from ${from}`.execute(db);
   return rows[0]?.pid as number;
@@ -144,7 +144,7 @@ it('a backup fails if its connection breaks between two statements, and the proc
     await sql`select pg_terminate_backend(${pid})`.execute(ctx.db);
     const isGone = sql`select from pg_stat_activity where pid = ${pid}`;
     await until('it is gone', async () => (await isGone.execute(ctx.db)).rows.length === 0);
-    // The news is read meanwhile, while no statement of the backup runs.
+    // Meanwhile the connection error is read, while the backup runs no statement.
     for (let i = 0; i < 5; i += 1) await answererOf(ctx.db);
     await reading.server();
   });

@@ -10,16 +10,16 @@ import { ONLY_POSTGRES } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';
 import { emptyDatabase, temporaryFolder } from '../support/process.ts';
 
-/** Of ids, but for their last three digits. */
+/** The beginning of all ids; the last three digits follow. */
 const PREFIX = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2';
 
-/** One name for what the engines spell differently. */
+/** One name for types that the engines spell differently. */
 const TYPES: Record<string, string> = {
   uuid: 'text',
   int8: 'bigint',
   int4: 'integer',
   float8: 'double precision',
-  // SQLite, which counts in memory, has no arrays.
+  // SQLite has no arrays; it counts in memory.
   _float8: 'text',
 };
 const typeOf = (name: string): string => TYPES[name.toLowerCase()] ?? name.toLowerCase();
@@ -55,7 +55,7 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
         .replace(' using btree', '')
         .replace(' on public.', ' on ')
         .replaceAll('::text', '')
-        // One of the two puts brackets around each condition, and has another word for `in`.
+        // PostgreSQL puts brackets around each condition, and writes `in` differently.
         .replace(/ where .*$/, (condition) =>
           condition.replaceAll(/[()]/g, '').replaceAll(/= any array\[(.*?)\]/g, 'in $1'),
         ),
@@ -95,7 +95,7 @@ describe('migrations', () => {
     const schema = await schemaOf(postgres.db);
     expect(schema).toEqual(await schemaOf(sqlite.db));
     expect(Object.keys(schema).length).toBeGreaterThan(5);
-    // But for the search, where each engine has another index for texts, and for due times, where SQLite's has more columns.
+    // Except the search, where the engines have different text indexes, and due times, where SQLite's index has more columns.
     const isForSearch = (index: string) => index.includes('search_text');
     const isShared = (index: string) => !isForSearch(index) && !/index \w+_waiting /.test(index);
     const onPostgres = await indexesOf(postgres.db, 'postgres');
@@ -108,7 +108,7 @@ describe('migrations', () => {
 
   it('prevent duplicate numbers within a shop, whatever the code does', async () => {
     const database = await openEngine();
-    /** A value for every column that must have one. */
+    /** A value for every column that is not null. */
     const times = { created_at: 1, updated_at: 1, status_since: 1 };
     const customer = { customer_email: 'ada@example.com', customer_name: 'Ada', order_number: 'SO-1' };
     const item = { faulty_item: '{}', fault_description: 'x', store_id: 's', is_dangerous: 0 };

@@ -2,15 +2,16 @@
 
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { cliHere } from '../support/commands-here.ts';
 import { doctor } from '../support/doctor.ts';
-import { cli, type Env, emptyDatabase, lookInto, startServer } from '../support/process.ts';
+import { type Env, emptyDatabase, lookInto, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
 it('two installations use two schemas of one database, and neither sees the other', async () => {
   const first = await emptyDatabase();
   const owner = lookInto(first);
   await sql`create schema "Second one"`.execute(owner);
-  // As one that was set up in the default schema, and one whose path leads to both.
+  // One installation in the default schema, and one whose search path contains both.
   const options = encodeURIComponent('-c search_path="Second\\ one",public');
   const second: Env = { ...first, DATABASE_URL: `${first['DATABASE_URL']}?options=${options}` };
   const shops = [await makeShop(first), await makeShop(second)];
@@ -25,7 +26,7 @@ it('two installations use two schemas of one database, and neither sees the othe
   for (const env of [first, second]) {
     const found = await doctor(env);
     expect(Object.values(found).filter(({ state }) => state === 'wrong')).toEqual([]);
-    expect(await cli(['shop', 'list'], env)).toHaveLength(1);
+    expect(await cliHere(['shop', 'list'], env)).toHaveLength(1);
   }
   const { rows } = await sql<{ schema: string; tables: number }>`
       select schemaname as schema, count(*)::int4 as tables from pg_tables

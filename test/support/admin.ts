@@ -15,7 +15,7 @@ import { openApiChecker } from './openapi-check.ts';
 /** A header given as null is not sent. */
 type AdminSendOptions = Omit<SendOptions, 'headers' | 'key'> & {
   headers?: Record<string, string | null>;
-  /** Tries a sign-in again until strangers have one left in this second; only while the clock goes on. */
+  /** Retries a sign-in until the limit for unknown browsers allows it; only while the clock runs. */
   waitsForStrangers?: boolean;
 };
 
@@ -98,12 +98,12 @@ export const adminCaller = (t: Harness, cookie: string | null = null) => {
 
 export const cookieFrom = ({ headers }: Answer): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
 
-/** The same of the cookie by which the browser is known from then on. */
+/** The same for the device cookie. */
 export const deviceFrom = ({ headers }: Answer): string => headers.getSetCookie()[1]?.split(';')[0] ?? '';
 
 export const PASSWORD = 'correct horse battery';
 
-/** Of PASSWORD or another one. A hash says what it costs to check, and this one costs next to nothing: tests sign in all day. */
+/** A hash that is cheap to check, since tests sign in often. */
 const cheapHash = (password: string): Promise<string> =>
   hash(password.normalize('NFKC'), { memoryCost: 64, timeCost: 1 });
 
@@ -143,7 +143,7 @@ export const signInAs = async (
   user: Omit<Person, keyof AdminCaller | 'cookie'>,
 ): Promise<Person> => {
   const { id, email, password } = user;
-  // From where they signed in before: strangers have ten sign-ins a second, all together.
+  // From a known address: unknown ones share ten sign-ins a second.
   const ip = newAddress('172.16');
   await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, id, ip));
   const answer = await adminCaller(t).post('/session', { email, password }, { ip });

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { newRepair } from './api.ts';
 import { saidAt } from './browser.ts';
 import type { Harness } from './harness.ts';
 import { appCode } from './second-factor.ts';
 
-// What people see and do on several pages, and what is there for them to see.
+// What users see and do on several pages, and the returns that they see.
 
 export interface Made {
   id: string;
@@ -14,7 +15,18 @@ export interface Made {
 
 export { newRepair, newTradeReturn } from './api.ts';
 
-/** As if it had been made, and had its status, so much earlier. */
+type AllMade<T> = { [each in keyof T]: Made };
+/** One for each of the bodies, in this order. */
+export const newRepairs = async <const T extends readonly object[]>(
+  t: Harness,
+  ...bodies: T
+): Promise<AllMade<T>> => {
+  const made: Made[] = [];
+  for (const body of bodies) made.push(await newRepair(t, body as Record<string, unknown>));
+  return made as AllMade<T>;
+};
+
+/** Makes a return older, with its status. */
 export const age = async (
   t: Harness,
   table: 'offline_repairs' | 'trade_returns',
@@ -29,18 +41,18 @@ export const age = async (
     .execute();
 };
 
-/** An address that no other shop of the same app has. */
+/** An e-mail address that no other shop of the same service has. */
 export const emailAt = ({ shop }: Pick<Harness, 'shop'>, name: string): string =>
   `${name}@${shop.id}.example`;
 
 export const title = (page: Page, name: string): Locator =>
   page.getByRole('heading', { name, level: 2, exact: true });
-/** A link of the menu, or of the list beside the pages of the settings. */
+/** A link of the menu, or of the menu of the settings. */
 export const menu = (page: Page, name: string): Locator =>
   page
     .getByRole('navigation', { name: /^(Pages|Settings)$/ })
     .getByRole('link', { name: name.startsWith('Account') ? 'Account' : name });
-/** By the menu. */
+/** Goes to a page by the menu. */
 export const toPage = async (page: Page, name: string): Promise<void> => {
   await menu(page, 'Repairs').waitFor();
   if ((await menu(page, name).count()) === 0) await menu(page, 'Settings').click();
@@ -54,6 +66,26 @@ export const passwordField = (page: Page, label: string): Locator =>
   page.getByLabel(label).and(page.locator('input'));
 export const signInTitle = (page: Page): Locator =>
   page.getByRole('heading', { name: 'Sign in to Handback' });
+
+export const signOut = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signInTitle(page).waitFor();
+};
+
+/** Types a code into the field of the scan station. */
+export const enterCode = async (page: Page, code: string): Promise<void> => {
+  const input = page.getByRole('textbox', { name: 'Scan a return' });
+  await input.fill(code);
+  await input.press('Enter');
+};
+
+/** The search over all returns, opened by its key. */
+export const openSearch = async (page: Page, key = 'Control+k'): Promise<Locator> => {
+  await page.keyboard.press(key);
+  const dialog = page.getByRole('dialog', { name: 'Search returns' });
+  await expectFocus(dialog.getByRole('combobox'));
+  return dialog;
+};
 
 /** The row of a return. */
 export const rowOf = (page: Page, rmaNumber: string): Locator =>
@@ -73,7 +105,7 @@ export const numbersOf = (page: Page): Promise<string[]> =>
 export const searchOf = (page: Page): Record<string, string> =>
   Object.fromEntries(new URL(page.url()).searchParams);
 
-/** The panel of a list in which one chooses what to filter by, and then its values. */
+/** Opens the filter of a list for one field. */
 export const openFilter = async (page: Page, name: string): Promise<Locator> => {
   await page.getByRole('button', { name: 'Filter', exact: true }).click();
   const panel = page.getByRole('dialog', { name: 'Filter by' });
@@ -85,17 +117,17 @@ export const chooseFilter = async (page: Page, name: string, choice: string): Pr
   await panel.getByRole('button', { name: choice }).click();
   await panel.waitFor({ state: 'hidden' });
 };
-/** Row height, rows per page, export. */
+/** Opens the panel with row height, rows per page and export. */
 export const listOptions = async (page: Page): Promise<Locator> => {
   await page.getByRole('button', { name: 'List options' }).click();
   return page.getByRole('dialog', { name: 'List options' });
 };
-/** From the menu of a row. */
+/** Chooses an item from the menu of a row. */
 export const pick = async (page: Page, name: string, item: string): Promise<void> => {
   await page.getByRole('button', { name: `More for ${name}`, exact: true }).click();
   await page.getByRole('menuitem', { name: item }).click();
 };
-/** The file that the list is exported as: its name, its text, and its lines without the head. */
+/** Exports the list: the name of the file, its text, and its lines without the header. */
 export const exported = async (page: Page): Promise<{ name: string; text: string; rows: string[] }> => {
   const [download] = await Promise.all([
     page.waitForEvent('download'),
@@ -105,13 +137,13 @@ export const exported = async (page: Page): Promise<{ name: string; text: string
   return { name: download.suggestedFilename(), text, rows: text.trimEnd().split('\r\n').slice(1) };
 };
 
-/** Presses a button of a dialog, which closes then. */
+/** Presses a button of a dialog, and waits until the dialog is closed. */
 export const closeBy = async (dialog: Locator, name: string): Promise<void> => {
   await dialog.getByRole('button', { name, exact: true }).click();
   await dialog.waitFor({ state: 'hidden' });
 };
 
-/** What is read there, on one line. */
+/** The visible text, on one line. */
 export const plainText = async (at: Locator): Promise<string> =>
   (await at.innerText()).replaceAll(/\s+/g, ' ');
 
@@ -125,8 +157,8 @@ export const expectDisabled = (button: Locator): Promise<void> =>
   expect.poll(() => button.isDisabled()).toBe(true);
 
 /**
- * As a scanner types, wherever the focus is: its keys come a millisecond apart. They carry the time they are typed at, so that a busy
- * machine does not make a person of the scanner. What no listener takes is typed into the field that has the focus.
+ * Types like a scanner, whose keys come a millisecond apart. Each event carries its own time, since a busy machine would make the
+ * scanner as slow as a person. Keys that no listener handles are typed into the field that has the focus.
  */
 export const typeFast = (page: Page, text: string): Promise<unknown> =>
   page.evaluate(`{
@@ -143,10 +175,16 @@ export const typeFast = (page: Page, text: string): Promise<unknown> =>
     }
   }`);
 
-/** All of a scan: it ends with Enter. */
+/** A whole scan, which ends with Enter. */
 export const scan = (page: Page, text: string): Promise<unknown> => typeFast(page, `${text}\n`);
 
-/** What a form for a new return asks for, by its labels. */
+/** Stores the text of the slips that would be printed, instead of printing them. */
+export const stubPrint = (page: Page) =>
+  page.addInitScript(`window.printed = []; window.print = () =>
+    window.printed.push([...document.querySelectorAll('.slips article')].map((slip) => slip.textContent));`);
+export const printedOn = (page: Page): Promise<string[][]> => page.evaluate('window.printed');
+
+/** Values for the form of a new return, by label. */
 export const REPAIR_FIELDS = {
   Name: 'Ada Pereira',
   'E-mail': 'ada@example.com',
@@ -173,7 +211,7 @@ export const fillIn = async (at: Page | Locator, fields: Record<string, string>)
   for (const [name, text] of Object.entries(fields)) await field(at, name).fill(text);
 };
 
-/** Reads the key on the page, as a person would type it into their app, and turns the second factor on. */
+/** Turns the second factor on, with the key that the page shows. */
 export const turnFactorOn = async (
   t: Harness,
   page: Page,

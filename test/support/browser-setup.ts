@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { findTool } from './tools.ts';
 import { scaled } from './until.ts';
 
-/** The admin app as it is now, and nothing of failures before. */
+/** Builds the admin app if it has changed, and deletes the evidence of earlier failures. */
 export default function setup() {
   rmSync('test-results', { recursive: true, force: true });
   if (findTool('chromium') === null) return;

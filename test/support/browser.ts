@@ -12,7 +12,7 @@ import { newAddress } from './http.ts';
 import { toolPath } from './tools.ts';
 import { scaled } from './until.ts';
 
-// A person in front of the app: a real Chromium on the real service. What the console complains of fails the test.
+// A user of the app: a real Chromium on the real service. A warning or an error in its console fails the test.
 
 const FLAGS = [
   '--no-sandbox',
@@ -29,22 +29,22 @@ interface Options {
   scheme?: 'light' | 'dark';
   width?: number;
   timeZone?: string;
-  /** What the browser speaks; American English without it. */
+  /** The language of the browser, by default American English. */
   locale?: string;
-  /** A new one that no other test gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
+  /** A profile for this test only: with an empty cache, or for changes that cannot be undone, such as a clock. */
   ownProfile?: boolean;
 }
 
 let shared: Promise<Browser> | null = null;
-/** One for all suites of a worker; it ends with the worker, whose end it sees. */
+/** One browser for all suites of a worker; it ends with the worker. */
 const launch = (): Promise<Browser> => {
   shared ??= chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
   return shared;
 };
 
 /**
- * Profiles whose windows are closed, by the service they were for. They remember no person, but have the scripts of its pages at hand:
- * a new one fetches and compiles them again, which takes longer than most pages do.
+ * Profiles whose windows are closed, by the service they were used for. They hold no session, but have the compiled scripts: a new
+ * profile fetches and compiles them again, which takes longer than most pages.
  */
 const unused: { url: string; profile: BrowserContext }[] = [];
 
@@ -62,7 +62,7 @@ const newProfile = async (url: string, { timeZone, locale }: Options): Promise<B
     ...(locale ? { locale } : {}),
     viewport: { width: 1280, height: 900 },
   });
-  // Stays open behind all windows of the profile: they share its process, which keeps what it compiled.
+  // This page stays open: all windows of the profile share its process and the scripts that it has compiled.
   const first = await profile.newPage();
   await first.goto('/healthz');
   // Without pictures, which would make the tests half as long again.
@@ -76,7 +76,7 @@ const newWindow = async (profile: BrowserContext): Promise<Page> => {
   return opened;
 };
 
-/** Closes the windows of a profile and forgets what their pages kept. */
+/** Closes the windows of a profile and deletes what their pages stored. */
 const giveBack = async (profile: BrowserContext, url: string): Promise<void> => {
   const [first, ...windows] = profile.pages();
   await Promise.all(windows.map((window) => window.close()));
@@ -92,18 +92,18 @@ const giveBack = async (profile: BrowserContext, url: string): Promise<void> => 
   unused.push({ url, profile });
 };
 
-/** Lets a window begin as that of a person who signed in before. */
+/** Signs a window in by a cookie. */
 const enter = async (page: Page, url: string, cookie: string): Promise<void> => {
   const [name = '', value = ''] = cookie.split('=');
   const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
   const place = { domain: new URL(url).hostname, path: '/admin' };
   await page.context().addCookies([{ name, value, ...kept, ...place }]);
   const noted = await page.addInitScript(() => localStorage.setItem('handback.signed-in', 'yes'));
-  // Once: what the app makes of it afterwards is its own.
+  // Only for the first page: later the app may change it.
   page.once('domcontentloaded', () => void noted.dispose());
 };
 
-/** A window of its own, with no cookies. */
+/** A new window without cookies. */
 export const openWindow = async (
   t: Pick<Harness, 'url'>,
   {
@@ -117,7 +117,7 @@ export const openWindow = async (
   }: Options & { cookie?: string; provider?: string } = {},
 ): Promise<Page> => {
   const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, { timeZone, locale }));
-  // An address of its own, so that lock-outs stay out of the way.
+  // Each window has its own address, so that no test locks another one out.
   await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress('172.31') });
   // Without pictures, which would make the tests half as long again.
   await profile.tracing.startChunk();
@@ -166,7 +166,7 @@ const SHOWN_MESSAGES = 10;
 const LONGEST_MESSAGE = 500;
 let failures = 0;
 
-/** Keeps what the window of a failed test shows, said and did; gives what is to be printed of it. */
+/** Stores screenshot, console and trace of a failed test; returns what to print. */
 const keepEvidence = async (page: Page, test: string, messages: string[]): Promise<string[]> => {
   failures += 1;
   const name = `${test.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 80)}-${process.pid}-${failures}`;
@@ -186,21 +186,25 @@ const keepEvidence = async (page: Page, test: string, messages: string[]): Promi
   ];
 };
 
-/** Chromium itself logs every refused request, and every one without a connection; whether a refusal was right is for the test to say. */
+/** Chromium logs every request that was refused or had no connection; the test itself decides whether that was right. */
 const isExpected = (text: string): boolean =>
   /^Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_INTERNET_DISCONNECTED)/.test(
     text,
   );
 
+/** Fills in the sign-in page, which must be open. */
+export const signInHere = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').and(page.locator('input')).fill(password);
+  await page.keyboard.press('Enter');
+};
 export const signIn = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
   await page.goto('/admin/sign-in');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password', { exact: false }).and(page.locator('input')).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signInHere(page, email, password);
   await page.getByRole('heading', { name: 'Today', level: 2 }).waitFor();
 };
 
-/** A person of the shop, signed in, in a window of their own that shows nothing yet. */
+/** An empty window of a new user of the shop, who is signed in. */
 export const openAs = async (
   t: Harness,
   role: UserRole,
@@ -210,7 +214,14 @@ export const openAs = async (
   return openWindow(t, { ...options, cookie });
 };
 
-/** The pages by what is written above them. The overview costs more than the others: it draws charts. */
+/** The same, at an address of the app. */
+export const openAt = async (path: string, ...who: Parameters<typeof openAs>): Promise<Page> => {
+  const page = await openAs(...who);
+  await page.goto(`/admin${path}`);
+  return page;
+};
+
+/** The pages by their title. */
 const PATHS = {
   Today: '/',
   Repairs: '/offline-repairs',
@@ -227,27 +238,26 @@ const PATHS = {
   Account: '/account',
 };
 
-/** The same, with a page open. */
+/** The same, with a page open that is loaded. */
 export const openPageAs = async (
   name: keyof typeof PATHS,
   ...who: Parameters<typeof openAs>
 ): Promise<Page> => {
-  const page = await openAs(...who);
-  await page.goto(`/admin${PATHS[name]}`);
+  const page = await openAt(PATHS[name], ...who);
   await page.getByRole('heading', { name, level: 2 }).waitFor();
   return page;
 };
 
-/** To another page of the app as its own links lead there: loading it anew takes three times as long. */
+/** Goes to another page as a link of the app does, which takes a third of the time of a reload. */
 export const goInside = async (page: Page, path: string): Promise<void> => {
-  // By way of a page that has nothing in common with the others, so that nothing of the one before is taken for the next.
+  // The account page comes between, so that no element of the former page is taken for one of the next.
   for (const address of ['/admin/account', path]) {
     await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
     if (address !== path) await page.getByRole('heading', { name: 'Account', level: 2 }).waitFor();
   }
 };
 
-/** Chooses a move of the return that is shown: the likely one is a button, the others are in a menu. */
+/** Chooses a move of the open return: the likely one is a button, the others are in a menu. */
 export const openMove = async (page: Page, label: string): Promise<void> => {
   const moves = page.getByRole('group', { name: 'Actions' });
   await moves.getByRole('button').first().waitFor();
@@ -259,19 +269,16 @@ export const openMove = async (page: Page, label: string): Promise<void> => {
   await page.getByRole('menuitem', { name: label, exact: true }).click();
 };
 
-/** What is said beside an input, by what describes it: its help and its fault. */
+/** The help and the error of an input. */
 export const saidAt = async (input: Locator): Promise<string> => {
   const ids = (await input.getAttribute('aria-describedby'))?.split(/\s+/) ?? [];
   const said = await Promise.all(ids.map((id) => input.page().locator(`[id="${id}"]`).allTextContents()));
   return said.flat().join(' ');
 };
 
-/**
- * Nothing moves or fades any more. What would end by itself is brought to its end, since a busy machine draws few frames; what
- * goes on until something is loaded is waited for.
- */
+/** Finishes the animations, since a busy machine draws few frames, and waits for endless ones, which end when something is loaded. */
 const settled = async (page: Page): Promise<void> => {
-  // Asked from here: the page's own policy forbids scripts made of text.
+  // Playwright evaluates the text: the page's own policy forbids that to its scripts.
   const moving = `document.getAnimations().filter((moving) => {
     if (moving.effect.getComputedTiming().endTime === Infinity) return moving.playState === 'running';
     moving.finish();
@@ -279,23 +286,23 @@ const settled = async (page: Page): Promise<void> => {
   await expect.poll(() => page.evaluate(moving)).toEqual([]);
 };
 
-/** Gives an open page another colour scheme or width, and waits until it has drawn itself anew. */
+/** Gives an open page another colour scheme or width, and waits until it is drawn. */
 export const look = async (
   page: Page,
   { scheme, width }: Pick<Options, 'scheme' | 'width'>,
 ): Promise<void> => {
   if (scheme) await page.emulateMedia({ colorScheme: scheme });
   if (width) await page.setViewportSize({ width, height: 900 });
-  // The first frame tells the components of the change, the second shows what they made of it.
+  // The components learn of the change in the first frame, and are drawn in the second.
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   await settled(page);
 };
 
-// Asked as text, from here: the page's own policy forbids scripts made of text, and it needs axe but once.
+// A text, for the same reason. A page needs axe only once.
 const HAS_AXE = `typeof axe === 'object'`;
-/** The rule about names is not among its usual ones. */
+/** This rule is off by default. */
 const NAMES = `'label-content-name-mismatch': { enabled: true }`;
-/** Colours take half of the time; what another colour scheme or width may change, of a page that was seen in one of them, takes less. */
+/** Colours take half of the time. A page that was checked in one look needs only the rules that depend on looks in another. */
 const RULES = {
   all: `rules: { ${NAMES} }`,
   butColours: `rules: { ${NAMES}, 'color-contrast': { enabled: false } }`,
@@ -303,7 +310,7 @@ const RULES = {
   ofWidth: `runOnly: ['scrollable-region-focusable']`,
 };
 type Rules = keyof typeof RULES;
-/** To tell also of everything that is as it should be takes axe half as long again. */
+/** Violations only: to report what passes, too, takes axe half as long again. */
 const runAxe = (
   within: string,
   rules: Rules,
@@ -321,11 +328,11 @@ const expectNoViolation = async (
   expect(await page.evaluate(runAxe(within, rules)), where).toEqual([]);
 };
 
-/** No violation of what axe checks, on the page as it stands. */
+/** Axe finds no violation on the page. */
 export const expectAccessible = (page: Page, where = page.url(), rules?: Rules): Promise<void> =>
   expectNoViolation(page, where, 'document', rules);
 
-/** On a desk in light, and on a phone in dark, where only what depends on colours and width is asked again. */
+/** The same wide and light with all rules, and then narrow and dark with those that depend on looks. */
 export const accessibleEverywhere = async (page: Page): Promise<void> => {
   await expectAccessible(page);
   await look(page, { scheme: 'dark', width: 390 });
@@ -333,6 +340,6 @@ export const accessibleEverywhere = async (page: Page): Promise<void> => {
   await look(page, { scheme: 'light', width: 1280 });
 };
 
-/** The same of the dialog that is open: what is behind it was seen without it, and takes axe several times as long. */
+/** The same of the open dialog, without the page behind it, which takes axe several times as long. */
 export const expectAccessibleDialog = (page: Page, where = page.url()): Promise<void> =>
   expectNoViolation(page, where, `document.querySelector('[role="dialog"]')`);

@@ -34,19 +34,19 @@ export const expectWithin = (ms: number, promisedMs: number): void => {
 /** Every response comes within this time: docs/guide/limits.md. */
 export const ANSWERED_WITHIN_MS = 5_000;
 
-/** A 503 that says nothing about the inside. */
+/** A 503 without internal details. */
 export const expectUnavailable = (answer: Answer): void => {
   expect(answer).toFailWith(503, 'SERVICE_UNAVAILABLE');
   expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
 };
 
-/** What goes wrong is logged, and nothing of whom it went wrong for. */
+/** Errors are logged without personal data. */
 export const expectDiscreet = ({ stdout, logs }: ServerProcess): void => {
   expect(logs()).toContainEqual(expect.objectContaining({ msg: 'request', status: 503 }));
   expect(stdout).not.toMatch(/ada@example\.com|Ada Pereira|SO-10042|KETTLE|handback_ext_|whsec_/);
 };
 
-/** Failed to start as it should: status 1, one line for the operator, nothing of the inside. */
+/** A refused start: status 1, one line for the operator, no internal details. */
 export const refusal = ({ status, stdout, stderr }: Run): string => {
   expect(stderr).toMatch(/^handback: [^\n]+\n$/);
   expect(stderr).not.toMatch(/ at .*:\d+:\d+|node:internal|Error:/);
@@ -59,7 +59,7 @@ export const refusal = ({ status, stdout, stderr }: Run): string => {
 export const percentile = (values: number[], share: number): number =>
   values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? 0;
 
-/** Every delivery with its client's URL, once each was tried so often or is over. */
+/** Every delivery with its client's URL, once each has ended or was tried this often. */
 export const triedDeliveries = (db: Db, count: number, attempts: number, withinMs: number) =>
   until(
     'every delivery was tried',
@@ -80,7 +80,7 @@ export const triedDeliveries = (db: Db, count: number, attempts: number, withinM
 /** Settings for a process whose clock is wrong by so much, `+2s` for example. */
 export const wrongClock = (by: string): Env => ({ LD_PRELOAD: toolPath('faketime'), FAKETIME: by });
 
-/** A clock that a test sets. What measures how long something takes is left alone. */
+/** A clock that a test sets. Durations are measured by another clock. */
 export const movableClock = () => {
   const folder = temporaryFolder();
   // PostgreSQL reads it as another user.

@@ -113,7 +113,7 @@ export const HOSTILE: Record<string, Hostile> = {
     error: /broken off|valid HTTP/,
   }),
   'a header with NUL': says('HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 0\r\n\r\n', NOT_HTTP),
-  'a status that is none': says('HTTP/1.1 9999 What\r\n\r\n', NOT_HTTP),
+  'an invalid status': says('HTTP/1.1 9999 What\r\n\r\n', NOT_HTTP),
   'a switch of protocols': says(
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nx',
     {

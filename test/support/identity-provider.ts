@@ -7,7 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type AdminCaller, adminCaller, cookieFrom } from './admin.ts';
 import type { Answer, Harness } from './harness.ts';
 
-// Identity providers for the time of a test: a real one (oidc-provider), and one that says whatever a test wants.
+// Identity providers until the test ends: a real one (oidc-provider), and a scripted one.
 
 const CLIENT = { id: 'handback', secret: 'the secret of the client' };
 const CALLBACK = '/admin/api/session/oidc/callback';
@@ -31,7 +31,7 @@ const listen = async (handle: RequestListener) => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 };
 
-// --- one that says what it is told to ---
+// --- the scripted one ---
 
 type Claims = Record<string, unknown>;
 
@@ -51,9 +51,9 @@ export const scriptedProvider = async () => {
   const key = sharedKey;
   const tokens = new Map<string, Claims>();
   const said = {
-    /** By path: what is answered instead of the truth. */
+    /** Responses instead of the correct ones, by path. */
     instead: {} as Record<string, Said>,
-    /** What the userinfo endpoint says; null: there is no such endpoint. */
+    /** The response of the userinfo endpoint; null: there is none. */
     userinfo: null as Claims | null,
     /** Signs tokens; another one's signatures are not valid. */
     signingKey: key,
@@ -134,14 +134,14 @@ export const leave = async (
 };
 
 interface Arrival {
-  /** What the sign-in page is told. */
+  /** The parameters of the sign-in page. */
   said: Record<string, string>;
   /** The new session's cookie; null where there is none. */
   session: string | null;
   answer: Answer;
 }
 
-/** The browser comes back with these parameters. */
+/** The browser returns with these parameters. */
 export const comeBack = async (
   t: Harness,
   parameters: Record<string, string> | URLSearchParams,
@@ -159,7 +159,7 @@ export const comeBack = async (
   return { said: Object.fromEntries(searchParams), session, answer };
 };
 
-/** There and back, as a person of whom the provider says this. */
+/** Signs in through the provider, as a user with these claims. */
 export const throughProvider = async (
   t: Harness,
   provider: ScriptedProvider,
@@ -171,7 +171,7 @@ export const throughProvider = async (
   return comeBack(t, { code: provider.codeFor(address, claims), state }, cookie);
 };
 
-// --- a real one ---
+// --- the real one ---
 
 const FORM = (
   action: string,
@@ -184,7 +184,7 @@ interface Account {
   name?: string;
 }
 
-/** Another site than the service's own, as it is in life: a browser then keeps Strict cookies to itself. */
+/** A site other than the service's, so that a browser does not send Strict cookies. */
 const elsewhere = (url: string): string => url.replace('127.0.0.1', 'localhost');
 
 /** People sign in there with the names of these accounts, and are asked for nothing else. */
@@ -199,7 +199,7 @@ export const realProvider = async (accounts: Record<string, Account>) => {
     await provider.interactionFinished(request, response, { login: { accountId } });
   });
   const url = elsewhere(local);
-  /** Tells the provider of the service at this address. */
+  /** Registers the service at this address. */
   const register = (serviceUrl: string): void => {
     provider = new Provider(url, {
       clients: [
@@ -218,7 +218,7 @@ export const realProvider = async (accounts: Record<string, Account>) => {
           accountId,
           claims: async () => ({ sub: accountId, ...accounts[accountId] }),
         },
-      // Without a page that asks for consent: it is the shop's own provider.
+      // No consent page: it is the shop's own provider.
       async loadExistingGrant(ctx: {
         oidc: { session: { accountId: string }; client: { clientId: string } };
       }) {
@@ -234,44 +234,4 @@ export const realProvider = async (accounts: Record<string, Account>) => {
     });
   };
   return { issuer: url, env: envFor(url), stop, register };
-};
-
-/** A browser that goes where it is sent, until it is sent to the service, and signs in where it is asked to. */
-export const providerBrowser = (issuer: string) => {
-  const cookies = new Map<string, string>();
-  const ask = async (url: URL, body?: string): Promise<Response> => {
-    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
-    const headers = {
-      cookie,
-      ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-    };
-    const method = body === undefined ? 'GET' : 'POST';
-    const answer = await fetch(url, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(body === undefined ? {} : { body }),
-    });
-    for (const each of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
-      if (value === '') cookies.delete(name);
-      else cookies.set(name, value);
-    }
-    return answer;
-  };
-  return async (from: URL, login: string): Promise<{ address: URL; asked: boolean }> => {
-    let address = from;
-    let asked = false;
-    while (address.origin === issuer) {
-      let answer = await ask(address);
-      if (answer.status === 200) {
-        asked = true;
-        answer = await ask(address, new URLSearchParams({ login }).toString());
-      }
-      const location = answer.headers.get('location');
-      if (!location) throw new Error(`${address.pathname}: ${answer.status} ${await answer.text()}`);
-      address = new URL(location, address);
-    }
-    return { address, asked };
-  };
 };

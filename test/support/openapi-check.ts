@@ -17,7 +17,7 @@ export interface Exchange {
 }
 
 const DOCUMENT = 'openapi';
-/** What a route answers before it is known which one it is; the document describes routes. */
+/** Responses that are sent before the route is known; the document describes routes. */
 const OUTSIDE = new Set([405, 431]);
 
 const NAMES_CODES = new Set([403, 404, 409, 410, 422]);
@@ -27,7 +27,7 @@ const TYPED: Record<string, (text: string) => unknown> = {
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
-/** Callers must bear fields that they do not know; we must not send one that the document lacks. */
+/** Callers must ignore unknown fields, but we must not send fields that the document lacks. */
 const closed = (part: Json): Json => {
   if (Array.isArray(part)) return part.map(closed);
   if (typeof part !== 'object' || part === null) return part;

@@ -11,7 +11,7 @@ const chunk = (name: string, content: Buffer): Buffer => {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
 };
 
-/** A black picture. With `bytes` it has a comment that makes the file as large as that. */
+/** A black picture. A comment makes the file as large as `bytes`. */
 export const png = ({ width = 1, height = 1, bytes = 0 } = {}): Buffer => {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -28,7 +28,7 @@ export const png = ({ width = 1, height = 1, bytes = 0 } = {}): Buffer => {
   return Buffer.concat(parts);
 };
 
-/** As far as it is looked at: a comment, the frame with its size, and the end. */
+/** Only what the service reads: a comment, the frame with its size, and the end. */
 export const jpeg = ({ width = 1, height = 1 } = {}): Buffer => {
   const frame = Buffer.from('ffc0000b080000000001011100', 'hex');
   frame.writeUInt16BE(height, 5);
@@ -36,7 +36,7 @@ export const jpeg = ({ width = 1, height = 1 } = {}): Buffer => {
   return Buffer.concat([Buffer.from('ffd8fffe00046869', 'hex'), frame, Buffer.from('ffd9', 'hex')]);
 };
 
-/** As far as it is looked at: the frame of the lossy kind, with its size. */
+/** Only what the service reads: the frame of the lossy kind, with its size. */
 export const webp = ({ width = 1, height = 1 } = {}): Buffer => {
   const file = Buffer.alloc(30);
   file.write('RIFF', 0);

@@ -6,12 +6,12 @@ import { tablesOf } from './dump.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, lookInto } from './process.ts';
 
-// What may be read in some places only, and looking for it in all of them.
+// Values that may be readable in some places only, and a search in all places.
 
-/** Each value with what it is, for the message of a test that finds it. */
+/** Each value with its description, for the message of a failing test. */
 export type PrivateValues = Map<string, string>;
 
-/** As it is, and as it looks in an address, in JSON or written in other letters. */
+/** Unchanged, URL-encoded, as JSON, and in other encodings. */
 const formsOf = (value: string): string[] => {
   const bytes = Buffer.from(value);
   return [
@@ -26,7 +26,7 @@ const formsOf = (value: string): string[] => {
   ];
 };
 
-/** What was found there, by what it is and with what stands around it. */
+/** The descriptions of the values found, with their surroundings. */
 export const foundIn = (text: string, values: PrivateValues): string[] =>
   [...values].flatMap(([value, what]) =>
     formsOf(value).flatMap((form) => {
@@ -44,7 +44,7 @@ const rowsAsText = async (db: Db): Promise<string> => {
   return rows.map((row) => Object.values(row).map(shown).join('\t')).join('\n');
 };
 
-/** SQLite's files as they are, with what was deleted and not yet overwritten. The key lies beside them. */
+/** SQLite's files, including deleted bytes that are not yet overwritten. The key is beside them. */
 const filesAsText = (folder: string): string =>
   readdirSync(folder)
     .filter((name) => name !== 'secret.key')
@@ -54,6 +54,6 @@ const filesAsText = (folder: string): string =>
 export const databaseAsText = async (env: Env): Promise<string> =>
   (await rowsAsText(lookInto(env))) + (ENGINE === 'sqlite' ? filesAsText(env['DATA_DIR'] as string) : '');
 
-/** A backup file: its bytes, and what they hold. */
+/** A backup file: its bytes, and its decompressed content. */
 export const backupAsText = (file: string): string =>
   [readFileSync(file, 'latin1'), ...linesOf(file)].join('\n');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { MALLOC_SETTINGS, V8_FLAGS } from '../../bin/v8-flags.js';
 import { openDatabase } from '../../src/db/open.ts';
 import type { Tables } from '../../src/db/schema.ts';
@@ -22,15 +22,29 @@ import { freePort, startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
 import { scaled, until } from './until.ts';
 
-// The service as its users have it: a process of its own, started from the command line, seen from outside.
+// The service as a process, started from the command line and seen from outside.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COMMAND = join(ROOT, 'dist', 'service', 'handback.js');
-/** Halves the time a process takes to start, and the suites start hundreds. */
+/** Halves the start time of a process; the suites start hundreds. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile');
 const READY_WITHIN_MS = 40_000;
-/** A service gets more time for its callers where tests wait longer; the full faults show what it promises. */
-const TIME_LIMIT_FACTOR = String(Math.floor(scaled(1_000) / 1_000));
+
+const OWN_FACTOR = process.env['FAULTS'] === 'full' ? '1' : String(Math.floor(scaled(1_000) / 1_000));
+/** A busy machine takes longer for a request than the service grants it. The full faults show what it promises. */
+const PATIENT_FACTOR = process.env['FAULTS'] === 'full' ? '1' : '10';
+let timeLimitFactor = PATIENT_FACTOR;
+
+/** For a file of tests about the service's own time limits. */
+export const withOwnTimeLimits = (): void => {
+  beforeAll(() => {
+    timeLimitFactor = OWN_FACTOR;
+  });
+  afterAll(() => {
+    timeLimitFactor = PATIENT_FACTOR;
+  });
+};
+
 const STOPPED_WITHIN_MS = scaled(30_000);
 export const SECRET_KEY = 'a secret key for tests that is long enough';
 
@@ -47,7 +61,7 @@ export const timed = async <Value>(work: () => Promise<Value>): Promise<{ value:
 /** For a service that may send to receivers on this machine. */
 export const SENDING: Env = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
 
-/** Settings for a migrated database that goes when the test does, and these. */
+/** These settings, and those for a migrated database that is dropped after the test. */
 export const migratedDatabase = async (settings: Env = {}): Promise<Env> => {
   const { env, drop } = await freshDatabase();
   onTestFinished(drop);
@@ -150,7 +164,7 @@ export const startProgram = (file: string, args: string[], options: SpawnOptions
     try {
       process.kill((options.detached ? -1 : 1) * (child.pid as number), 'SIGKILL');
     } catch {
-      // It has ended already, and its whole group.
+      // The process and its group have ended already.
     }
   };
   onTestFinished(async () => {
@@ -160,7 +174,7 @@ export const startProgram = (file: string, args: string[], options: SpawnOptions
   return { child, out, ended, kill };
 };
 
-/** What a program printed, both streams, and how it ended. */
+/** The output of a program, both streams, and its status. */
 export const ran = async (...program: Parameters<typeof startProgram>) => {
   const { out, ended } = startProgram(...program);
   return { status: (await ended).status, output: out.stdout + out.stderr };
@@ -178,27 +192,27 @@ interface LaunchOptions {
 /** For `shell`, with `ulimit -f` in the shell's own blocks: the disk is full beyond it. */
 export const fullAfter = (blocks: number): string => `ulimit -f ${blocks}; trap "" XFSZ`;
 
-/** PATH is all that comes from outside, so that no setting of the machine decides a test. */
+/** Only PATH is inherited, so that no setting of the machine influences a test. */
 export const launch = (args: string[], env: Env, { program = COMMAND, uid, shell }: LaunchOptions = {}) => {
-  // As bin/handback.js has it done.
+  // As bin/handback.js does.
   const [flags, settings] = args[0] === 'serve' ? [V8_FLAGS, MALLOC_SETTINGS] : [[], {}];
   const command = [process.execPath, ...flags, program, ...args];
   const [file = '', ...rest] = shell ? ['sh', '-c', `${shell}; exec "$0" "$@"`, ...command] : command;
   const started = startProgram(file, rest, {
     cwd: ROOT,
-    // A stop answers for a while before it closes; tests that are not about that need not wait.
+    // A stopping service still serves requests for a while; most tests need not wait for that.
     env: {
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       DRAIN_SECONDS: '0',
-      TIME_LIMIT_FACTOR: process.env['FAULTS'] === 'full' ? '1' : TIME_LIMIT_FACTOR,
+      TIME_LIMIT_FACTOR: timeLimitFactor,
       ...settings,
       ...env,
     },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const { child, out } = started;
-  // A server that runs has only its greeting there.
+  // A running server only prints its greeting there.
   const printsErrors = () => args[0] !== 'serve' || Boolean(child.exitCode);
   showLogOnFailure(`handback ${args.join(' ')}`, () => [out.stdout, printsErrors() ? out.stderr : '']);
   return started;
@@ -260,7 +274,7 @@ interface LogLine {
 }
 
 interface ServerOptions extends LaunchOptions {
-  /** Sent with every request that names none. */
+  /** Sent with every request that has no key of its own. */
   key?: string;
 }
 
@@ -334,7 +348,7 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
 };
 export type ServerProcess = ReturnType<typeof serverProcess>;
 
-/** The service as callers see it: one address, behind which processes come and go. */
+/** The service as callers see it: one address, behind which processes start and stop. */
 export class Service {
   servers: ServerProcess[] = [];
   #turn = 0;

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { freePort, NOBODY } from './postgres-server.ts';
 import { startProgram, temporaryFolder } from './process.ts';
 import { type Tool, toolPath } from './tools.ts';
-import { until } from './until.ts';
+import { until, untilMatches } from './until.ts';
 
 // What stands between callers and the service, or between the service and PostgreSQL, until the test ends.
 
@@ -111,7 +111,7 @@ export const throughPgbouncer = async (
     chownSync(file, NOBODY, NOBODY);
   }
   const said = startTool('pgbouncer', [file], asRoot ? { uid: NOBODY, gid: NOBODY } : {});
-  await until('pgbouncer listens', () => / process up: /.test(said()));
+  await untilMatches(said, / process up: /);
   target.port = String(port);
   return target.toString();
 };

@@ -215,7 +215,7 @@ const heavy: fc.Arbitrary<Bytes> = fc.oneof(
     ),
 );
 
-/** Good bodies, good ones that were spoilt, other JSON, and bytes that are none. */
+/** Valid bodies, damaged ones, other JSON, and bytes that are not JSON. */
 export const goodOrSpoilt = (good: fc.Arbitrary<unknown>): fc.Arbitrary<Bytes> =>
   fc.oneof(
     { weight: 25, arbitrary: good.map((body) => JSON.stringify(body)) },

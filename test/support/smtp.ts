@@ -1,8 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
+import { untilHolds } from './until.ts';
 
-// Mail servers for the time of a test: one that takes mails and one that never answers.
+// Mail servers until the test ends: one that accepts mails and one that never answers.
 
 interface Received {
   from: string;
@@ -12,7 +13,7 @@ interface Received {
 }
 
 const FROM = 'returns@shop.example';
-/** What MAIL_FROM and SMTP_URL have to be. */
+/** The settings MAIL_FROM and SMTP_URL. */
 const envFor = (port: number) => ({
   SMTP_URL: `smtp://127.0.0.1:${port}`,
   MAIL_FROM: `Returns <${FROM}>`,
@@ -28,8 +29,17 @@ export const mailServer = async ({ offersTls = false, password = null as string 
     env: envFor(0),
     received: [] as Received[],
     attempts: 0,
-    /** What the next ones are answered with: a status, or null where the mail is taken. */
+    /** The next responses: a status, or null to accept the mail. */
     answers: [] as (number | null)[],
+    /** The mail of this number, from 1. */
+    got: async (number: number) => {
+      const received = await untilHolds(
+        `mail ${number} arrives`,
+        () => mails.received,
+        ({ length }) => length >= number,
+      );
+      return received[number - 1] as Received;
+    },
     /** Mails to these addresses wait for `letGo`. */
     holds: (_address: string): boolean => false,
     letGo: () => {
@@ -74,7 +84,7 @@ export const mailServer = async ({ offersTls = false, password = null as string 
 };
 export type MailServer = Awaited<ReturnType<typeof mailServer>>;
 
-/** Takes connections, and nothing else happens. */
+/** Accepts connections and never responds. */
 export const silentMailServer = async () => {
   const connections = new Set<Socket>();
   const server = createServer((socket) => {

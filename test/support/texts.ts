@@ -43,7 +43,7 @@ const REFUSED_IF_REQUIRED: [value: Value, rule: string][] = [
 ];
 const NOTHING_IF_OPTIONAL = [undefined, null, '', '  '];
 
-/** Holds all text fields of a body against every rule for texts, each with one request: a 400 tells of all faults at once. */
+/** Holds all text fields of a body against every rule for texts, each with one request: a 400 reports all errors at once. */
 export const checkTexts = async (
   fields: TextField[],
   body: object,

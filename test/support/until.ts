@@ -50,6 +50,12 @@ export const untilHolds = async <Value>(
   }
 };
 
+/** The same of a text that is printed bit by bit; gives the match. */
+export const untilMatches = async (read: () => string, pattern: RegExp): Promise<RegExpExecArray> => {
+  const text = await untilHolds(`a text matches ${pattern}`, read, (text) => pattern.test(text));
+  return pattern.exec(text) as RegExpExecArray;
+};
+
 /** The same until there is a value. */
 export const until = <Value>(what: string, ask: () => Value | Promise<Value>, withinMs?: number) =>
   untilHolds(what, ask, Boolean, withinMs) as Promise<NonNullable<Exclude<Value, false>>>;

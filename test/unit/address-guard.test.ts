@@ -19,7 +19,7 @@ const guardWith = (answers: Record<string, string[]> = {}) =>
     },
   });
 
-/** What becomes of a connection: refused by the guard, or tried. Nothing leaves this machine. */
+/** Whether the guard refuses a connection or lets it be tried. Nothing leaves this machine. */
 const connecting = (guard: ReturnType<typeof guardWith>, host: string): Promise<Error | null> =>
   new Promise((resolve) =>
     guard.connect(
@@ -48,7 +48,7 @@ describe('saving a webhook URL', () => {
     [['93.184.216.34', '10.0.0.1'], PRIVATE],
     [['93.184.216.34', '2606:4700:4700::1111'], null],
   ])('checks the addresses of a name: %j', async (addresses, fault) => {
-    // It only begins like a private name.
+    // Only the beginning looks like a private name.
     const guard = guardWith({ 'localhost.example.com': addresses });
     expect(await guard.errorOf('https://localhost.example.com:8443/hook?x=1')).toBe(fault);
   });
@@ -119,7 +119,7 @@ it('does not offer HTTP/2 to receivers, since requests would share a connection'
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const address = { hostname: '127.0.0.1', host: '127.0.0.1', port: String(port), protocol: 'https:' };
-  // The certificate is not trusted, which comes after the offer.
+  // The certificate is checked, and not trusted, after the offer.
   addressGuard({ allowPrivate: true }).connect(address as never, () => {});
   expect(await offered.promise).toEqual(['http/1.1']);
 });
@@ -133,7 +133,7 @@ it('a connection to a name without an address fails, with any resolver', async (
 });
 
 describe('name resolution', () => {
-  /** What the name servers know of every name: addresses of either kind, or why there are none. */
+  /** The name servers' answers for every name: addresses of both kinds, or an error. */
   const nameServers = (v4: string[] | string, v6: string[] | string) => {
     const asked: string[] = [];
     const answer = (known: string[] | string) => async (host: string) => {

@@ -27,7 +27,7 @@ const serviceOf = (...answers: (Erasure | Error)[]) => {
   return { call, calls };
 };
 
-/** As the app's own error has it. */
+/** In the form of the app's own error. */
 const refusal = (code: string) =>
   Object.assign(new Error('No return was erased.'), { body: { code, refused: [OPEN] } });
 

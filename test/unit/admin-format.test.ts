@@ -26,7 +26,7 @@ it.each([
   expect(dateFormat({ dateStyle: 'long' }).format(new Date(2026, 10, 4))).toBe(day);
 });
 
-it('numbers and amounts are formatted alike', async () => {
+it('numbers and amounts are written the same way in every locale', async () => {
   const { formatNumber, moneyFormat, decimalsOf } = await formatFor('de-DE');
   expect(formatNumber(1234.5)).toBe('1,234.5');
   expect(moneyFormat('EUR').format(1234.5)).toBe('€1,234.50');

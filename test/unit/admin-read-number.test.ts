@@ -17,7 +17,7 @@ const READINGS: [string, Reading][] = [
   ['1.299,00', '1299.00'],
   ['1,299.000', '1299.000'],
   ['12.345.678,9', '12345678.9'],
-  // A sign that is there twice is in front of no decimals.
+  // A sign that occurs twice is not a decimal separator.
   ['1,299,000', '1299000'],
   ['1.299.000', '1299000'],
   ['12,34,567.50', '1234567.50'],
@@ -35,7 +35,7 @@ const READINGS: [string, Reading][] = [
   ['€ 1.299,00', '1299.00'],
   ['1.299,00 €', '1299.00'],
   ['$1,299.5', '1299.5'],
-  // Three digits behind the only sign.
+  // Three digits after the only sign.
   ['1,299', ['1299', '1.2990']],
   ['1.299', ['1299', '1.2990']],
   ['12,345', ['12345', '12.3450']],
@@ -46,11 +46,11 @@ const READINGS: [string, Reading][] = [
   ['0,125', '0.125'],
   ['1299.125', '1299.125'],
   ['1,2990', '1.2990'],
-  // Below nought is a number; the schema says that it is too small.
+  // A negative number is a number; the schema says that it is too small.
   ['-5', '-5'],
   ['−1,299.5', '-1299.5'],
   ['-1,299', ['-1299', '-1.2990']],
-  // No number.
+  // Not a number.
   ['', null],
   ['.', null],
   ['abc', null],

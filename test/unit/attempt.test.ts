@@ -9,7 +9,7 @@ import type { Destination, Due } from '../../src/webhooks/worker/delivery-queue.
 import { systemTime } from '../../src/webhooks/worker/own-time.ts';
 import type { Sender } from '../../src/webhooks/worker/send.ts';
 
-// What becomes of a delivery after an attempt. What goes over the network is given here.
+// The state of a delivery after an attempt. The results of the exchanges are given by the tests.
 
 const NOW = Date.UTC(2026, 10, 16, 12);
 const TOOK_MS = 250;
@@ -20,7 +20,7 @@ const secrets = secretBox(['k'.repeat(32)]);
 type Outcome = Awaited<ReturnType<Sender['send']>>;
 const REFUSED = { statusCode: 503, error: null };
 
-/** Attempts whose exchanges end as given, 250 ms after they began. */
+/** Attempts whose exchanges have this result, after 250 ms. */
 const setUp = (outcome: Outcome | Error) => {
   let nowMs = NOW;
   let ownMs = 5_000;
@@ -63,7 +63,7 @@ const receiver = (sealedSecret = sealed(CLIENT, 'whsec_1')): Destination => ({
 
 const ENDED = NOW + TOOK_MS;
 const EARLIER = { at: NOW - 1_000, durationMs: 1, ...REFUSED };
-/** What the log says of one that was dropped. */
+/** The log line of a dropped delivery. */
 const ABOUT = {
   deliveryId: 'delivery-1',
   clientId: CLIENT,

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
@@ -85,6 +86,8 @@ describe('a backup file', () => {
     }
     for (let length = 0; length < whole.length; length += 5)
       await refused(whole.subarray(0, length), `${length} bytes`);
+    for (const other of ['han', gzipSync('{}\n'), gzipSync('{"handback":"backup","format":1}\n')])
+      await refused(Buffer.from(other), 'another file');
     for (const more of ['\n', 'x', whole.toString('latin1')])
       await refused(Buffer.concat([whole, Buffer.from(more, 'latin1')]), 'more behind it');
   });

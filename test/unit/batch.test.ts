@@ -7,12 +7,12 @@ const turns = async (): Promise<void> => {
   for (let i = 0; i < 4; i++) await nextTurn();
 };
 
-/** Work whose steps go on when the test says so, and which remembers the batches it got. */
+/** Work whose steps continue when the test says so, and which records its batches. */
 const stagedWork = () => {
   const batches: { items: number[]; send(): void; end(): void; fail(error: Error): void }[] = [];
   return {
     items: () => batches.map(({ items }) => items),
-    /** Ends the nth batch, has it say that its changes are sent, or fails it. */
+    /** Ends the nth batch, lets it report that its changes are sent, or fails it. */
     async step(n: number, what: 'send' | 'end' | 'fail') {
       batches[n]?.[what](new Error('no'));
       await turns();
@@ -25,7 +25,7 @@ const stagedWork = () => {
   };
 };
 
-/** What came of it so far: a result, the message of an error, or null. */
+/** The outcome so far: a result, the message of an error, or null. */
 const outcomeOf = (asked: Promise<number>) => {
   let outcome: number | string | null = null;
   asked.then(

@@ -32,7 +32,7 @@ it('slots are refused immediately if too many wait, and go to the next one after
   ];
   await expect(queue.take()).rejects.toThrow('refused');
   release();
-  // Given back once, however often it is called.
+  // A slot is released once, however often this is called.
   release();
   await expect(second).rejects.toThrow('its own');
   expect(await third).toBe('third');

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/lib/config-error.ts';
 import { type Config, readConfig } from '../../src/platform/config.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
+import { runHere } from '../support/commands-here.ts';
 import { run, temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);
@@ -197,17 +198,14 @@ describe('the process', () => {
     ['SECRET_KEY', { SECRET_KEY: SECRET }],
     ['SECRET_KEY_FILE', { SECRET_KEY_FILE: `/nowhere/${SECRET}` }],
   ])('exits with status 1 and one line that names %s (%j)', async (name, env) => {
-    const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });
+    const { status, stdout, stderr } = await runHere(['serve'], { DATA_DIR: temporaryFolder(), ...env });
     expect(stderr).toMatch(new RegExp(`^handback: ${name} [^\\n]+\\n$`));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).not.toContain(SECRET);
   });
 
   it('says the same for a command as for the server', async () => {
-    const { status, stdout, stderr } = await run(['shop', 'list', '--json'], {
-      DATA_DIR: temporaryFolder(),
-      LOG_LEVEL: 'loud',
-    });
+    const { status, stdout, stderr } = await runHere(['shop', 'list', '--json'], { LOG_LEVEL: 'loud' });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^handback: LOG_LEVEL [^\n]+\n$/);
   });

@@ -92,7 +92,7 @@ const SHOPS = ['north', 'south'];
 const PEOPLE = [{ id: 'p1', name: 'Ada' }, { id: 'p2', name: 'Bo' }, null];
 const RECEIVER = { id: TILL, shop_id: 'north', events: null };
 
-/** A change of one of a few RMAs: the earlier ones of a sequence often have created it. */
+/** A change of one of a few RMAs, which an earlier change of the sequence has often created. */
 const anyWanted: fc.Arbitrary<Wanted> = fc
   .record({
     shop: fc.constantFrom(...SHOPS),
@@ -174,7 +174,7 @@ const resultOf = (result: Decision['results'][number]): unknown => {
   return { ...result, event: result.event && withoutId(result.event) };
 };
 
-/** Decides on a batch and stores what comes of it. An RMA that exists already is never created again: ids are new. */
+/** Decides on a batch and stores the result. An RMA is never created twice: ids are new. */
 const apply = (world: World, batch: Wanted[]): World => {
   const { facts } = world;
   const given = structuredClone(facts.counters);
@@ -186,7 +186,7 @@ const apply = (world: World, batch: Wanted[]): World => {
   };
   for (const { kind, isNew, row, set } of decision.changing.values()) {
     const before = facts.rows[kind].get(row.id);
-    // What is written is exactly what is different, and what staff search in.
+    // Only changed columns are written, and the search text.
     const { search_text: _, ...written } = set as ReturnRow & { search_text?: string };
     expect(isNew ? written : { ...before, ...written }).toEqual(row);
     rows[kind].set(row.id, row);
@@ -255,7 +255,7 @@ describe('any changes', () => {
     );
   });
 
-  /** One trade return that is approved, then anything that people and a program want of it. */
+  /** One trade return that is approved, then any changes by people and a program. */
   const receiving = fc
     .array(
       anyWanted.filter(({ kind, type }) => kind === 'trade_returns' && type !== 'create'),

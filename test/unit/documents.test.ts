@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/platform/config.ts';
 import { runHere } from '../support/commands-here.ts';
 
-// What the documents of the repository name exists: files, headings, commands and settings.
+// Files, headings, commands and settings that the repository's documents name must exist.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -20,7 +20,7 @@ const tracked = (...patterns: string[]): string[] =>
 
 const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, '');
 
-/** The anchors of a page as code hosts make them; letters count without case, as browsers of code hosts do. */
+/** The anchors of a page as code hosts generate them; upper and lower case are the same. */
 const anchorsOf = (path: string): string[] =>
   [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -9,7 +9,7 @@ import { beforeAll, expect, it, vi } from 'vitest';
 
 const MOST_BYTES = 200_000;
 const MOST_FONT_BYTES = 70_000;
-/** Each is a request; all who work behind one address share the limit for pages. */
+/** Each file is a request; all users behind one address share the limit for pages. */
 const MOST_FILES = 20;
 const ADMIN = fileURLToPath(new URL('../../admin/', import.meta.url));
 
@@ -35,7 +35,7 @@ const chunkOf = (module: string): Rolldown.OutputChunk => {
   return found;
 };
 
-/** A part with all it imports, and their styles. */
+/** A chunk with everything it imports, and the styles. */
 const loadedFor = (chunk: Rolldown.OutputChunk, seen = new Set<string>()): Set<string> => {
   if (seen.has(chunk.fileName)) return seen;
   seen.add(chunk.fileName);
@@ -66,7 +66,7 @@ it.each([
   const weights = [...loaded].map((name) => ({ name, bytes: weightOf(name) }));
   expect(weights.some(({ name }) => name.endsWith('.css'))).toBe(true);
   const total = weights.reduce((sum, { bytes }) => sum + bytes, 0);
-  // React and the router alone are more than this; less means that something was not counted.
+  // React and the router alone are larger than this; a smaller sum means that something was not counted.
   expect(total).toBeGreaterThan(100_000);
   expect(total).toBeLessThan(MOST_BYTES);
   expect(loaded.size).toBeLessThanOrEqual(MOST_FILES);
@@ -85,7 +85,7 @@ it('the font is below 70 kB, has a hashed name, and is preloaded by the page', (
   expect(fonts.map(({ fileName }) => fileName)).toContain(preloaded?.[1]);
 });
 
-/** What comes along with others and is never shown. */
+/** Loaded with other components and never shown. */
 const UNSEEN = ['CheckboxCard', 'CheckboxIndicator', 'RadioCard', 'RadioIndicator', 'ScrollArea'];
 
 it('the styles of every used component are loaded', () => {

@@ -3,7 +3,7 @@ import { check, RULE_NAMES, type RuleName } from '../support/history/check.ts';
 import type { History } from '../support/history/history.ts';
 import type { Kept, KeptDelivery, KeptEvent } from '../support/history/kept.ts';
 
-// The checker that judges the fault runs, on histories made by hand: a good one, and that one with a single thing wrong.
+// The checker of the fault runs, on handmade histories: a correct one, and the same with a single error.
 
 const NOON = Date.parse('2026-11-16T12:00:00.000Z');
 const [SHOP, TILL] = ['shop', 'till'];
@@ -57,7 +57,7 @@ const move = (event: string, atMs: number) => ({
   timestamp: new Date(atMs).toISOString(),
 });
 
-/** What its receiver answered, attempt by attempt. */
+/** The receiver's responses, one for each attempt. */
 const DELIVERIES: [number, number[]][] = [
   [1, [200]],
   [2, [503, 200]],
@@ -65,7 +65,7 @@ const DELIVERIES: [number, number[]][] = [
   [4, [200]],
 ];
 
-/** Two returns: one moved twice, one created twice with the same key; one event was dropped, one brought twice. */
+/** Two returns: one moved twice, one created twice with the same key; one event was dropped, one delivered twice. */
 const goodRun = (): Run => {
   const receipts = DELIVERIES.flatMap(([position, statusCodes]) =>
     statusCodes.map((status, i) => ({

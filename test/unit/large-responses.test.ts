@@ -11,7 +11,7 @@ interface Row {
   text: string;
 }
 
-/** A list of rows of these lengths, which remembers what was read of it. */
+/** A list of rows of these lengths, which records the reads. */
 const listOf = (lengths: number[]) => {
   const rows = lengths.map((length, n) => ({ id: `row ${n}`, n, text: 'x'.repeat(length) }));
   const reads: number[][] = [];

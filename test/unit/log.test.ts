@@ -6,7 +6,7 @@ import { readConfig } from '../../src/platform/config.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
 import { boundedDestination, describeError } from '../../src/platform/log.ts';
 
-/** A disk or a pipe that takes as much as the test says, when the test says. */
+/** A disk or a pipe that accepts as much as the test says, when the test says so. */
 const output = () => {
   let text = '';
   let dropped = 0;

@@ -9,11 +9,11 @@ const SMALL: RateWindows = [
   { name: 'minute', points: 7, seconds: 10 },
 ];
 
-/** The most of these that lie in any window of its length, wherever it begins. */
+/** The largest number of these in any window of this length. */
 const mostWithin = (taken: number[], { seconds }: RateWindow): number =>
   Math.max(0, ...taken.map((from) => taken.filter((at) => at >= from && at < from + seconds * 1000).length));
 
-/** Steps between calls that meet the edges of windows again and again, in eighths of a millisecond: sums of these are exact. */
+/** Steps between calls that often meet the edges of windows, in eighths of a millisecond, whose sums are exact. */
 const steps = fc.array(
   fc.oneof(
     fc.constantFrom(0, 0.125, 1, 499, 500, 999, 999.875, 1_000, 1_001, 9_999, 10_000),

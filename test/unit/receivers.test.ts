@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   DELIVERIES_A_ROUND,
+  EXCHANGE_TIMEOUT_MS,
+  GIVE_UP_AFTER_MS,
   LIMITS,
   type PoolLimits,
   RECEIVERS_A_ROUND,
@@ -42,7 +44,7 @@ const setUp = (limits: PoolLimits = LIMITS) => {
     for (const { receiver } of chosen) receivers.wasRead(receiver, { isOurs: true });
     return chosen.map(({ receiverId, room }) => ({ receiverId, room }));
   };
-  /** Chooses the next of a pool, and is done with them. */
+  /** Chooses the next of a pool and reports their read as finished. */
   const next = (pool: Health = 'healthy', most = MANY) => done(receivers.choose(pool, most));
   const names = (pool: Health = 'healthy', most = MANY) =>
     next(pool, most).map(({ receiverId }) => receiverId);
@@ -62,7 +64,7 @@ describe('receivers with due deliveries', () => {
     expect(next()).toEqual([]);
   });
 
-  it('wait at their cap until half of their attempts have finished', () => {
+  it('with all slots in use are read again once half of their attempts have ended', () => {
     const { wake, next, end, start } = setUp();
     const [first, ...others] = start('full', CAP) as [Exchange, ...Exchange[]];
     wake('full');
@@ -103,7 +105,7 @@ describe('receivers with due deliveries', () => {
     expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND.most / 4);
   });
 
-  it('precede the backlog even if they were part of it, and keep their position if a scan finds them again', () => {
+  it('precede the backlog even if they belonged to it, and a scan that finds them again does not move them', () => {
     const { wake, names } = setUp();
     for (const receiverId of ['a', 'b', 'c']) wake(receiverId, false);
     wake('c');
@@ -158,6 +160,13 @@ describe('the two pools', () => {
   });
 
   it('bodies stay within limits: a large one takes several slots', () => {
+    const sizes = [0, 32_768, 32_769, 65_536, 262_144, 1_000_000];
+    const slotsOf = (bytes: number) => {
+      const { receivers, start } = setUp();
+      start('a', 1, bytes);
+      return receivers.places('healthy');
+    };
+    expect(sizes.map(slotsOf)).toEqual([1, 1, 2, 2, 8, 8]);
     const { receivers, wake, next, start } = setUp();
     for (let i = 0; i < MANY; i++) wake(`r${i}`, false);
     let bytes = 0;
@@ -183,7 +192,7 @@ it('a receiver is served when the earliest of its retries is due, and not before
   expect(receivers.msToNextTimer()).toBe(3000);
 });
 
-// That it is forgotten afterwards is in test/webhooks/model.test.ts.
+// test/webhooks/model.test.ts tests that it is forgotten afterwards.
 it('a receiver is kept while a result is unwritten or set aside', () => {
   const { receivers, start } = setUp();
   const [exchange] = start('a', 1) as [Exchange];
@@ -192,6 +201,11 @@ it('a receiver is kept while a result is unwritten or set aside', () => {
   receivers.end(exchange, 'set aside');
   expect(receivers.unsettledOf('a')).toEqual([exchange.deliveryId]);
   expect(receivers.unsettled()).toEqual([]);
+});
+
+// To wait for them would take as long.
+it('the guide on webhooks has the figures of the dispatcher', () => {
+  expect([CAP, EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS]).toEqual([8, 10_000, 86_400_000]);
 });
 
 it('an attempt that ends twice is reported as an error', () => {

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keysInFile, type SealedFor, secretBox } from '../../src/platform/secrets.ts';
-import { cli, run, temporaryFolder } from '../support/process.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
+import { temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);
 const OTHER_KEY = 'o'.repeat(32);
@@ -20,7 +21,7 @@ describe('the secret box', () => {
 
   it('refuses a value with a flipped bit, a truncated one, or one sealed with another key', () => {
     const sealed = Buffer.from(box.seal('secret 123456', PLACE));
-    // The last character before the padding has bits that stand for nothing.
+    // Some bits of the last character before the padding have no meaning.
     const significant = sealed.toString().replace(/.=*$/, '').length;
     for (let i = 0; i < significant; i++) {
       const changed = Buffer.from(sealed);
@@ -45,7 +46,7 @@ describe('the secret box', () => {
     const sealed = rotated.seal('secret', PLACE);
     expect(secretBox([OTHER_KEY]).open(sealed, PLACE)).toBe('secret');
     expect(() => box.open(sealed, PLACE)).toThrow();
-    // The id tells the two apart and has nothing of the key in it.
+    // The id distinguishes the two keys and reveals nothing of them.
     const ids = [old, sealed].map((each) => each.split('.')[1] ?? '');
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
@@ -101,7 +102,7 @@ describe('the generated key', () => {
 
   it('is ignored if SECRET_KEY is set', async () => {
     const dataDir = temporaryFolder();
-    await cli(['migrate'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
+    await cliHere(['migrate'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
     expect(() => readFileSync(join(dataDir, 'secret.key'))).toThrow();
   });
 
@@ -111,7 +112,7 @@ describe('the generated key', () => {
     mkdirSync(dataDir);
     const file = join(dataDir, 'secret.key');
     writeFileSync(file, '');
-    const { status, stderr } = await run(['migrate', '--json'], { DATA_DIR: dataDir });
+    const { status, stderr } = await runHere(['migrate', '--json'], { DATA_DIR: dataDir });
     if (status === 0) expect(readFileSync(file, 'utf8').trim().length).toBeGreaterThanOrEqual(32);
     else expect(stderr).toMatch(/^handback: [^\n]*(secret\.key|SECRET_KEY)[^\n]*\n$/);
   });

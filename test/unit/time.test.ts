@@ -18,7 +18,7 @@ it('withTimeout fails if the work takes too long', async () => {
 it('withTimeout accepts a result that arrived while the process was busy', async () => {
   const { port1, port2 } = new MessageChannel();
   const reading = withTimeout(once(port2, 'message'), 5, late);
-  // It is there at once, and is read when the event loop turns.
+  // The result is ready immediately, and is read in the next turn of the event loop.
   port1.postMessage('sent');
   const busyUntil = performance.now() + 20;
   while (performance.now() < busyUntil);

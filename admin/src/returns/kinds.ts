@@ -1,7 +1,7 @@
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../../contract/admin-returns.ts';
+import { ENDED } from '../../../contract/kinds.ts';
 import {
   type DISPOSITIONS,
-  ENDED_STATUSES,
   OFFLINE_REPAIR_STATUSES,
   type OfflineRepairAction,
   type OfflineRepairStatus,
@@ -86,7 +86,6 @@ export const describeStatus = (status: string): StatusLook => {
   return { label: words.statuses[known] ?? status, ...(STATUS_COLORS[known] ?? { color: 'gray' }) };
 };
 
-const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
 export const isEnded = (status: string): boolean => ENDED.includes(status);
 
 export const DISPOSITION_LABELS: Record<

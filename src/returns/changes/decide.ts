@@ -1,5 +1,7 @@
 import type { Assignee, SetWaitingFor } from '../../../contract/admin-returns.ts';
 import { rmaNumber } from '../../../contract/common.ts';
+import type { ReturnTable } from '../../../contract/kinds.ts';
+import { perKind, RETURN_KINDS } from '../../../contract/kinds.ts';
 import { MOVE_ENTRIES, type TimelineType } from '../../../contract/lifecycle.ts';
 import { auditRow } from '../../audit/store.ts';
 import type { Row } from '../../db/schema.ts';
@@ -23,22 +25,16 @@ import {
   updatedEvent,
   wholeEvent,
 } from '../kinds/kind.ts';
-import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
-import { TRADE_RETURN } from '../kinds/trade-return.ts';
+import { KINDS } from '../kinds/kinds.ts';
 import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
-import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
+import { isVisibleTo, notFound, type ReturnRow } from '../store.ts';
 import { countedAs, originOf, type Total } from '../totals.ts';
 import { NOT_WAITING, planWaiting } from '../waiting.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
 
-export const KINDS: Record<RmaTableName, Kind> = {
-  offline_repairs: OFFLINE_REPAIR,
-  trade_returns: TRADE_RETURN,
-};
-
 /** One change, as data. Entries later than `seen` refuse it: the person who decided on it did not know them. */
-export type Wanted = { kind: RmaTableName; caller: Caller; nowMs: number } & WhatIsWanted;
+export type Wanted = { kind: ReturnTable; caller: Caller; nowMs: number } & WhatIsWanted;
 export type WhatIsWanted = { id: string } & (
   | { type: 'create'; body: CreateBody; use: KeyUse | null }
   | { type: 'move'; action: Action; body: object; seen: number | undefined }
@@ -54,7 +50,7 @@ type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 export interface Facts {
   /** Without those that another transaction has locked. */
   counters: ReadonlyMap<string, Counter>;
-  rows: Record<RmaTableName, ReadonlyMap<string, ReturnRow>>;
+  rows: Record<ReturnTable, ReadonlyMap<string, ReturnRow>>;
   /** RMAs whose rows another transaction has locked. */
   lockedRows: ReadonlySet<string>;
   keptAnswers: KeptAnswers;
@@ -80,7 +76,7 @@ export const LOCKED: unique symbol = Symbol('locked');
 export type ChangeResult = Changed | ServiceError | typeof LOCKED;
 
 interface Changing {
-  kind: RmaTableName;
+  kind: ReturnTable;
   isNew: boolean;
   row: ReturnRow;
   /** What is written of it, with what staff search in where that changes; all of it where it is new. */
@@ -91,7 +87,7 @@ interface Changing {
 export class Decision {
   readonly #facts: Facts;
   readonly counters: Map<string, Counter>;
-  readonly #rows: Record<RmaTableName, Map<string, ReturnRow>>;
+  readonly #rows: Record<ReturnTable, Map<string, ReturnRow>>;
   readonly #keptAnswers: Map<string, Row<'idempotency_keys'>>;
   /** By id. An RMA that changes several times is written once. */
   readonly changing = new Map<string, Changing>();
@@ -106,10 +102,7 @@ export class Decision {
   constructor(facts: Facts) {
     this.#facts = facts;
     this.counters = new Map([...facts.counters].map(([shopId, counter]) => [shopId, { ...counter }]));
-    this.#rows = {
-      offline_repairs: new Map(facts.rows.offline_repairs),
-      trade_returns: new Map(facts.rows.trade_returns),
-    };
+    this.#rows = perKind((kind) => new Map(facts.rows[kind]));
     this.#keptAnswers = new Map(facts.keptAnswers);
   }
 
@@ -166,7 +159,7 @@ export class Decision {
       this.#keptAnswers.set(keyName(use), kept);
       this.answers.push(kept);
     }
-    const event = () => wholeEvent(`${kind.event}.created`, answer);
+    const event = () => wholeEvent(`${RETURN_KINDS[kind.table].event}.created`, answer);
     return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), answer };
   }
 
@@ -246,7 +239,7 @@ const CONFLICTING: Record<'move' | 'wait' | 'correct', readonly TimelineType[]> 
   correct: ['CORRECTED'],
 };
 
-const searchedIn = (kind: RmaTableName, row: ReturnRow) => ({
+const searchedIn = (kind: ReturnTable, row: ReturnRow) => ({
   search_text: searchText(row, KINDS[kind].searchedIn(row)),
 });
 
@@ -272,7 +265,10 @@ const planOf = (
       return correction(kind, before, wanted.fields);
     case 'erase': {
       const set = { ...wanted.columns, ...NOT_WAITING, erased_at: at };
-      const event = { name: `${kind.event}.erased`, data: { erasedAt: toIso(at) } } as Event;
+      const event = {
+        name: `${RETURN_KINDS[kind.table].event}.erased`,
+        data: { erasedAt: toIso(at) },
+      } as Event;
       return { set, entry: 'ERASED', note: null, data: {}, event: wanted.isSilent ? null : () => event };
     }
   }
@@ -285,7 +281,7 @@ const assignment = (kind: Kind, before: ReturnRow, assignee: Assignee | null): C
   return { set: { assignee_id: assigneeId }, entry: 'ASSIGNED', note: null, data, event: updatedEvent(kind) };
 };
 
-const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): Total[] => {
+const totalChanges = (kind: ReturnTable, before: ReturnRow | null, row: ReturnRow): Total[] => {
   const [from, to] = [before && countedAs(kind, before), countedAs(kind, row)];
   if (from === to) return [];
   const of = { shop_id: row.shop_id, kind, origin: originOf(row) };

@@ -1,4 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely';
+import type { ReturnTable } from '../../../contract/kinds.ts';
+import { perKind, RETURN_KINDS, RETURN_TABLES } from '../../../contract/kinds.ts';
 import type { TimelineType } from '../../../contract/lifecycle.ts';
 import { statement, statementsBy } from '../../db/statements.ts';
 import type { Statement } from '../../db/types.ts';
@@ -7,11 +9,12 @@ import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReceivers } from '../../webhooks/outbox.ts';
 import { type KeyUse, keyName, selectAnswers } from '../idempotency.ts';
-import { from, type ReturnRow, type RmaTableName, rowsById } from '../store.ts';
-import { type Facts, KINDS, type Wanted } from './decide.ts';
+import { KINDS } from '../kinds/kinds.ts';
+import { from, type ReturnRow, rowsById } from '../store.ts';
+import type { Facts, Wanted } from './decide.ts';
 
 /** Ids of the rows that no other transaction has locked; these are locked from now on. */
-const freeById = statementsBy((table: RmaTableName) =>
+const freeById = statementsBy((table: ReturnTable) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
       .select('id')
@@ -57,11 +60,11 @@ const seenOf = (batch: Wanted[]): SeenEntry[] =>
 /** Whether another receiver than the creator's may get the event, or the creator's is not known from its key (docs/contract.md). */
 const needsReceivers = ({ type, kind, caller: { actor, receiver } }: Wanted): boolean =>
   (type !== 'create' && type !== 'note') ||
-  (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !receiver);
+  (type === 'create' && RETURN_KINDS[kind].hasFallbackReceiver && actor.type === 'API_CLIENT' && !receiver);
 
 const emptyFacts = (batch: Wanted[]): Facts => ({
   counters: new Map(),
-  rows: { offline_repairs: new Map(), trade_returns: new Map() },
+  rows: perKind(() => new Map()),
   lockedRows: new Set(),
   keptAnswers: new Map(),
   dangerous: [],
@@ -87,8 +90,7 @@ export class BatchReading {
     this.#read(batch, selectCounters(locking), { shopIds: shopIdsOf(batch) }, (counters) => {
       facts.counters = new Map(counters.map((counter) => [counter.shop_id, counter]));
     });
-    this.#readRows(batch, 'offline_repairs', locking);
-    this.#readRows(batch, 'trade_returns', locking);
+    for (const table of RETURN_TABLES) this.#readRows(batch, table, locking);
     const asked = keysOf(batch);
     this.#read(asked, selectAnswers, { asked }, (kept) => {
       facts.keptAnswers = new Map(kept.map((each) => [keyName(each), each]));
@@ -112,7 +114,7 @@ export class BatchReading {
     return this.#facts;
   }
 
-  #readRows(batch: Wanted[], kind: RmaTableName, locking: Locking): void {
+  #readRows(batch: Wanted[], kind: ReturnTable, locking: Locking): void {
     const own = batch.filter((each) => each.type !== 'create' && each.kind === kind);
     const ids = unique(own.map(({ id }) => id));
     const facts = this.#facts;

@@ -1,11 +1,12 @@
+import type { ReturnTable } from '../../../contract/kinds.ts';
+import { RETURN_TABLES } from '../../../contract/kinds.ts';
 import type { Insertion, Update, Write } from '../../db/types.ts';
 import { saveCounters } from '../../shops/counters.ts';
 import { saveAnswers } from '../idempotency.ts';
-import type { RmaTableName } from '../store.ts';
 import { saveTotals } from '../totals.ts';
 import type { Decision } from './decide.ts';
 
-const returnsOf = (kind: RmaTableName, { changing }: Decision): (Insertion | Update)[] => {
+const returnsOf = (kind: ReturnTable, { changing }: Decision): (Insertion | Update)[] => {
   const own = [...changing.values()].filter((each) => each.kind === kind);
   const inserted = own.filter(({ isNew }) => isNew).map(({ set }) => set);
   const updated = own.filter(({ isNew }) => !isNew).map(({ row, set }) => ({ id: row.id, set, after: row }));
@@ -17,8 +18,7 @@ export const writesOf = (decision: Decision): Write[] => {
   const { entries, events, deliveries, totals, audit, answers, counters } = decision;
   if (entries.length === 0) return [];
   const rows: (Insertion | Update)[] = [
-    ...returnsOf('offline_repairs', decision),
-    ...returnsOf('trade_returns', decision),
+    ...RETURN_TABLES.flatMap((table) => returnsOf(table, decision)),
     { table: 'timeline', rows: entries },
     { table: 'events', rows: events },
     { table: 'webhook_deliveries', rows: deliveries },

@@ -1,6 +1,8 @@
 import type { CorrectOfflineRepair, CorrectTradeReturn } from '../../../contract/admin-returns.ts';
 import { rmaNumber } from '../../../contract/common.ts';
 import type { RmaEventName } from '../../../contract/event-feed.ts';
+import type { ReturnTable } from '../../../contract/kinds.ts';
+import { RETURN_KINDS } from '../../../contract/kinds.ts';
 import type { OfflineRepairAction, TradeReturnAction } from '../../../contract/lifecycle.ts';
 import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
@@ -8,7 +10,7 @@ import type { Event } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
 import { isoOrNull, toIso } from '../../lib/time.ts';
 import type { Caller } from '../../shops/plans.ts';
-import type { ReturnRow, RmaTableName } from '../store.ts';
+import type { ReturnRow } from '../store.ts';
 import { NOT_WAITING, viewWaiting } from '../waiting.ts';
 import type { ChangePlan } from './change-plan.ts';
 
@@ -59,7 +61,7 @@ export const stampsOf = (row: ReturnRow) => ({
   erasedAt: isoOrNull(row.erased_at),
 });
 
-export type OwnColumns<Table extends RmaTableName> = Omit<
+export type OwnColumns<Table extends ReturnTable> = Omit<
   ReturnRow<Table>,
   keyof ReturnType<typeof commonColumns>
 >;
@@ -71,13 +73,19 @@ export type ReturnView = OfflineRepair | TradeReturn;
 
 /** All that differs between the two kinds of RMA when one is created, changed or shown. Each kind takes bodies and rows of its own. */
 export interface Kind {
-  table: RmaTableName;
-  /** The collection's path: the same idempotency key on the other kind is another request. */
-  path: string;
+  table: ReturnTable;
   /** `OwnColumns`, and what the timeline entry holds. */
   create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<ChangePlan, 'note' | 'data'>;
-  /** What the names of its events begin with. */
-  event: 'offline_repair' | 'trade_return';
+  /** Up to this limit a page of a list reads full rows. */
+  maxFullRows: number;
+  searched: {
+    order: string;
+    serial?: string;
+    tracking?: string;
+    /** The column that says what a return is about, and how it is shown: the product of a repair, the company of a trade return. */
+    about: string;
+    aboutIn(value: string): string;
+  };
   skuOf(body: CreateBody): string | null;
   /** Refuses a move that is not allowed from the present status; null: nothing is different. */
   move(before: ReturnRow, action: Action, body: object): ChangePlan | null;
@@ -95,9 +103,9 @@ const columnOf = (field: string): string =>
 
 /** Tells programs that keep a copy of a change that is no move. */
 export const updatedEvent =
-  ({ event, view }: Kind): ChangePlan['event'] =>
+  ({ table, view }: Kind): ChangePlan['event'] =>
   (after) =>
-    wholeEvent(`${event}.updated`, view(after));
+    wholeEvent(`${RETURN_KINDS[table].event}.updated`, view(after));
 
 export const wholeEvent = (name: RmaEventName, data: ReturnView): Event => ({ name, data }) as Event;
 

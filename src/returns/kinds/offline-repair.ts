@@ -10,7 +10,7 @@ import type {
   OfflineRepairActionBody,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
-import { namingRow, parseJsonColumn } from '../../lib/json.ts';
+import { jsonOr, namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../store.ts';
 import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
@@ -60,7 +60,15 @@ const EFFECTS: {
 
 export const OFFLINE_REPAIR: Kind = {
   table: 'offline_repairs',
-  path: 'offline-repairs',
+  // 6 MB at the most.
+  maxFullRows: 100,
+  searched: {
+    order: 'order_number',
+    serial: 'serial_number',
+    tracking: 'tracking_number',
+    about: 'faulty_item',
+    aboutIn: (item) => (jsonOr(item, {}) as { productName?: string }).productName ?? '',
+  },
   skuOf: ({ faultyItem }: CreateOfflineRepair) => faultyItem.sku,
   create: (body: CreateOfflineRepair, isDangerous) => ({
     columns: {
@@ -82,7 +90,6 @@ export const OFFLINE_REPAIR: Kind = {
     note: body.notes,
     data: { ...body.tracking },
   }),
-  event: 'offline_repair',
   move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
     const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;

@@ -96,7 +96,9 @@ const creditFields = (after: TradeReturnRow) => ({ creditAmount: view(after).cre
 
 export const TRADE_RETURN: Kind = {
   table: 'trade_returns',
-  path: 'trade-returns',
+  // 12 MB at the most.
+  maxFullRows: 50,
+  searched: { order: 'trade_order_number', about: 'company_name', aboutIn: (company) => company },
   skuOf: () => null,
   create: (body: CreateTradeReturn) => ({
     columns: {
@@ -117,7 +119,6 @@ export const TRADE_RETURN: Kind = {
     note: null,
     data: {},
   }),
-  event: 'trade_return',
   move(before: TradeReturnRow, anyAction, body) {
     const action = anyAction as TradeReturnAction;
     const given = body as MoveBody;

@@ -49,10 +49,11 @@ export const createSender = (guard: AddressGuard): Sender => {
     maxHeaderSize: ANSWER_LIMIT_BYTES,
   });
   let isClosed = false;
+  const onOverdue = openOverdue();
 
   return {
     async send({ url, secret, id, event, attempt, body, onAnswer }) {
-      const handler = new AnswerHandler(onAnswer);
+      const handler = new AnswerHandler(onAnswer, onOverdue);
       try {
         const { origin, pathname, search } = new URL(url);
         const headers = {
@@ -83,11 +84,15 @@ export const createSender = (guard: AddressGuard): Sender => {
  */
 const BROKEN_OFF_AT_ONCE = 8;
 const BREAK_OFF_PAUSE_MS = 10;
-const overdue: AnswerHandler[] = [];
-
-const breakOffSome = (): void => {
-  for (const handler of overdue.splice(0, BROKEN_OFF_AT_ONCE)) handler.breakOff();
-  if (overdue.length > 0) setTimeout(breakOffSome, BREAK_OFF_PAUSE_MS);
+const openOverdue = () => {
+  const overdue: AnswerHandler[] = [];
+  const breakOffSome = (): void => {
+    for (const handler of overdue.splice(0, BROKEN_OFF_AT_ONCE)) handler.breakOff();
+    if (overdue.length > 0) setTimeout(breakOffSome, BREAK_OFF_PAUSE_MS);
+  };
+  return (handler: AnswerHandler): void => {
+    if (overdue.push(handler) === 1) setImmediate(breakOffSome);
+  };
 };
 
 /** Reads one answer for its status. undici's `request` would create a stream, which costs a third of the whole exchange. */
@@ -100,11 +105,9 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #over = false;
   #answer: Outcome = { statusCode: null, error: null };
 
-  constructor(onAnswer: Outgoing['onAnswer']) {
+  constructor(onAnswer: Outgoing['onAnswer'], onOverdue: (handler: AnswerHandler) => void) {
     this.#onAnswer = onAnswer;
-    this.#limit = setTimeout(() => {
-      if (overdue.push(this) === 1) setImmediate(breakOffSome);
-    }, EXCHANGE_TIMEOUT_MS);
+    this.#limit = setTimeout(() => onOverdue(this), EXCHANGE_TIMEOUT_MS);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,19 +1,20 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { expectAccessible, openWindow } from '../../support/browser.ts';
+import { itWith } from '../../support/fixtures.ts';
 import { sharedHarness } from '../../support/harness.ts';
 
 // A reader with a base URL and a key.
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
-it('a reader copies the quick start with their own address, and finds an error code by keyboard only', async () => {
-  const t = await harness();
+it('a reader copies the quick start with their own address, and finds an error code by keyboard only', async ({
+  t,
+}) => {
   const page = await openWindow(t);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/docs');
   expect(new URL(page.url()).pathname).toBe('/docs/');
-  await expectAccessible(page);
   await page
     .getByRole('navigation', { name: 'Documentation' })
     .getByRole('link', { name: 'Quick start' })
@@ -21,7 +22,7 @@ it('a reader copies the quick start with their own address, and finds an error c
   const block = page.locator('.code').first();
   await expect.poll(() => block.locator('pre').textContent()).toContain(`export BASE=${t.url}${BASE_PATH}`);
   expect(await page.locator('main').textContent()).not.toContain('returns.example.com');
-  // It says so for two seconds.
+  // The button says so for two seconds.
   const copying = block.getByRole('button', { name: 'Copied' }).waitFor();
   await block.getByRole('button', { name: 'Copy' }).click();
   await copying;
@@ -38,19 +39,4 @@ it('a reader copies the quick start with their own address, and finds an error c
   await page.keyboard.press('Enter');
   await expect.poll(() => page.url()).toBe(`${t.url}/docs/errors#LIMIT_EXCEEDED`);
   await page.locator('[id="LIMIT_EXCEEDED"]').waitFor();
-});
-
-it('the reference page shows the API and loads nothing from other hosts', async () => {
-  const t = await harness();
-  const page = await openWindow(t);
-  await page.goto('/docs/reference');
-  expect(new URL(page.url()).pathname).toBe('/docs/reference');
-  await page
-    .getByRole('heading', { name: /Handback/ })
-    .first()
-    .waitFor();
-  const { tags = [] } = t.app.swagger() as { tags?: { name: string }[] };
-  expect(tags.length).toBeGreaterThan(1);
-  for (const { name } of tags) await page.getByText(name, { exact: true }).first().waitFor();
-  await expect.poll(() => page.title()).toContain('Handback');
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
-import { expectAccessibleDialog, goInside, openAs, openPageAs } from '../../support/browser.ts';
+import { expect } from 'vitest';
+import { openAt } from '../../support/browser.ts';
 import {
   age,
   closeBy,
@@ -9,15 +9,15 @@ import {
   expectValue,
   field,
   type Made,
-  menu,
   newRepair,
   newTradeReturn,
   rowOf,
   title,
 } from '../../support/browser-pages.ts';
+import { itWith } from '../../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../../support/harness.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const EMAIL = 'ada@planted.example';
 const NAME = 'Ada Planted';
@@ -35,16 +35,13 @@ const find = async (page: Page, typed: string): Promise<void> => {
 
 const YEAR_MS = 365 * 86_400_000;
 
-const PATH = '/admin/settings/personal-data';
 const openPage = async (t: Harness): Promise<Page> => {
-  const page = await openAs(t, 'ADMIN');
-  await page.goto(PATH);
+  const page = await openAt('/settings/personal-data', t, 'ADMIN');
   await title(page, 'Personal data').waitFor();
   return page;
 };
 
-it('a customer is found, exported and erased, and their returns say so', async () => {
-  const t = await harness();
+it('a customer is found, exported and erased', async ({ t }) => {
   const done = await closedRepair(t, { customerPhone: '+44 20 7946 0018', notes: 'Planted note' });
   const open = await newRepair(t, { customerName: NAME, customerEmail: 'ADA@Planted.example' });
   const trade = await newTradeReturn(t, { customerName: NAME, customerEmail: EMAIL });
@@ -74,7 +71,6 @@ it('a customer is found, exported and erased, and their returns say so', async (
   await dialog.getByText(`1 return for ${EMAIL} will be erased. This can’t be undone.`).waitFor();
   await dialog.getByText('2 returns will not be erased').waitFor();
   await dialog.getByText(`Still open: ${trade.rmaNumber}, ${open.rmaNumber}`).waitFor();
-  await expectAccessibleDialog(page);
   await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).check();
   await dialog.getByText(`3 returns for ${EMAIL} will be erased.`).waitFor();
   await dialog.getByRole('checkbox', { name: 'Erase open returns too' }).uncheck();
@@ -86,20 +82,9 @@ it('a customer is found, exported and erased, and their returns say so', async (
   await dialog.getByText(`Still open: ${trade.rmaNumber}`).waitFor();
   await closeBy(dialog, 'Done');
   await page.getByText(`2 returns for ${EMAIL}`).waitFor();
-
-  await goInside(page, '/admin/offline-repairs?open=all');
-  await rowOf(page, done.rmaNumber).getByText('[erased]').first().waitFor();
-  await goInside(page, `/admin/offline-repairs/${done.id}`);
-  await page.getByText('The customer’s data was erased on').waitFor();
-  await page.getByText('erased the customer’s data').waitFor();
-  for (const action of ['Actions', 'Assigned to', 'Add a note'])
-    expect(await page.getByLabel(action, { exact: true }).count(), action).toBe(0);
-  expect(await page.locator('a[href^="mailto:"], a[href^="tel:"]').count()).toBe(0);
-  expect(await page.getByRole('main').innerText()).not.toMatch(/Planted|erased@erased/);
 });
 
-it('scheduled erasure is turned on', async () => {
-  const t = await harness();
+it('scheduled erasure is turned on', async ({ t }) => {
   const old = await closedRepair(t);
   await age(t, 'offline_repairs', old, 2 * YEAR_MS);
   await closedRepair(t);
@@ -123,7 +108,4 @@ it('scheduled erasure is turned on', async () => {
   await save.waitFor({ state: 'detached' });
   await page.reload();
   await expectValue(months, '12 months');
-
-  const staff = await openPageAs('Repairs', t, 'STAFF');
-  expect(await menu(staff, 'Personal data').count()).toBe(0);
 });

@@ -50,7 +50,7 @@ it('a user signs in with the identity provider, and confirms sensitive changes t
   await title(page, 'Team').waitFor();
   expect(new URL(page.url()).pathname).toBe('/admin/settings/team');
 
-  // Later, a proof: in a window of its own, and what was typed is still there.
+  // Later, the confirmation opens a window of its own, and the form is kept.
   t.clock.advance(11 * 60_000);
   await toPage(page, 'External API');
   await page.getByRole('button', { name: 'New client' }).first().click();

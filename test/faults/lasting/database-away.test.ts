@@ -15,10 +15,13 @@ import {
   type ServerProcess,
   startServer,
   timed,
+  withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
 import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 const requestsOf = (server: ServerProcess, id: string) => [
   () => server.get('/offline-repairs'),

@@ -11,10 +11,19 @@ import { repairBody } from '../../support/bodies.ts';
 import { openOn } from '../../support/database.ts';
 import { ANSWERED_WITHIN_MS, effort, expectWithin } from '../../support/faults.ts';
 import { harness } from '../../support/harness.ts';
-import { type Env, migratedDatabase, type ServerProcess, startServer, timed } from '../../support/process.ts';
+import {
+  type Env,
+  migratedDatabase,
+  type ServerProcess,
+  startServer,
+  timed,
+  withOwnTimeLimits,
+} from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
 import { addShops, makeShop, startShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 // Rows that another transaction has locked: another process's, or that of an operator with a database tool.
 

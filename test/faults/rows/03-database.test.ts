@@ -16,10 +16,13 @@ import {
   type ServerProcess,
   startServer,
   timed,
+  withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 const KILLS = effort(2, 20);
 /** Starting such a server takes seconds while other tests use the disk. */

@@ -14,11 +14,14 @@ import {
   SENDING,
   type ServerProcess,
   startServer,
+  withOwnTimeLimits,
 } from '../../support/process.ts';
 import type { Behaviour } from '../../support/receiver.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 const EVENTS = effort(300, 10_000);
 const RECEIVERS = 5;

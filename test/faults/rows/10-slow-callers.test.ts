@@ -4,10 +4,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { effort, FULL, measured, percentile } from '../../support/faults.ts';
 import type { Answer } from '../../support/harness.ts';
-import { ran, type ServerProcess } from '../../support/process.ts';
+import { ran, type ServerProcess, withOwnTimeLimits } from '../../support/process.ts';
 import { startShop } from '../../support/shops.ts';
 import { needs, toolPath } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 // Callers who hold connections and hardly use them: slow headers, slow bodies, slow reads, a third of them each.
 

@@ -23,9 +23,12 @@ import {
   type ServerProcess,
   startServer,
   temporaryFolder,
+  withOwnTimeLimits,
 } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 /** A file system that is full but for so many megabytes, until the test frees some; null where none may be mounted. */
 const smallDisk = (roomMb: number) => {

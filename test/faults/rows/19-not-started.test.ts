@@ -6,9 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../../support/engines.ts';
 import { effort, expectUnavailable, measured, refusal } from '../../support/faults.ts';
 import { onServer } from '../../support/postgres-databases.ts';
-import { cli, type Env, emptyDatabase, run, startServer } from '../../support/process.ts';
+import { cli, type Env, emptyDatabase, run, startServer, withOwnTimeLimits } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 const refused: string[] = [];
 afterAll(() =>

@@ -6,10 +6,19 @@ import { repeatedly } from '../../support/answers.ts';
 import { tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
-import { emptyDatabase, lookInto, SECRET_KEY, type ServerProcess, startAll } from '../../support/process.ts';
+import {
+  emptyDatabase,
+  lookInto,
+  SECRET_KEY,
+  type ServerProcess,
+  startAll,
+  withOwnTimeLimits,
+} from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { makeShop, startShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
+
+withOwnTimeLimits();
 
 const PROCESSES = ENGINE === 'postgres' ? 2 : 1;
 const CALLERS = 6;

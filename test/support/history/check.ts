@@ -111,7 +111,7 @@ const totalsAreCounts: Rule = (_history, { totals, rmas }) => {
   });
 };
 
-// Events tell of each RMA's life as it was, and the feed tells every event once.
+// Events match the history of each RMA, and the feed has every event once.
 
 interface Told {
   event: string;

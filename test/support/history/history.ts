@@ -11,7 +11,7 @@ import { until } from '../until.ts';
 import { check } from './check.ts';
 import { type Kept, readKept } from './kept.ts';
 
-// What callers, receivers and readers of the feed saw of the service, from outside, for check.ts to judge.
+// What callers, receivers and readers of the feed saw of the service; check.ts judges it.
 
 interface Creation {
   clientId: string;
@@ -32,7 +32,7 @@ export interface Receipt {
   id: string;
   attempt: number;
   bytes: string;
-  /** What the receiver answered; null where it did not. */
+  /** The receiver's status; null if there was no response. */
   status: number | null;
   at: number;
 }

@@ -1,6 +1,6 @@
+import { RETURN_KINDS } from '../../../../contract/kinds.ts';
 import {
   DISPOSITIONS,
-  ENDED_STATUSES,
   OFFLINE_REPAIR_MOVES,
   OFFLINE_REPAIR_STATUSES,
   type OfflineRepairAction,
@@ -90,7 +90,7 @@ const CURRENT_VALUES: Record<string, (repair: OfflineRepair) => string | null> =
 };
 
 /** From here on a repair's work is done; a move back begins it anew. */
-const DONE: readonly OfflineRepair['status'][] = ['OFFLINE_RESOLVED', ...ENDED_STATUSES.offline_repairs];
+const DONE: readonly OfflineRepair['status'][] = ['OFFLINE_RESOLVED', ...RETURN_KINDS.offline_repairs.ended];
 export const isDone = (status: OfflineRepair['status']): boolean => DONE.includes(status);
 
 const reopens = (from: OfflineRepair['status'], to: OfflineRepair['status'] | null): boolean =>
@@ -140,7 +140,7 @@ const OWN_TRADE_FIELDS: Partial<Record<TradeReturnAction, MoveField[]>> = {
 };
 
 const endsTrade = (action: TradeReturnAction): boolean =>
-  (ENDED_STATUSES.trade_returns as readonly string[]).includes(TRADE_RETURN_MOVES[action].to);
+  (RETURN_KINDS.trade_returns.ended as readonly string[]).includes(TRADE_RETURN_MOVES[action].to);
 
 export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]
