@@ -21,34 +21,31 @@ const dangerous = async (t: Harness, ...skus: string[]) => {
 };
 
 describe('isDangerous', () => {
-  it('is false while the shop has no rules', async ({ t }) => {
-    expect(await dangerous(t, 'BATTERY', '*', '%')).toEqual([]);
-  });
-
-  it('is true if the SKU equals a rule exactly', async ({ t }) => {
-    await rules(t, 'BATTERY-9V');
-    expect(await dangerous(t, 'BATTERY-9V', 'BATTERY-9', 'BATTERY-9VX', 'battery-9v', 'XBATTERY-9V')).toEqual(
+  const CASES: [what: string, rules: string[], found: string[], not: string[]][] = [
+    ['false while the shop has no rules', [], [], ['BATTERY', '*', '%']],
+    [
+      'true if the SKU equals a rule exactly, without the space around it',
       ['BATTERY-9V'],
-    );
-    expect((await withSku(t, '  BATTERY-9V ')).isDangerous).toBe(true);
-  });
-
-  it('is true if the SKU starts with the prefix of a rule with *', async ({ t }) => {
-    await rules(t, 'LI-*');
-    const found = ['LI-', 'LI-1', 'LI-ION/18650'];
-    expect(await dangerous(t, ...found, 'LI', 'li-1', 'XLI-1', 'LI_1')).toEqual(found);
-  });
-
-  it('treats every other character literally', async ({ t }) => {
-    await rules(t, 'A_1', 'B%*', 'C*D', 'E\\*', 'Ä🙂*', "F'*");
-    const found = ['A_1', 'B%', 'B%x', 'C*D', 'E\\x', 'Ä🙂-1', "F'1"];
-    const not = ['AX1', 'Bx', 'CxD', 'C', 'Ex', 'Ä-1', 'ä🙂', 'F1'];
+      ['BATTERY-9V', '  BATTERY-9V '],
+      ['BATTERY-9', 'BATTERY-9VX', 'battery-9v', 'XBATTERY-9V'],
+    ],
+    [
+      'true if the SKU starts with the prefix of a rule with *',
+      ['LI-*'],
+      ['LI-', 'LI-1', 'LI-ION/18650'],
+      ['LI', 'li-1', 'XLI-1', 'LI_1'],
+    ],
+    [
+      'true only if every other character is the same',
+      ['A_1', 'B%*', 'C*D', 'E\\*', 'Ä🙂*', "F'*"],
+      ['A_1', 'B%', 'B%x', 'C*D', 'E\\x', 'Ä🙂-1', "F'1"],
+      ['AX1', 'Bx', 'CxD', 'C', 'Ex', 'Ä-1', 'ä🙂', 'F1'],
+    ],
+    ['true for every SKU if a rule is just *', ['*'], ['KETTLE', '1'], []],
+  ];
+  it.for(CASES)('is %s', async ([, own, found, not], { t }) => {
+    await rules(t, ...own);
     expect(await dangerous(t, ...found, ...not)).toEqual(found);
-  });
-
-  it('is true for every SKU if a rule is just *', async ({ t }) => {
-    await rules(t, '*');
-    expect(await dangerous(t, 'KETTLE', '1')).toEqual(['KETTLE', '1']);
   });
 
   it('is computed at creation and does not change with the rules', async ({ t }) => {

@@ -1,6 +1,7 @@
 // engines: sqlite, postgres
 
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
 import {
@@ -11,12 +12,16 @@ import {
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
 import type { TradeReturn } from '../../contract/trade-return.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import type { ServiceError } from '../../src/platform/errors.ts';
 import { tradeReturns } from '../../src/returns/actions.ts';
+import type { Caller } from '../../src/shops/plans.ts';
 import { newTradeReturn, staffOf, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { TRADE_ITEM } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
+import { expectSound } from '../support/receipts.ts';
 import { tradeReturnIn } from '../support/trade-moves.ts';
 
 const it = itWith(sharedHarness());
@@ -137,7 +142,9 @@ describe('the table of moves', () => {
   });
 });
 
-/** Holds a timeline against the table: every entry a move that was open then, or a note, and each later than the last. */
+const isMove = ({ type }: TimelineEntry) => TABLE.some(([, , , move]) => move === type);
+
+/** Holds a timeline against the table: every entry a move that was open then, or one that keeps the status, and each later than the last. */
 const expectValidPath = (items: TimelineEntry[]): void => {
   const [created, ...rest] = items;
   expect(created).toMatchObject({ type: 'CREATED', fromStatus: null, toStatus: TRADE_RETURN_START });
@@ -145,59 +152,118 @@ const expectValidPath = (items: TimelineEntry[]): void => {
   for (const entry of rest) {
     expect(entry.fromStatus).toBe(last.toStatus);
     expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(last.at));
-    if (entry.type === 'NOTE_ADDED') expect(entry.toStatus).toBe(entry.fromStatus);
-    else
+    if (isMove(entry))
       expect(TABLE.map(([from, , to, type]) => [from, to, type] as string[])).toContainEqual([
         entry.fromStatus,
         entry.toStatus,
         entry.type,
       ]);
+    else expect([entry.type, entry.toStatus]).toEqual([entry.type, entry.fromStatus]);
     last = entry;
   }
 };
 
-it('many simultaneous users leave a timeline that is a path through the table', async ({ t }) => {
+const QUANTITIES = [4, 2.5, 1];
+const line = fc
+  .record({
+    line: fc.integer({ min: 1, max: QUANTITIES.length }),
+    received: fc.constantFrom(0, 0.5, 1, 2.5, 4),
+    accepted: fc.constantFrom(null, 0, 0.5, 1),
+  })
+  .map(({ accepted, ...rest }) => ({
+    ...rest,
+    note: null,
+    accepted: accepted && Math.min(accepted, rest.received),
+  }));
+const receipt = fc.record({
+  note: fc.constant(null),
+  lines: fc.uniqueArray(line, { minLength: 1, maxLength: 3, selector: (each) => each.line }),
+  complete: fc.constantFrom(null, true, false),
+});
+interface Wish {
+  action: TradeReturnAction | 'note' | 'correct' | 'assign';
+  body: object;
+}
+const anyWish: fc.Arbitrary<Wish> = fc.oneof(
+  { weight: 3, arbitrary: receipt.map((body) => ({ action: 'receive' as const, body })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(...ACTIONS, 'note' as const, 'correct' as const, 'assign' as const)
+      .map((action) => ({ action, body: { note: 'n' } })),
+  },
+  fc
+    .constantFrom(0, 3.5, 100, 1000)
+    .map((creditAmount) => ({ action: 'request-credit' as const, body: { note: 'n', creditAmount } })),
+);
+
+const take = (t: Harness, caller: Caller, id: string, { action, body }: Wish, i: number) => {
+  if (action === 'assign') return tradeReturns.assign(t.ctx, caller, id, null);
+  if (action === 'note') return tradeReturns.change(t.ctx, caller, { type: 'note', id, note: `note ${i}` });
+  if (action !== 'correct') return tradeReturns.move(t.ctx, caller, id, action, body);
+  const fields = { customerName: `N ${i}` };
+  return tradeReturns.change(t.ctx, caller, { type: 'correct', id, fields, seen: undefined });
+};
+
+const figuresOf = ({ items }: Pick<TradeReturn, 'items'>) =>
+  items.map(({ line, received, accepted }) => ({ line, received, accepted }));
+
+it('many simultaneous callers leave a path through the table, consistent quantities, and events that match them', async ({
+  t,
+}) => {
   const client = await addReceiver(t);
+  const program: Caller = { shop: t.shop, actor: { type: 'API_CLIENT', id: client.id, name: 'Warehouse' } };
+  const callers = [staffOf(t, { name: 'Ana' }), staffOf(t, { name: 'Ben' }), program];
   stopClock();
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.constantFrom(...ACTIONS, 'note' as const), { minLength: 50, maxLength: 50 }),
-      async (wishes) => {
-        const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
-        const outcomes = await Promise.allSettled(
-          wishes.map((wish, index) => {
-            const caller = staffOf(t, { name: `Person ${index}` });
-            return wish === 'note'
-              ? tradeReturns.change(t.ctx, caller, { type: 'note', id, note: `note ${index}` })
-              : tradeReturns.move(t.ctx, caller, id, wish, { note: `wish ${index}` });
-          }),
-        );
-        const items = await timelineOf(t, id);
-        expectValidPath(items);
-        const made = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-        for (const [index, outcome] of outcomes.entries())
-          if (outcome.status === 'rejected') {
-            expect(wishes[index]).not.toBe('note');
-            expect(outcome.reason).toMatchObject({ code: 'MOVE_NOT_ALLOWED' });
-          }
-        // Each successful call has an entry with the status and the time of its answer, and no other has.
-        expect(items.slice(1).map(({ at, toStatus }) => [at, toStatus])).toEqual(
-          made.map(({ updatedAt, status }) => [updatedAt, status]).sort(),
-        );
-        expect(await readReturn(t, id)).toMatchObject({
-          status: items.at(-1)?.toStatus,
-          updatedAt: items.at(-1)?.at,
-        });
-        const moves = items.filter(({ type }) => type !== 'NOTE_ADDED');
-        const told = (await deliveriesOf(t))
-          .filter(({ rma_id }) => rma_id === id)
-          .map(({ body }) => JSON.parse(body))
-          .sort((one, other) => one.timestamp.localeCompare(other.timestamp));
-        expect(told.map(({ timestamp, data }) => [timestamp, data.status])).toEqual(
-          moves.map(({ at, toStatus }) => [at, toStatus]),
-        );
-      },
-    ),
-    { numRuns: 8 },
+    fc.asyncProperty(fc.array(anyWish, { minLength: 50, maxLength: 50 }), async (wishes) => {
+      const items = QUANTITIES.map((quantity, i) => ({
+        ...TRADE_ITEM,
+        quantity,
+        price: [120.5, 0.1, 0.0003][i],
+      }));
+      const created: TradeReturn = await newTradeReturn(t, { items }, { key: client.apiKey });
+      const { id } = created;
+      await tradeReturns.move(t.ctx, program, id, 'approve', { note: null });
+      const approved = await readReturn(t, id);
+      const outcomes = await Promise.allSettled(
+        wishes.map((wish, i) => take(t, callers[i % callers.length] as Caller, id, wish, i)),
+      );
+      const told = [created, approved];
+      for (const [i, outcome] of outcomes.entries())
+        if (outcome.status === 'fulfilled') told.push(JSON.parse(JSON.stringify(outcome.value)));
+        else {
+          expect(ACTIONS).toContain(wishes[i]?.action);
+          expect(['MOVE_NOT_ALLOWED', 'VALIDATION_FAILED']).toContain(outcome.reason.code);
+        }
+      for (const record of told) expectSound(record);
+
+      const entries = await timelineOf(t, id);
+      expectValidPath(entries);
+      // Each answer has an entry with its status and its time, and each entry an answer.
+      const inTimeline = entries.map(({ at, toStatus }) => `${at} ${toStatus}`);
+      expect([...new Set(told.map(({ updatedAt, status }) => `${updatedAt} ${status}`))].sort()).toEqual(
+        inTimeline,
+      );
+      expect(await readReturn(t, id)).toMatchObject({
+        status: entries.at(-1)?.toStatus,
+        updatedAt: entries.at(-1)?.at,
+      });
+
+      const { rows } = await sql<{ event: WebhookEventName; body: string }>`select event, body from events
+        where rma_id = ${id} order by position`.execute(t.ctx.db);
+      expect(rows.map(({ body }) => JSON.parse(body).timestamp)).toEqual(
+        entries.filter(({ type }) => type !== 'NOTE_ADDED').map(({ at }) => at),
+      );
+      for (const { event, body } of rows) {
+        const { timestamp, data } = JSON.parse(body);
+        expect(WEBHOOK_EVENT_DATA[event].parse(data)).toEqual(data);
+        const then = told.find(({ updatedAt }) => updatedAt === timestamp) as TradeReturn;
+        expect(data.status).toBe(then.status);
+        if ('creditAmount' in data) expect(data.creditAmount).toBe(then.creditAmount);
+        if ('items' in data) expect(figuresOf(data)).toEqual(figuresOf(then));
+      }
+    }),
+    { numRuns: 12 },
   );
 });

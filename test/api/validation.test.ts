@@ -70,12 +70,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
   });
 
-  it('has no unknown fields; the error suggests the nearest known name', async ({ t }) => {
-    for (const [more, field, guess] of row.guesses) {
-      const answer = await create(t, body(more));
-      expectGuess(answer, field, guess);
-      expect(answer.body.errors).toHaveLength(1);
-    }
+  it('has no unknown fields, at any level', async ({ t }) => {
     const strangers = everyOne(Object.keys(row.strangers), 'unknown');
     expect(rulesOf(await create(t, body(row.strangers)))).toEqual(strangers);
     for (const name of ['__proto__', 'constructor', 'toString']) {
@@ -291,13 +286,6 @@ describe('a repair', () => {
   it('has actions that accept only an object, without unknown fields or a query', async ({ t }) => {
     const { id } = await newRepair(t);
     const act = (action: string, body?: unknown) => t.post(`/offline-repairs/${id}/${action}`, body);
-    for (const [action, wrong, meant] of [
-      ['tracking', 'carierName', 'carrierName'],
-      ['begin-diagnostics', 'note', 'notes'],
-      ['begin-repair', 'assignedTold', 'assignedToId'],
-      ['resolve', 'offlineDispositon', 'offlineDisposition'],
-    ] as const)
-      expectGuess(await act(action, { [wrong]: 'x' }), wrong, meant);
     for (const name of ['notes', '__proto__', 'constructor', 'toString'])
       expect(rulesOf(await act('close', `{"${name}":{}}`))).toEqual({ [name]: 'unknown' });
     expect(rulesOf(await act('close?notes=x'))).toEqual({ notes: 'unknown' });

@@ -136,12 +136,12 @@ describe('TLS to PostgreSQL', () => {
     expectLine(await runHere(['shop', 'list', '--json'], env()), line);
   });
 
-  it('a start prints the same line', async () => {
+  it('the service prints that line, too, if it cannot start', async () => {
     const wrong = { ...at(TRUSTED, { password: 'wrong' }), PORT: '0', LOG_LEVEL: 'silent' };
     expectLine(await run(['serve'], wrong), /refused the user name or password/);
   });
 
-  it('an invalid certificate file causes one line', async () => {
+  it('a damaged file of the authority causes one line that says what to change', async () => {
     const file = join(temporaryFolder(), 'ca.pem');
     writeFileSync(file, readFileSync(tls('ca.pem'), 'utf8').replace('BEGIN', 'START'));
     expectLine(await runHere(['shop', 'list'], at(`?sslmode=verify-full&sslrootcert=${file}`)), /./);

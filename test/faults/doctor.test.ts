@@ -39,7 +39,7 @@ describe('doctor on PostgreSQL', () => {
   });
 
   it('says that a database is read-only', async () => {
-    // Not one that other tests use again.
+    // A new database, since other tests share the prepared ones.
     const env = await emptyDatabase();
     await makeShop(env);
     const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);

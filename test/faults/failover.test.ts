@@ -59,7 +59,7 @@ const setReadOnly = async (primary: PostgresServer, state: 'on' | 'off'): Promis
   await onServer(primary.url, 'select pg_reload_conf()');
 };
 
-/** Once it is refused by the primary, the standby takes writes, and the service finds it. */
+/** The primary refuses a write, the standby accepts writes, and the service finds the standby. */
 const promoted = async (server: ServerProcess, env: Env, standby: PostgresServer): Promise<void> => {
   await expect.poll(() => server.create()).toHaveStatus(503);
   await standby.promote();
@@ -67,7 +67,7 @@ const promoted = async (server: ServerProcess, env: Env, standby: PostgresServer
   expect(await idsOn(env, standby)).toContain(id);
 };
 
-/** As when it is started again without being made a standby of the new one: both take writes. */
+/** The old primary is started again without becoming a standby of the new one, so both accept writes. */
 const expectLoyalty = async (
   server: ServerProcess,
   env: Env,

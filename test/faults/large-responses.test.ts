@@ -51,7 +51,6 @@ it('readers of the largest pages and files, fast and slow, leave enough memory a
   const opening = atOnce(60, () => openUnread(server.url, greedy.key, LARGE));
   const fast = Array.from({ length: 4 }, () => keepReading(server.url, greedy.key));
   const slow = await opening;
-  expect(slow.map(({ statusCode }) => statusCode)).toEqual(slow.map(() => 200));
 
   const { body: reference } = await server.get('/docs/reference');
   leaveUnread(server.port, `/docs/${/assets\/reference-[^"]+/.exec(reference)?.[0]}`, 300);

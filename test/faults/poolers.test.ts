@@ -53,7 +53,7 @@ describe('a pooler', needs('pgbouncer'), () => {
     await receiver.got(2);
     await expectWakeUp(one, other);
 
-    // Every session ends, as when the server is started again.
+    // All sessions end, as in a restart of the server.
     await onServer(
       directUrl(direct),
       `select pg_terminate_backend(pid) from pg_stat_activity

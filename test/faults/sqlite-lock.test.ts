@@ -43,7 +43,7 @@ describe('another program that holds the write lock', () => {
     expect(refused[0]?.value.headers.get('retry-after')).toMatch(/^\d+$/);
     expectDiscreet(server);
     expectWithin(Math.max(...refused.map(({ ms }) => ms)), 5_000);
-    // One wait inside SQLite would take 2 s.
+    // A single wait inside SQLite would last 2 s.
     for (const times of [seen.healthz, seen.reads]) {
       expectWithin(percentile(times, 0.5), 500);
       expectWithin(Math.max(...times), 1_900);

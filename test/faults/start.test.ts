@@ -140,13 +140,13 @@ describe('an unusable data folder prevents the start', ONLY_SQLITE, () => {
     await startIn(folder);
   });
 
-  // How far a first start comes before the disk is full decides which write fails.
+  // Which write fails depends on how far the first start gets before the disk is full.
   it.each([1, 64, 200])('if the disk is full after %i blocks', async (blocks) => {
     const env = { DATA_DIR: temporaryFolder() };
     const result = await run(['migrate', '--json'], env, { shell: fullAfter(blocks) });
     if (result.status === 0) return;
     expect(refusal(result)).toMatch(/disk.*DATA_DIR|DATA_DIR.*disk/);
-    // Room again, and it starts as if nothing had been.
+    // With free space it starts normally.
     expect(await cli(['migrate'], env)).toEqual({ migrated: true });
   });
 });

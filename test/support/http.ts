@@ -35,18 +35,29 @@ export const exchange = async (
   const { answer, text } = await asked.catch((cause) => {
     throw new NoAnswer(`no answer to ${method} ${url}`, { cause });
   });
-  const { 'content-type': type = '', 'content-encoding': compressed } = answer.headers;
+  return answerOf(method, url.replace(/^\w+:\/\/[^/]+/, ''), answer, text);
+};
+
+/** What was received in answer to a request, and its body, which the caller has read. */
+export const answerOf = (
+  method: string,
+  path: string,
+  { statusCode = 0, headers }: { statusCode?: number; headers: ReceivedHeaders },
+  text: string,
+): Answer => {
+  const { 'content-type': type = '', 'content-encoding': compressed } = headers;
   const isJson = method !== 'HEAD' && !compressed && /json/.test(String(type));
   return {
     method,
-    path: url.replace(/^\w+:\/\/[^/]+/, ''),
-    status: answer.statusCode,
-    headers: headersOf(answer.headers),
+    path,
+    status: statusCode,
+    headers: headersOf(headers),
     body: isJson ? JSON.parse(text) : text,
   };
 };
 
-const headersOf = (received: Record<string, string | string[] | undefined>): Headers => {
+type ReceivedHeaders = Record<string, string | string[] | undefined>;
+const headersOf = (received: ReceivedHeaders): Headers => {
   const headers = new Headers();
   for (const [name, value] of Object.entries(received))
     for (const each of [value ?? []].flat()) headers.append(name, each);

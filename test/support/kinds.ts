@@ -51,8 +51,6 @@ export interface KindRow {
   /** With empty objects in place of all nested ones, and what is missing then beside the fields at the top. */
   hollow: Body;
   hollowNeeds: string[];
-  /** Misspelt fields, and the name that is offered. */
-  guesses: [body: Body, field: string, guess: string][];
   /** Fields of answers, of the other kind, and of nothing. */
   strangers: Body;
   /** Values that are not of the type the field has. */
@@ -212,13 +210,6 @@ export const REPAIRS: KindRow = {
     'tracking.trackingNumber',
     'tracking.carrierName',
   ],
-  guesses: [
-    [{ ordrNumber: 'x' }, 'ordrNumber', 'orderNumber'],
-    [{ OrderNumber: 'x' }, 'OrderNumber', 'orderNumber'],
-    [{ external_ref: 'x' }, 'external_ref', 'externalRef'],
-    [{ faultyItem: { ...ITEM, skuu: 'x' } }, 'faultyItem.skuu', 'sku'],
-    [{ tracking: { ...TRACKING, trackingNumbr: 'x' } }, 'tracking.trackingNumbr', 'trackingNumber'],
-  ],
   strangers: { id: 'x', status: 'OFFLINE_CLOSED', isDangerous: false, items: [TRADE_ITEM] },
   misshapen: { faultyItem: [], tracking: 'JD01', orderNumber: [], notes: [] },
   others: [
@@ -289,13 +280,6 @@ export const TRADE_RETURNS: KindRow = {
       ['sku', 'productName', 'quantity', 'price'].map((name) => `${item}.${name}`),
     ),
     ...Object.keys(ADDRESS).map((name) => `shippingAddress.${name}`),
-  ],
-  guesses: [
-    [{ tradeOrdrNumber: 'x' }, 'tradeOrdrNumber', 'tradeOrderNumber'],
-    [{ CompanyID: 'x' }, 'CompanyID', 'companyId'],
-    [{ order_date: 'x' }, 'order_date', 'orderDate'],
-    [{ shippingAddress: { ...ADDRESS, postCode: '1' } }, 'shippingAddress.postCode', 'postcode'],
-    [{ items: [TRADE_ITEM, { ...TRADE_ITEM, skuu: 'x' }] }, 'items.1.skuu', 'sku'],
   ],
   strangers: { id: 'x', status: 'TRADE_RESOLVED', startStatus: 'x', faultyItem: TRADE_ITEM },
   misshapen: { items: TRADE_ITEM, shippingAddress: 'Harbour Road', companyId: [], reason: [] },

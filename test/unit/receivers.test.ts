@@ -52,7 +52,7 @@ const setUp = (limits: PoolLimits = LIMITS) => {
 };
 
 describe('receivers with due deliveries', () => {
-  it('are read once a call, each with its free slots', () => {
+  it('are read once for each wake-up, with as many deliveries as they have free slots', () => {
     const { wake, next, start, woken } = setUp();
     start('busy', CAP - 3);
     for (const receiverId of ['busy', 'idle', 'idle']) wake(receiverId);
@@ -128,8 +128,12 @@ describe('the two pools', () => {
 
   it('a receiver is unhealthy after a failure until a fast acknowledgement', () => {
     const { wake, names, start, end } = setUp();
-    const [failing, cutShort, slow, quick] = start('a', 4) as [Exchange, Exchange, Exchange, Exchange];
+    const [stopped, failing, cutShort, slow, quick] = start('a', 5) as [
+      ...[Exchange, Exchange, Exchange, Exchange, Exchange],
+    ];
+    end([stopped], null);
     wake('a');
+    expect(names('unhealthy')).toEqual([]);
     end([failing], false);
     expect(names('healthy')).toEqual([]);
     expect(names('unhealthy')).toEqual(['a']);
@@ -173,7 +177,7 @@ describe('the two pools', () => {
   });
 });
 
-it('a retry timer wakes its receiver at the earliest due time, and not before', () => {
+it('a receiver is served when the earliest of its retries is due, and not before', () => {
   const { clock, receivers, names } = setUp();
   receivers.wakeAfter('late', 5000);
   receivers.wakeAfter('soon', 2000);

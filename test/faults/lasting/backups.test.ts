@@ -42,7 +42,7 @@ const fill = async (env: Env, { shop, client }: MadeShop): Promise<void> => {
   let left = RMAS;
   const create = async () => {
     for (let i = left--; i > 0; i = left--) {
-      // No two alike: otherwise they would take hardly any room in the file.
+      // All returns differ: equal ones would compress to almost nothing.
       const own = { externalRef: `POS-${i}`, faultDescription: randomBytes(90).toString('base64') };
       await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody(own)));
     }
@@ -114,7 +114,7 @@ const underLoad = async (from: 'sqlite' | 'postgres', to: 'sqlite' | 'postgres')
 };
 
 describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
-  // In the suites once on each engine.
+  // The suites take one backup on each engine.
   if (FULL || to === ENGINE)
     it('under load is consistent, and works there: keys, cursors, webhooks and users', {
       timeout: RMAS > 0 ? 3_600_000 : scaled(120_000),
@@ -123,7 +123,7 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
       const { source, target, receiver, shopId, key, person, told, page, before } = run;
       expect(run.restored.tables).toEqual(run.backup.tables);
       const [there, here] = [await everyRow(source), await everyRow(target)];
-      // What is written once stands there as it stood here.
+      // Rows that are written once are equal in both databases.
       for (const table of ['events', 'timeline', 'shops', 'users', 'dangerous_goods', 'audit_log']) {
         const known = new Set(there[table]);
         expect(here[table]?.filter((row) => !known.has(row))).toEqual([]);
@@ -187,7 +187,7 @@ describe.each(DIRECTIONS)('a backup, from %s into %s', (from, to) => {
   });
 });
 
-/** So many rows that a restore can be caught in the middle. */
+/** Enough rows for a kill to interrupt the restore. */
 const fillAuditLog = async (env: Env): Promise<void> => {
   const db = lookInto(env);
   const { id } = await db.selectFrom('shops').select('id').executeTakeFirstOrThrow();

@@ -59,7 +59,7 @@ describe('a PostgreSQL that hangs', () => {
     await atOnce(20, () => server.get('/offline-repairs'));
     postgres.freeze();
     for (let round = 0; round < 2; round++) {
-      // More of them at once than the server has connections.
+      // More requests at once than the server has connections.
       const asked = Array.from({ length: 4 }, () => requestsOf(server, id)).flat();
       const answers = await Promise.all(asked.map(timed));
       for (const { value } of answers) expectUnavailable(value);
@@ -94,7 +94,7 @@ describe('a PostgreSQL that refuses', () => {
     await onServer(inside, `grant create on schema public to ${user}`);
     const env = { DATABASE_URL: inside.replace('postgres@', `${user}@`), SECRET_KEY };
     const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}'`;
-    /** Most of it holds for new connections only, and some while no one is connected. */
+    /** Most changes affect new connections only, and some need a database without connections. */
     const change = (statement: string) =>
       until('it is changed', async () => {
         const url = / on all tables /.test(statement) ? inside : owners;
@@ -197,7 +197,7 @@ describe('a PostgreSQL with few connections', () => {
     const { rows } = await sql<{ count: number }>`
       select count(*) from pg_stat_activity where ${sql.raw(readiness)}`.execute(lookInto(env));
     expect(Number(rows[0]?.count)).toBe(1);
-    // No new connection from now on, for any kind of work.
+    // From now on no kind of work gets a new connection.
     await onServer(owners, `alter role ${user} connection limit 1`);
     expect(await server.isReady()).toBe(true);
     await onServer(owners, `select pg_terminate_backend(pid) from pg_stat_activity where ${readiness}`);
@@ -214,7 +214,7 @@ describe('a PostgreSQL with few connections', () => {
     expect(stderr).toMatch(
       /the server has no connection left: raise max_connections there to processes × 25/,
     );
-    // Of changes too: nothing that a caller wants works.
+    // No connection for changes either: every request of a caller fails.
     await onServer(
       owners,
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}'`,

@@ -27,7 +27,7 @@ const RETURNS_OF_EACH = 40;
 const CUSTOMERS = ['ada', 'bela', 'cleo', 'dora'];
 const CALLERS = 6;
 const [TILLS, READERS] = [2, 2];
-/** In every text that an erased return loses. */
+/** This word is in every text that an erased return loses. */
 const markOf = (customer: string): string => `planted-${customer}`;
 const emailOf = (customer: string): string => `${markOf(customer)}@example.com`;
 
@@ -74,7 +74,7 @@ const fill = (shop: Shop): Promise<unknown> => {
   });
 };
 
-/** What a reader is shown of customers after the answer that said that they are erased. */
+/** What readers are shown of a customer after the response that reported the erasure. */
 class Onlookers {
   readonly #erased: string[] = [];
   readonly shown: string[] = [];
@@ -125,7 +125,7 @@ const startLoad = (shop: Shop, onlookers: Onlookers, failures: string[]) => {
 const erase = (server: ServerProcess, { admin }: Shop, customer: string): Promise<Answer> =>
   admin.post(server, '/customers/erase', { email: emailOf(customer), reason: 'A letter' });
 
-/** Of each return of a customer: whether it is erased, and in how many of its places the customer still is. */
+/** For each return of a customer: whether it is erased, and how many of its fields still name the customer. */
 const placesOf = async (db: Db, shopId: string, customer: string) => {
   const rows = [
     ...(await db.selectFrom('offline_repairs').selectAll().where('shop_id', '=', shopId).execute()),
@@ -158,7 +158,7 @@ const placesOf = async (db: Db, shopId: string, customer: string) => {
   });
 };
 
-/** Every return whole or not at all; returns how many of them are erased. */
+/** Expects every return to be erased completely or not at all, and returns how many are erased. */
 const expectWhole = async (db: Db, shopId: string, customer: string): Promise<number> => {
   const returns = await placesOf(db, shopId, customer);
   expect(returns.length).toBe(RETURNS_OF_EACH);
@@ -220,7 +220,7 @@ it('customers are erased completely or not at all, under load and kills', {
       expect(await expectWhole(db, shopId, customer)).toBe(RETURNS_OF_EACH);
     }
   }
-  // Readers go on for a while.
+  // Readers continue for a while.
   await until(
     'more is created',
     () => shop.history.creations.length > CUSTOMERS.length * RETURNS_OF_EACH + 20,
@@ -229,7 +229,7 @@ it('customers are erased completely or not at all, under load and kills', {
 
   expect(failures).toEqual([]);
   expect(onlookers.shown).toEqual([]);
-  // At least one process was in the middle of it.
+  // At least one process was killed during an erasure.
   expect(Math.min(...erasedAtKill)).toBeLessThan(RETURNS_OF_EACH);
   const { events } = await shop.history.judged(db);
   expect(events.filter(({ event }) => event.endsWith('.erased')).length).toBe(

@@ -131,7 +131,7 @@ it('the event feed under load misses and repeats nothing, across a kill and with
   await cli(['client', 'revoke', revoked.id], env);
   replacement.resolve((await cli(['client', 'replace', replaced.id], env)).apiKey);
   expect((await first.stop('SIGKILL')).signal).toBe('SIGKILL');
-  // It comes back with a clock that was set back by an hour.
+  // The process returns with a clock that was set back by an hour.
   const again = await startServer({ ...env, ...wrongClock('-3600s') });
   service.servers = [again, ...service.servers.slice(1)];
   await counted;
@@ -141,10 +141,10 @@ it('the event feed under load misses and repeats nothing, across a kill and with
 
   expect(history.creations.length + history.moves.length).toBeGreaterThan(EVENTS / 2);
   const { events } = await history.judged(db);
-  // In the order of the commits no time falls.
+  // Times never decrease in the order of the commits.
   const times = events.map(({ at }) => at);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
-  // A program that asks the list has all of it, too.
+  // A program that polls the list has seen every change, too.
   const rows = await db.selectFrom('offline_repairs').select(['id', 'updated_at']).execute();
   const polled = await poller;
   expect(rows.filter((row) => polled.get(row.id) !== new Date(row.updated_at).toISOString())).toEqual([]);

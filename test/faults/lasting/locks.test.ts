@@ -200,7 +200,7 @@ describe('a shop whose counter is locked', () => {
     for (const { value } of answers) expect(value).toHaveStatus(200, 503);
     await endOthers();
     await release();
-    // It comes behind all that still waits.
+    // It queues behind all that still wait.
     expect(await move(server, id)).toHaveStatus(200);
     expect(await entriesOf(id)).toBe(1 + made + 1);
   });

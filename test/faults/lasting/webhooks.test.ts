@@ -101,7 +101,7 @@ it(
     const first = await startServer({ ...env, ROLE: 'worker' });
     await expectSent(1);
     await startServer({ ...env, ROLE: 'worker' });
-    // Its lease would have run for longer.
+    // Its lease would have lasted longer.
     await first.stop();
     await expectSent(2);
   },

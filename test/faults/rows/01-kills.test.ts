@@ -30,7 +30,7 @@ const READ_LATE_MS = effort(10_000, 1_000);
 /** Of the events of one receiver: of so many the first attempt fails, and of so many (in full) every attempt. */
 const [FAILS_ONCE_OF, FAILS_ALWAYS_OF] = [30, effort(null, 600)];
 
-/** Fails some events, always the same ones. */
+/** Decides by the id, so that it always fails the same events. */
 const moody = (id: string, attempt: number): number => {
   const luck = Number.parseInt(id.slice(-6), 16);
   if (FAILS_ALWAYS_OF && luck % FAILS_ALWAYS_OF === 0) return 500;
@@ -128,7 +128,7 @@ it('kills under load lose nothing and cause few duplicates', {
 
   const db = lookInto(env);
   if (effort(ENGINE === 'postgres', false)) {
-    // The leases of the dead would run out; that they do is seen in full.
+    // The leases of killed processes expire; only full mode waits for that.
     await Promise.all(service.servers.map((server) => server.stop()));
     await db.deleteFrom('webhook_leases').execute();
     service.servers = [await startServer(env)];

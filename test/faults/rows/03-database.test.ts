@@ -25,9 +25,9 @@ import { scaled, until } from '../../support/until.ts';
 withOwnTimeLimits();
 
 const KILLS = effort(2, 20);
-/** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
+/** Starting such a server takes seconds while other tests use the disk. */
 const DURABLE = effort(false, true);
-/** Longer than any answer may take. */
+/** Longer than any response may take. */
 const DROPPED_MS = effort(6_000, 15_000);
 const SOME = effort(40, 100);
 
@@ -125,7 +125,7 @@ const expectKept = async ({ history }: Load, server: ServerProcess, env: Env, sh
   expect(rmas.map(({ id }) => id).sort()).toEqual(history.creations.map(({ id }) => id).sort());
 };
 
-/** Each was answered in time: it worked, or is to be tried again later. */
+/** Every request got a response in time: a success, or an error that asks to retry. */
 const expectInTime = (load: Load): string => {
   const times = (answers: Seen[]) => Math.max(0, ...answers.map(({ ms }) => ms));
   const refusedMs = times(load.answers.filter(({ status }) => status === 503));

@@ -16,7 +16,7 @@ import { needs } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
 
 const CALLERS = 6;
-/** Each caller at an even pace, as tills do it. */
+/** Each caller sends at an even pace, as tills do. */
 const PAUSE_MS = 20;
 const EXIT_WITHIN_MS = 12_000;
 
@@ -75,7 +75,7 @@ const startCallers = (history: HistoryNotes, url: string, clients: { id: string;
   };
 };
 
-/** Everything was answered, told and written down as it was. */
+/** Every change was acknowledged, sent as an event and stored. */
 const expectNothingLost = async (
   history: HistoryNotes,
   env: Env,
@@ -113,7 +113,7 @@ it('a single process that is stopped under load responds to every request that i
     const { value, ms } = await timed(async () => {
       const stopped = server.stop();
       await until('it is not ready', async () => !(await server.isReady()));
-      // From here on a proxy would send it nothing more.
+      // From now on a proxy would send it no requests.
       const release = await callers.hold();
       return { ended: await stopped, release };
     });
@@ -125,7 +125,7 @@ it('a single process that is stopped under load responds to every request that i
   await expectNothingLost(history, env, callers, 'stops', stops);
 });
 
-/** As operators set it up: it goes by /readyz and repeats no request that was sent. */
+/** A proxy as operators configure it: it checks /readyz and repeats no request. */
 const proxyBefore = (port: number, serverPorts: number[]): string => `
 defaults
   mode http

@@ -92,7 +92,7 @@ it('a worker that slept past its lease overwrites nothing when it wakes', {
   await create(api, ASLEEP);
   await until('every exchange has begun', () => held.length === ASLEEP, 15_000);
   sleeper.signal('SIGSTOP');
-  // Its leases run out by themselves; in short they are ended by hand.
+  // Its leases expire by themselves; in short mode the test ends them.
   if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
   const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
   await nothingWaits(db, LEASE_MS + 30_000);
@@ -102,7 +102,7 @@ it('a worker that slept past its lease overwrites nothing when it wakes', {
 
   sleeper.signal('SIGCONT');
   for (const response of held) response.writeHead(500).end();
-  // Once its process has stopped, it has made of its exchanges what it could.
+  // After its process has stopped, all its exchanges have ended.
   await sleeper.stop();
   await Promise.all(heirs.map((heir) => heir.stop()));
   expect(await rows()).toEqual(before);

@@ -53,7 +53,7 @@ const EVENTS = effort(40, 600);
 const WARM_UP = effort(5, 100);
 const EVERY_MS = effort(20, 15);
 const MOST_TIMES_THE_BASELINE = 2;
-/** In short the suites beside it decide about milliseconds; it was 6.5 s once. */
+/** In short mode other suites use the same cores: the slowest event once took 6.5 s. */
 const LATEST_IN_SHORT_MS = 4_000;
 
 const prepare = async (healthy: TestReceiver, bad: string[]) => {

@@ -77,7 +77,7 @@ const startNameServer = async (names: Record<string, Addresses>) => {
 };
 
 const PUBLIC = '93.184.216.34';
-/** Not assigned in the internet: what is sent there is lost. */
+/** An unassigned network: packets to it are lost. */
 const NOWHERE = '3000::1';
 const ATTEMPTS = effort(1, 4);
 
@@ -97,13 +97,13 @@ const startCanary = async (): Promise<{ port: number; hits: () => number }> => {
         .on('error', () => {})
         .once('close', resolve),
     );
-  // It works: each of these was noticed.
+  // The canary works: it noticed each of these calls.
   await until('the canary notices calls', () => hits === 3);
   hits = 0;
   return { port, hits: () => hits };
 };
 
-/** Names of an attacker: what they lead to, first when the URL is saved. */
+/** An attacker's names. The first question comes when the URL is saved. */
 const REBOUND: Record<string, Addresses> = {
   'once.test': (nth) => [nth === 1 ? PUBLIC : '127.0.0.1'],
   'once-mapped.test': (nth) => [nth === 1 ? PUBLIC : '::ffff:127.0.0.1'],

@@ -133,7 +133,7 @@ it('slow callers of every kind do not slow down others', {
   onTestFinished(slow.stop);
   await until('all slow callers hold a connection', () => slow.open() === CALLERS);
   const beside = await goodCallers(server, BESIDE_MS);
-  // They were there all the time: those who were cut off have come again.
+  // All slow callers stayed: whoever was cut off connected again.
   await until('they have come again', () => slow.open() > CALLERS * 0.9);
   const connections = slow.begun();
   slow.stop();

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
-import { createClient } from '../../../src/api-clients/actions.ts';
+import { RIGHTS } from '../../../contract/common.ts';
+import { changeClient, createClient } from '../../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../../src/audit/store.ts';
 import { createView } from '../../../src/saved-views/actions.ts';
 import type { Shop } from '../../../src/shops/plans.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
 import { newPerson, newUser, type Person, signInAs } from '../../support/admin.ts';
 import { ADMIN_ROUTES } from '../../support/admin-routes.ts';
-import { endpoints, makeStaffIds, newRma, UNKNOWN_ID } from '../../support/api.ts';
+import { allEndpoints, makeStaffIds, newRma, UNKNOWN_ID } from '../../support/api.ts';
 import { dump } from '../../support/dump.ts';
 import { measured } from '../../support/faults.ts';
 import { type Answer, type Harness, harness } from '../../support/harness.ts';
@@ -36,9 +37,9 @@ const collectionIn = (template: string): Collection => {
 /** The same in every request, so that whole answers can be compared. */
 const headers = { 'x-request-id': 'the-same-for-all' };
 
-/** As the first client's program and as Admins call them, in turns: a session has a limit. A route without a body that it takes fails. */
+/** As the first client's program and as Admins call them, in turns, since the limits are per person. Fails for a route without a good body. */
 const idRoutes = (t: Harness, admins: Person[]) => {
-  const external = endpoints(t)
+  const external = allEndpoints(t)
     .filter(({ hasId }) => hasId)
     .map(({ name, template, method, path, good }) => ({
       name,
@@ -47,9 +48,10 @@ const idRoutes = (t: Harness, admins: Person[]) => {
       ask: (id: string) => t.send(path(id), { method, body: good, headers }),
     }));
   const { paths } = t.app.adminSwagger() as { paths: Record<string, object> };
+  let asked = 0;
   const own = Object.entries(paths)
     .filter(([template]) => template.includes('{'))
-    .flatMap(([template, operations], index) =>
+    .flatMap(([template, operations]) =>
       Object.keys(operations).map((verb) => {
         const method = verb.toUpperCase();
         const route = ADMIN_ROUTES[`${method} ${template}`];
@@ -59,7 +61,7 @@ const idRoutes = (t: Harness, admins: Person[]) => {
           isExternal: false,
           collection: collectionIn(template),
           ask: (id: string) =>
-            admins[index % admins.length]?.send(template.replace(/\{\w+\}/, id), {
+            admins[asked++ % admins.length]?.send(template.replace(/\{\w+\}/, id), {
               method,
               body: route.body,
               headers,
@@ -92,17 +94,17 @@ const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> 
   };
 };
 
-/** What differs between any two requests. */
+/** Headers that differ between any two requests. */
 const DIFFERS = new Set(['date', 'connection', 'keep-alive', 'ratelimit-remaining', 'ratelimit-reset']);
 
-/** All that a caller can see of an answer, to the byte. */
+/** Everything that a caller can see of a response. */
 const seen = ({ status, headers, body }: Answer) => ({
   status,
   headers: [...headers].filter(([name]) => !DIFFERS.has(name)),
   text: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-/** An id in other words, and what is no id at all. */
+/** Variants of the id, and texts that are not ids. */
 const malformed = (id: string): Record<string, string> =>
   Object.fromEntries(
     [
@@ -141,6 +143,7 @@ it("every route with an id treats another shop's, another kind's, a deleted and 
   const t = await harness();
   const admin = await newPerson(t);
   const other = await t.addShop();
+  await changeClient(t.ctx, OPERATOR, t.client.id, { rights: [...RIGHTS] });
   const own = await makeThings(t, t.shop, t.client.apiKey);
   const gone = await makeThings(t, t.shop, t.client.apiKey);
   for (const path of [`/users/${gone.users}`, `/views/${gone.views}`])

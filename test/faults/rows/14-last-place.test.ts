@@ -19,14 +19,14 @@ import { scaled, until } from '../../support/until.ts';
 const ROUNDS = effort(1, 10);
 const AT_ONCE = effort(80, 200);
 
-/** So many creations at once, of both kinds, at all processes in turn. */
+/** Sends this many creations at once, of both kinds, to all processes in turn. */
 const createMany = (servers: ServerProcess[], key: string, count: number): Promise<Answer[]> =>
   atOnce(count, (i) => {
     const kind = KINDS[(i >> 1) % 2] as Kind;
     return (servers[i % servers.length] as ServerProcess).post(`/${kind}`, bodyOf[kind](), { key });
   });
 
-/** Those that were created; all others were refused for the allowance. */
+/** The created returns; expects all other requests to be refused because of the allowance. */
 const createdOf = (answers: Answer[]): Answer['body'][] => {
   for (const answer of answers) if (answer.status !== 201) expect(answer).toFailWith(403, 'LIMIT_EXCEEDED');
   return answers.filter(({ status }) => status === 201).map(({ body }) => body);
@@ -56,7 +56,7 @@ const TURN = Date.UTC(2026, 11, 1);
 /** From the moment the clock is set: the processes start in it where the clock is the database's. */
 const BEFORE_TURN_MS = ENGINE === 'postgres' ? 15_000 : 2_500;
 
-/** A service whose month turns in a moment. Its machine, or that of its database, stands where it is another day already. */
+/** A service shortly before the end of the month in UTC. Its time zone, or that of its database, is already in the next day. */
 const shortBeforeTurn = async (clock: SetClock): Promise<{ servers: ServerProcess[]; key: string }> => {
   const far = { ...clock.env, TZ: 'Pacific/Auckland' };
   if (ENGINE === 'sqlite') {
@@ -72,7 +72,7 @@ const shortBeforeTurn = async (clock: SetClock): Promise<{ servers: ServerProces
   return { servers: await startAll({ ...env, TZ: 'Pacific/Auckland' }), key };
 };
 
-// In short the suites see it with a clock of their own, in test/api/allowance.test.ts.
+// Except in full mode, test/api/allowance.test.ts covers this on PostgreSQL, with a clock that the test sets.
 it('at the turn of the month in UTC one creation is accepted before it and one after it', {
   ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
   ...needs('faketime'),

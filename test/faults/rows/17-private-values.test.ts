@@ -122,7 +122,7 @@ const provokeErrors = async (env: Env, server: ServerProcess, key: string): Prom
   await refuseRepairs(env);
   const failed = await server.post('/offline-repairs', customer());
   expect(failed).toHaveStatus(500);
-  // A 5xx says nothing about the inside.
+  // A 5xx reveals no internals.
   expect(JSON.stringify(failed.body)).not.toMatch(
     /trigger|sqlite|postgres|offline_repairs|refused|P0001|\.ts/i,
   );

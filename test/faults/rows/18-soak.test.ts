@@ -69,7 +69,7 @@ const mixedLoad = async (
   let after = '';
   for (let n = 0; !isOver(); n++) {
     const { id } = await post('/offline-repairs', repairBody({ externalRef: `ref-${n}` }));
-    // What failed is in the tally once, not with all that follows from it.
+    // Each failure is counted once, without its consequences.
     if (!id) continue;
     await post(`/offline-repairs/${id}/begin-repair`);
     await get(`/offline-repairs/${id}`);
@@ -95,7 +95,7 @@ const fillDatabase = async (server: ServerProcess, shops: LoadedShop[], repairs:
       await atOnce(20, () => server.post('/offline-repairs', body, { key }));
 };
 
-/** Looks through all of it, which fills the caches. */
+/** Reads everything once, which fills the caches. */
 const readAll = async (server: ServerProcess, shops: LoadedShop[]) => {
   for (const { admin } of shops) await admin.get(server, '/offline-repairs?q=nobody');
 };
@@ -110,7 +110,8 @@ const SHOPS = 4;
 const REQUEST_EVERY_MS = 200;
 
 // What flat means, said before anything was measured: the last fifth lies at most a tenth above the second, and by its slope after the
-// warm-up an hour would add less than this. Memory is looked at once V8 has given back what it can: before, it tells of V8's mood only.
+// warm-up an hour would add less than this. Memory is read after V8 has released what it can: before that, the figure depends on when
+// V8 last collected.
 const MOST_RISE = 1.1;
 const MOST_GROWTH_MB = 20;
 const MOST_GROWTH_FILES = 10;
@@ -178,7 +179,7 @@ it('mixed load leaks no memory, connections, files or rows', {
       inUse.push({ atMs, value: inUseMb });
       resident.push({ atMs, value: residentMb });
       files.push({ atMs, value: await fewestFiles(server.pid, SAMPLE_EVERY_MS) });
-      // What the receivers remember is of no use here.
+      // The recorded requests of the receivers are not needed.
       for (const { received } of receivers) received.length = 0;
     }
   };
@@ -193,7 +194,7 @@ it('mixed load leaks no memory, connections, files or rows', {
   if (FULL) await until('the outbox is empty', async () => (await waiting()).length === 0, 60_000);
   const { length: events } = await db.selectFrom('events').select('id').execute();
   expect(events).toBeGreaterThan(requests / 4);
-  // A few seconds say nothing of an hour.
+  // A few seconds predict nothing about an hour.
   if (FULL) {
     const figures = [
       expectFlat('MB in use', inUse, MOST_GROWTH_MB),

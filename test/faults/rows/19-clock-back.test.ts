@@ -17,7 +17,7 @@ const timedBy = async (clock: SetClock): Promise<{ env: Env; own: Env }> => {
   return { env: (await ownPostgres({ env: clock.env })).env, own: {} };
 };
 
-// In short the suites see it on PostgreSQL in test/faults/clocks.test.ts and test/webhooks/clocks.test.ts.
+// Except in full mode, test/faults/clocks.test.ts and test/webhooks/clocks.test.ts cover this on PostgreSQL.
 it('a clock that jumps back an hour fails nothing: times increase, events are sent, retries are on time, the feed has no gap', {
   ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
   ...needs('faketime'),

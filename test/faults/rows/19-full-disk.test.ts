@@ -53,11 +53,11 @@ const smallDisk = (roomMb: number) => {
   return { folder: room, free: () => rmSync(held) };
 };
 
-/** Text that no database can pack into less. */
+/** Text that does not compress. */
 const NOTES = randomBytes(2500).toString('hex');
 const BODY = repairBody({ notes: NOTES, faultDescription: NOTES });
 
-/** Creates until there is no room; gives what was acknowledged. */
+/** Creates until the disk is full, and returns what was acknowledged. */
 const fillUp = async (server: ServerProcess): Promise<string[]> => {
   const acknowledged: string[] = [];
   await until(
@@ -79,7 +79,7 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
   return acknowledged;
 };
 
-/** Whoever asks for something gets it, from an address that never called before too. */
+/** Every read gets its response, also from an address that never called before. */
 const expectReads = async (server: ServerProcess): Promise<void> => {
   for (let i = 0; i < 300; i++)
     for (const path of ['/usage', '/offline-repairs?limit=1']) {
@@ -89,7 +89,7 @@ const expectReads = async (server: ServerProcess): Promise<void> => {
     }
 };
 
-/** Everything acknowledged is there, nothing else is, and what is counted fits. */
+/** Everything acknowledged is stored, nothing else is, and the totals match. */
 const expectWhole = async (env: Env, acknowledged: string[]): Promise<void> => {
   const db = lookInto(env);
   const rows = await db.selectFrom('offline_repairs').select(['id', 'notes']).execute();

@@ -103,7 +103,7 @@ describe('the data folder', ONLY_SQLITE, () => {
     expect((await first.stop()).status).toBe(0);
     const third = await startServer(env);
     await third.stop('SIGKILL');
-    // No lock outlives its process.
+    // A lock ends with its process.
     const fourth = await startServer(env);
     expect(await fourth.isReady()).toBe(true);
     refused.push(`secret.key damaged in ${effort(2, DAMAGES.length)} ways`, 'second process on a folder');
@@ -120,7 +120,7 @@ it(
     expect(await server.create()).toHaveStatus(201);
     const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
     const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
-    /** For new connections only: those that there are keep what they began with, so they are ended. */
+    /** This affects new connections only, so the existing ones are ended. */
     const setReadOnly = async (state: 'on' | 'off') => {
       await onServer(main, `alter database ${name} set default_transaction_read_only = ${state}`);
       await onServer(

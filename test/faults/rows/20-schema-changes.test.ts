@@ -45,7 +45,7 @@ it('processes that start at once on an empty database all serve from it', { time
   measured(20, `${rounds} empty databases, each migrated by processes that start at once: ${PROCESSES}`);
 });
 
-/** A bit of everything. */
+/** Calls of every kind: creations, moves, reads and lists. */
 const callAll = async (server: ServerProcess, answers: Answer[]): Promise<void> => {
   const ask = async (call: Promise<Answer>) => {
     const answer = await call;
