@@ -14,7 +14,8 @@ const isOwnName = (host = ''): boolean => {
 };
 
 /** What proxies add. nginx adds nothing by default, but speaks HTTP/1.0 then. */
-const OF_PROXIES = /^(?:x-forwarded-.*|x-real-ip|cf-connecting-ip|forwarded|via)$/;
+const OF_PROXIES =
+  /^(?:x-forwarded(?:-.*)?|x-real-ip|x-client-ip|true-client-ip|(?:cf|fastly)-.*|x-envoy-.*|forwarded|via)$/;
 
 /** A proxy on this machine calls from here for others; a web page that gives its own name our address (DNS rebinding), by that name. */
 const isDirectAndLocal = ({ ip, headers, raw }: FastifyRequest): boolean =>

@@ -104,6 +104,8 @@ export class IdentityProvider {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
       const tokens = await authorizationCodeGrant(client, address, { ...checks, idTokenExpected: true });
       const claims: Claims & { iss: string; sub: string } = { iss: '', sub: '', ...tokens.claims() };
+      // Without it, everyone whom the provider names so would be one person.
+      if (claims.sub === '') throw new ProviderRefusal('INVALID', { wrong: 'sub' });
       refuseFuture(claims, ['iat', 'auth_time']);
       const { iss: issuer } = claims;
       const saysNo = (claims['email_verified'] ?? null) !== null && !isVerified(claims, issuer);

@@ -198,6 +198,7 @@ describe('an invalid response', ONLY_SQLITE, () => {
     'for another audience': () => ({ aud: 'another-client' }),
     'of another issuer': () => ({ iss: 'https://elsewhere.example' }),
     'of another sign-in': () => ({ nonce: 'another' }),
+    'without a subject': () => ({ sub: '' }),
     'that is over': () => ({ iat: seconds(-10 * MINUTE_MS), exp: seconds(-5 * MINUTE_MS) }),
     'signed by another': (provider) => {
       provider.signingKey = generateKeyPairSync('rsa', { modulusLength: 2048 });

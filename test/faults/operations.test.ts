@@ -91,6 +91,11 @@ describe('metrics', ONLY_SQLITE, () => {
         ['x-forwarded-proto', 'https'],
         ['x-real-ip', '127.0.0.1'],
         ['cf-connecting-ip', '127.0.0.1'],
+        ['true-client-ip', '127.0.0.1'],
+        ['x-client-ip', '127.0.0.1'],
+        ['fastly-client-ip', '127.0.0.1'],
+        ['x-envoy-external-address', '127.0.0.1'],
+        ['x-forwarded', 'for=127.0.0.1'],
       ] as const)
         expect(await server.get('/metrics', { ip: null, headers: { [name]: value } }), name).toHaveStatus(
           404,
