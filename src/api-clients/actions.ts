@@ -62,13 +62,14 @@ const auditable = (client: ApiClient) => ({ ...client, expiresAt: isoOrNull(clie
 const auditedChanges = (before: ApiClient, after: ApiClient) =>
   changesBetween(auditable(before), auditable(after), AUDITED);
 
-/** Active ones of a shop; those that were replaced do not count (docs/guide/limits.md). */
+/** Those of a shop whose keys work; one that was replaced counts until then (docs/guide/limits.md). */
 const MOST_CLIENTS = 100;
 
 /** Locks the shop: two at once cannot both be the last. */
-const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
+const refuseTooMany = async (trx: Trx, shopId: string, nowMs: number): Promise<void> => {
   await requireShop(trx, shopId);
-  const inUse = (await listClients(trx, shopId)).filter(isInUse);
+  const overlaps = ({ revokedAt, expiresAt }: ApiClient) => revokedAt === null && (expiresAt ?? 0) > nowMs;
+  const inUse = (await listClients(trx, shopId)).filter((each) => isInUse(each) || overlaps(each));
   if (inUse.length >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
 };
 
@@ -83,7 +84,7 @@ export const createClient = async (
   mustLieAhead(given.expiresAt, at);
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl, ...settingsRow(given) };
   return ctx.db.transaction().execute(async (trx) => {
-    await refuseTooMany(trx, shopId);
+    await refuseTooMany(trx, shopId, at);
     const created = await insertClient(trx, row);
     const { expires_at, ...chosen } = settingsRow(given);
     const data = { webhookUrl, ...chosen, ...(expires_at && { expiresAt: toIso(expires_at) }) };
@@ -156,7 +157,7 @@ export const replaceClient = async (
     if (!shop || !old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw wasReplaced(old.replacedBy, 'replace');
     if (old.revokedAt !== null && oldKeyUntil !== null) throw new ServiceError('CLIENT_REVOKED');
-    if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
+    if (old.revokedAt !== null || oldKeyUntil !== null) await refuseTooMany(trx, shopId, at);
     const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
     const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
     await updateClient(trx, id, { replaced_by: identity.id, replaced_at: at, ...end });

@@ -13,8 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which limit of one-time links applies to the route too. */
     linkLimit?: 'asked' | 'used';
-    /** Whether the limit of a shop's settings applies to the route too. */
-    changesSettings?: true;
+    /** Which limit of a shop's settings applies to the route too. */
+    changesSettings?: 'settings' | 'clients';
   }
   /** The person who is signed in. Only in the admin API. */
   interface FastifyRequest extends Self {}
@@ -98,6 +98,6 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
   app.addHook('preHandler', async (request) => {
     const { proof, changesSettings } = request.routeOptions.config;
     if (proof) requireProof(ctx, request.provedAt);
-    if (changesSettings) await limit('settings', request.caller.shop.id);
+    if (changesSettings) await limit(changesSettings, request.caller.shop.id);
   });
 };

@@ -22,6 +22,8 @@ export const RATE_LIMITS = {
   adminDevices: [{ name: 'admin-devices-minute', points: 300, seconds: 60 }],
   /** Changes of a shop's settings: each keeps what changed in the audit log. */
   shopSettings: [{ name: 'shop-settings-minute', points: 10, seconds: 60 }],
+  /** New and changed API clients of a shop: the same. Enough to create as many as a shop may have. */
+  shopClients: [{ name: 'shop-clients-minute', points: 120, seconds: 60 }],
   /** One-time links: how often an address may ask for one, and try to use one. */
   linksAsked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
   linksUsed: [{ name: 'links-minute', points: 30, seconds: 60 }],
@@ -57,6 +59,7 @@ export const adminLimits = ({ rateGate, clock }: Context) => {
     signedOut: rateGate(RATE_LIMITS.adminSignedOut, clock),
     devices: rateGate(RATE_LIMITS.adminDevices, clock),
     settings: rateGate(RATE_LIMITS.shopSettings, clock),
+    clients: rateGate(RATE_LIMITS.shopClients, clock),
     asked: rateGate(RATE_LIMITS.linksAsked, clock),
     used: rateGate(RATE_LIMITS.linksUsed, clock),
   };

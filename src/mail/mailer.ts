@@ -93,7 +93,8 @@ export const openMailer = (
 ) => {
   const stopping = new AbortController();
   const ordinary = new BoundedQueue({ ...LIMITS, atOnce: 2 });
-  const warnings = new BoundedQueue({ ...LIMITS, atOnce: 1 });
+  // Their senders are limited one by one, so many may wait: a slow mail server must not drop the one that matters.
+  const warnings = new BoundedQueue({ ...LIMITS, atOnce: 1, waiting: 5_000, withinMs: 60 * 60_000 });
   const unfinished = new Set<Promise<void>>();
   let allSent = true;
   let transport: Promise<Transporter> | null = null;

@@ -10,7 +10,7 @@ import type { Core } from '../platform/core.ts';
 import { type ErrorCode, rateLimited, ServiceError } from '../platform/errors.ts';
 import { findShop } from '../shops/store.ts';
 import { accountMail, EXPOSED } from './account-mails.ts';
-import { isPassword, LANES, tooManyAtOnce } from './passwords.ts';
+import { isPassword, LANES, runKnown, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { isAddressOf, openSession, rememberAddress, trustedDevice } from './sessions.ts';
 import type { SignInLimits, SignInOrigin, StaffServices, UserRow } from './types.ts';
@@ -301,9 +301,12 @@ export const signIn = async (ctx: StaffServices, from: SignInOrigin, { email, pa
   return attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
     // One of each lane at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted,
     // and codes, which count as wrong until they were checked, cannot lock each other out.
-    LANES[laneOf(attempt)].run(() => signInWith(ctx, attempt, password)),
+    inLane(attempt, () => signInWith(ctx, attempt, password)),
   );
 };
+
+const inLane = <Result>(attempt: SignInAttempt, work: () => Promise<Result>): Promise<Result> =>
+  attempt.isKnown && attempt.user ? runKnown(attempt.user.shop_id, work) : LANES[laneOf(attempt)].run(work);
 
 const signInWith = async (ctx: StaffServices, attempt: SignInAttempt, password: string) => {
   const { user } = attempt;

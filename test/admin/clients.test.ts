@@ -148,6 +148,9 @@ it('a shop has at most a hundred active clients', async ({ t, admin }) => {
   for (const answer of made) if (answer.status === 409) expect(answer).toFailWith(409, 'TOO_MANY_CLIENTS');
   expect(await active()).toBe(100);
   const one = made.find(({ status }) => status === 201)?.body.id;
+  // Beside the new key the old one would work, too.
+  const oldKeyUntil = new Date(t.ctx.clock.now() + 3_600_000).toISOString();
+  expect(await admin.post(`/clients/${one}/replace`, { oldKeyUntil })).toFailWith(409, 'TOO_MANY_CLIENTS');
   expect(await admin.post(`/clients/${one}/replace`, {})).toHaveStatus(201);
   expect(await admin.post(`/clients/${t.client.id}/revoke`, {})).toHaveStatus(200);
   expect(await admin.post('/clients', { name: 'In its place' })).toHaveStatus(201);

@@ -101,6 +101,21 @@ it('rejects pictures that are truncated, damaged or unreasonably large', async (
   );
 });
 
+it('a shop can change its API clients 120 times a minute; other shops continue', async ({
+  t,
+  admin,
+  stranger,
+}) => {
+  const clock = stopClock();
+  const rename = (i: number) => admin.patch(`/clients/${t.client.id}`, { name: `Till ${i}` });
+  for (let i = 0; i < 120; i += 1) expect(await rename(i)).toHaveStatus(200);
+  expect(await rename(120)).toFailWith(429, 'RATE_LIMITED');
+  expect(await admin.post(`/clients/${t.client.id}/replace`, {})).toFailWith(429, 'RATE_LIMITED');
+  expect(await stranger.post('/clients', { name: 'Theirs' })).toHaveStatus(201);
+  clock.advance(60_000);
+  expect(await rename(121)).toHaveStatus(200);
+});
+
 it('a shop can change its settings ten times a minute in total; other shops continue', async ({
   admin,
   stranger,

@@ -1,8 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { DUMMY_HASH, hashPassword, isPassword } from '../../src/staff/passwords.ts';
+import { DUMMY_HASH, hashPassword, isPassword, LANES, runKnown } from '../../src/staff/passwords.ts';
 import { base32, codeAt, otpauthUri, stepAt, stepOf } from '../../src/staff/second-factor.ts';
 
 const SECRET = Buffer.from('12345678901234567890');
+
+describe('known people of one shop', () => {
+  it('are refused beyond twenty at once, while those of another shop wait for their turn', async () => {
+    const release = await LANES.known.take();
+    const own = Array.from({ length: 20 }, () => runKnown('flooded', async () => 'checked'));
+    await expect(runKnown('flooded', async () => 'checked')).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    const other = runKnown('other', async () => 'checked');
+    release();
+    expect(await other).toBe('checked');
+    expect(await Promise.all(own)).toEqual(Array(20).fill('checked'));
+    expect(await runKnown('flooded', async () => 'checked')).toBe('checked');
+  });
+});
 
 describe('codes of an authenticator app', () => {
   // RFC 6238, appendix B, SHA-1: its eight digits end in our six.
