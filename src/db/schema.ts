@@ -219,6 +219,7 @@ const SCHEMA = {
     ...text('name', 'search'),
     ...fixedNumber('created_at'),
   },
+  /** A key belongs to the receiver of the API client that sent it, or to the person who did. */
   idempotency_keys: {
     ...fixedText('receiver_id', 'key', 'body_hash', 'answer'),
     ...fixedNumber('created_at'),

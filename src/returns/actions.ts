@@ -28,8 +28,8 @@ const actionsOf = (kind: Kind) => {
     body: CreateBody,
     key: string | undefined,
   ): Wanted => {
-    const { receiverId } = caller;
-    const use = key === undefined || receiverId === undefined ? null : keyUse(receiverId, key, path, body);
+    const owner = caller.receiverId ?? caller.actor.id;
+    const use = key === undefined || owner === null ? null : keyUse(owner, key, path, body);
     return wantedBy(ctx, caller, { type: 'create', id: newId(ctx.clock.now()), body, use });
   };
   const change = async (ctx: ReturnServices, caller: Caller, what: WhatIsWanted): Promise<ReturnView> => {

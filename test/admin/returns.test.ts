@@ -88,6 +88,17 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
   });
 });
 
+it('a person who creates a return again with the same key gets the first one', async ({ staff, admin }) => {
+  const options = { headers: { 'idempotency-key': 'intake 1' } };
+  const first = await staff.post('/offline-repairs', repairBody(), options);
+  expect(first).toHaveStatus(201);
+  const again = await staff.post('/offline-repairs', repairBody(), options);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(again.body.id).toBe(first.body.id);
+  const other = await admin.post('/offline-repairs', repairBody(), options);
+  expect(other.body.id).not.toBe(first.body.id);
+});
+
 describe('moves by staff', () => {
   it('of a repair send the same events as those of API clients, with the user as actor', async ({
     sending: t,
