@@ -53,7 +53,7 @@ const fill = async (t: Harness, kind: Kind) => {
   const own = (n: number): object =>
     kind === 'offline-repairs'
       ? { status: status(n), serial_number: `SN-${n % 2_000}`, order_number: `O${n % 2_000}` }
-      : { trade_order_number: `O${n % 2_000}` };
+      : { trade_order_number: `O${n % 2_000}`, company_id: `company-${n % 2_000}` };
   const copy = (n: number) => {
     const common = {
       id: newId(n),
@@ -74,11 +74,14 @@ const list = (ctx: Context, caller: Caller, kind: Kind, query: object) =>
     ? offlineRepairs.list(ctx, caller, AdminOfflineRepairQuery.parse(query))
     : tradeReturns.list(ctx, caller, AdminTradeReturnQuery.parse(query));
 
-/** An index whose first two columns, or all of which, have one value each. */
+/**
+ * An index whose first two columns, or all of which, have one value each. All repairs here are of one store, so PostgreSQL 18 may also
+ * skip to their numbers in the index of stores, which costs it the same.
+ */
 const STRAIGHT =
   ENGINE === 'sqlite'
-    ? /INDEX \w+_(number|search|serial|external_ref|order) \(shop_id=\? AND \w+=\?|^SCAN json_each/
-    : /using \w+_(number|serial|external_ref|order|open) on .*shop_id = .* AND \(\w+ = |using \w+_(status|company) on .*(status|company_id) = .*number = /;
+    ? /INDEX \w+_(number|search|serial|external_ref|order|company) \(shop_id=\? AND \w+=\?|^SCAN json_each/
+    : /using \w+_(number|serial|external_ref|order|company|open) on .*shop_id = .* AND \(\w+ = |using \w+_(status|company) on .*(status|company_id) = .*number = |Index Cond: \(\(shop_id = [^)]*\) AND \(number = /;
 
 /** How a program's list reads its tables, in every statement of it. */
 const readsOf = async (t: Harness, kind: Kind, query: object): Promise<string[]> => {

@@ -273,7 +273,8 @@ describe('events --forward-to', () => {
       (data) => `"event":"trade_return.resolved","timestamp":"2026-11-15T10:00:00.000Z","data":{${data}}`,
     );
     const items = bodies.map((body, i) => `{"id":"event-${i}",${body}}`);
-    faults.push(answers(200, `{"items":[${items}],"cursor":"opaque","hasMore":false}`));
+    // The service does not know this cursor, so the next request waits until the command ends.
+    faults.push(answers(200, `{"items":[${items}],"cursor":"opaque","hasMore":false}`), () => {});
     const follower = forward(receiver.url);
     const received = await receiver.got(3);
     expect(received.map(({ bytes }) => bytes.toString('utf8'))).toEqual(bodies.map((body) => `{${body}}`));
