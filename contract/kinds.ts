@@ -67,20 +67,17 @@ export type KindField = Facts<'field'>;
 export const perKind = <Value>(of: (table: ReturnTable) => Value): Record<ReturnTable, Value> =>
   Object.fromEntries(RETURN_TABLES.map((table) => [table, of(table)])) as Record<ReturnTable, Value>;
 
-/** A value for each kind, by the field that it has in an object. */
-export const perField = <Value>(of: (table: ReturnTable) => Value): Record<KindField, Value> =>
-  Object.fromEntries(RETURN_TABLES.map((table) => [RETURN_KINDS[table].field, of(table)])) as Record<
-    KindField,
-    Value
-  >;
+const keyedBy =
+  <Name extends 'field' | 'monthsField'>(name: Name) =>
+  <Value>(of: (table: ReturnTable) => Value): Record<Facts<Name>, Value> =>
+    Object.fromEntries(RETURN_TABLES.map((table) => [RETURN_KINDS[table][name], of(table)])) as Record<
+      Facts<Name>,
+      Value
+    >;
 
-export const perMonthsField = <Value>(
-  of: (table: ReturnTable) => Value,
-): Record<Facts<'monthsField'>, Value> =>
-  Object.fromEntries(RETURN_TABLES.map((table) => [RETURN_KINDS[table].monthsField, of(table)])) as Record<
-    Facts<'monthsField'>,
-    Value
-  >;
+/** A value for each kind, by the field that it has in an object. */
+export const perField = keyedBy('field');
+export const perMonthsField = keyedBy('monthsField');
 
 export type KindName = Facts<'name'>;
 export const KIND_NAMES = RETURN_TABLES.map((table): KindName => RETURN_KINDS[table].name);

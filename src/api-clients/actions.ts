@@ -74,7 +74,7 @@ const refuseTooMany = async (trx: Trx, shopId: string, nowMs: number): Promise<v
 };
 
 export const createClient = async (
-  ctx: WebhookServices,
+  ctx: Core,
   actor: Actor,
   given: { shopId: string; name: string; webhookUrl: string | null } & ClientSettings,
 ): Promise<NewApiClient> => {
@@ -102,7 +102,7 @@ const newIdentity = (ctx: Core) => {
   return { identity: { id, receiver_id: id, key_hash, webhook_secret, created_at }, shownOnce };
 };
 
-export const changeClient = (ctx: WebhookServices, actor: Actor, id: string, change: ChangeApiClient) =>
+export const changeClient = (ctx: Core, actor: Actor, id: string, change: ChangeApiClient) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
     if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');
@@ -126,7 +126,7 @@ const wasReplaced = (by: string, verb: string): ServiceError =>
   });
 
 /** Revokes a client for good, from its next request on. Revoking it again changes nothing. */
-export const revokeClient = (ctx: WebhookServices, actor: Actor, client: ApiClient): Promise<ApiClient> =>
+export const revokeClient = (ctx: Core, actor: Actor, client: ApiClient): Promise<ApiClient> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = (await lockClient(trx, client.id)) ?? client;
     if (before.revokedAt !== null) return before;
@@ -207,13 +207,13 @@ export const viewClient = ({ clock }: Core, client: ApiClient): ApiClientView =>
   createdAt: toIso(client.createdAt),
 });
 
-const viewNewClient = (ctx: WebhookServices, { apiKey, webhookSecret, ...client }: NewApiClient) => ({
+const viewNewClient = (ctx: Core, { apiKey, webhookSecret, ...client }: NewApiClient) => ({
   ...viewClient(ctx, client),
   apiKey,
   webhookSecret,
 });
 
-const ownClient = async (ctx: WebhookServices, { shop }: Caller, id: string): Promise<ApiClient> => {
+const ownClient = async (ctx: Core, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
   if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
   return client;
@@ -224,7 +224,7 @@ const checkWebhookUrl = async (ctx: WebhookServices, url: string | null | undefi
   if (problem) throw invalidField('webhookUrl', 'address', problem);
 };
 
-export const listOwnClients = async (ctx: WebhookServices, { shop }: Caller) => ({
+export const listOwnClients = async (ctx: Core, { shop }: Caller) => ({
   items: (await listClients(ctx.db, shop.id)).map((client) => viewClient(ctx, client)),
 });
 
@@ -248,7 +248,7 @@ export const changeOwnClient = async (
   return viewClient(ctx, (await changeClient(ctx, caller.actor, client.id, change)) ?? client);
 };
 
-export const revokeOwnClient = async (ctx: WebhookServices, caller: Caller, id: string) =>
+export const revokeOwnClient = async (ctx: Core, caller: Caller, id: string) =>
   viewClient(ctx, await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
 
 export const replaceOwnClient = async (
@@ -275,7 +275,7 @@ export const listOwnDeliveries = async (
 /** Each causes up to four signed requests to any public host: not a flood in our name (docs/contract.md). */
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
-export const sendTestEvent = async (ctx: WebhookServices, often: RateGate, caller: Caller, id: string) => {
+export const sendTestEvent = async (ctx: Core, often: RateGate, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
   if (!isInUse(client) || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
   const { refused, msBeforeNext } = await often(caller.shop.id);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.ts';
 import { routesOf, sendPage } from '../http/route.ts';
-import type { PagingServices } from '../paging/paging.ts';
+import type { PagingServices } from '../paging/services.ts';
 import { listAudit, recordShopAudit } from './store.ts';
 
 export const auditRoutes = (app: FastifyInstance, ctx: PagingServices): void => {

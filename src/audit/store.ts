@@ -5,7 +5,7 @@ import type { Db } from '../db/types.ts';
 import { newId } from '../lib/ids.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
-import type { PagingServices } from '../paging/paging.ts';
+import type { PagingServices } from '../paging/services.ts';
 import type { Core } from '../platform/core.ts';
 
 /** Who acts, and in the admin app from which address: the audit log keeps it. */

@@ -1,4 +1,4 @@
-import type { PagingServices } from '../paging/paging.ts';
+import type { PagingServices } from '../paging/services.ts';
 import type { ChangeQueue } from './changes/change-queue.ts';
 import type { ReturnLoader } from './store.ts';
 import type { RecentTotals } from './totals.ts';

@@ -1,4 +1,4 @@
-import type { PagingServices } from '../paging/paging.ts';
+import type { PagingServices } from '../paging/services.ts';
 import type { AddressGuard } from './address-guard.ts';
 
 /** A client whose receiver keeps failing, or works again. */

@@ -4,7 +4,14 @@ import { Button, Group } from '@mantine/core';
 import { Notifications, notifications } from '@mantine/notifications';
 import { texts } from '../texts.ts';
 import styles from './notification-area.module.css';
-import type { Toast } from './toast.ts';
+
+export interface Toast {
+  message: string;
+  title?: string;
+  color?: string;
+  /** Buttons in the toast; it closes when one is pressed. */
+  actions?: readonly { label: string; run(): unknown }[];
+}
 
 /** At the bottom left of the page, where no page and no dialog has its buttons. */
 export const NotificationArea = () => (

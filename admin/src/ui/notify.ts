@@ -1,5 +1,5 @@
 import { errorMessage } from '../api.ts';
-import type { Toast } from './toast.ts';
+import type { Toast } from './notification-area.tsx';
 
 /** Shows a notification. The library behind it loads after the page, since nothing needs it before. */
 export const notify = async (toast: Toast) => {
