@@ -219,9 +219,9 @@ const SCHEMA = {
     ...text('name', 'search'),
     ...fixedNumber('created_at'),
   },
-  /** A key belongs to the receiver of the API client that sent it, or to the person who did. */
+  /** The owner is the receiver of the API client that sent the key, or the person who did. */
   idempotency_keys: {
-    ...fixedText('receiver_id', 'key', 'body_hash', 'answer'),
+    ...fixedText('owner_id', 'key', 'body_hash', 'answer'),
     ...fixedNumber('created_at'),
   },
   /** A shop's events in the order in which their changes were committed, without gaps. */

@@ -126,12 +126,12 @@ const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entrie
   }
   // The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`
-    select receiver_id, key, answer from idempotency_keys
+    select owner_id, key, answer from idempotency_keys
     where created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
       and substr(answer, 1, 44) = ${`{"id":"${id}"`}`.execute(trx);
-  for (const { receiver_id, key, answer } of rows)
+  for (const { owner_id, key, answer } of rows)
     await sql`update idempotency_keys set answer = ${clean(answer)}
-      where receiver_id = ${receiver_id} and key = ${key}`.execute(trx);
+      where owner_id = ${owner_id} and key = ${key}`.execute(trx);
   await trx
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: ctx.clock.now() })

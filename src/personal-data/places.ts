@@ -69,7 +69,7 @@ export const PLACES: Places = {
   idempotency_keys: {
     ...each('cleaned', 'answer'),
     ...each('short', 'key', 'body_hash'),
-    ...each('kept', 'receiver_id'),
+    ...each('kept', 'owner_id'),
   },
   saved_views: { ...each('search', 'name', 'search'), ...each('kept', 'id', 'shop_id', 'user_id') },
   audit_log: {

@@ -9,7 +9,7 @@ import { sha256 } from '../platform/secrets.ts';
 export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 /** `body_hash`: of the validated body and the collection's path. */
-export type KeyUse = Pick<Row<'idempotency_keys'>, 'receiver_id' | 'key' | 'body_hash'>;
+export type KeyUse = Pick<Row<'idempotency_keys'>, 'owner_id' | 'key' | 'body_hash'>;
 
 /**
  * Only what the caller sent, in one order: an optional field that a later release adds to the schema is null in the bodies of callers
@@ -24,22 +24,22 @@ const sentFields = (_name: string, value: unknown): unknown =>
           .sort(([one], [other]) => (one < other ? -1 : 1)),
       );
 
-export const keyUse = (receiverId: string, key: string, path: string, body: unknown): KeyUse => ({
-  receiver_id: receiverId,
+export const keyUse = (ownerId: string, key: string, path: string, body: unknown): KeyUse => ({
+  owner_id: ownerId,
   key,
   body_hash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
 });
 
-export const keyName = ({ receiver_id, key }: KeyUse): string => `${receiver_id}:${key}`;
+export const keyName = ({ owner_id, key }: KeyUse): string => `${owner_id}:${key}`;
 
 export type StoredResponses = ReadonlyMap<string, Row<'idempotency_keys'>>;
 
 /** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
 export const selectStoredResponses = statement(
   ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
-    select kept.receiver_id, kept.key, kept.body_hash, kept.answer, kept.created_at
-    from ${rows('asked', { receiver_id: 'id', key: 'text' }, asked)}
-    join idempotency_keys as kept on kept.receiver_id = asked.receiver_id and kept.key = asked.key`,
+    select kept.owner_id, kept.key, kept.body_hash, kept.answer, kept.created_at
+    from ${rows('asked', { owner_id: 'id', key: 'text' }, asked)}
+    join idempotency_keys as kept on kept.owner_id = asked.owner_id and kept.key = asked.key`,
 );
 
 /** The first answer to the same request, or null where it is the first; refuses what is no retry. */
@@ -51,7 +51,7 @@ export const recall = (kept: StoredResponses, use: KeyUse, nowMs: number): objec
 };
 
 const COLUMNS = {
-  receiver_id: 'id',
+  owner_id: 'id',
   key: 'text',
   body_hash: 'text',
   answer: 'text',
@@ -60,9 +60,9 @@ const COLUMNS = {
 
 const storingResponses = statement(
   ({ rows }, { kept }: { kept: Row<'idempotency_keys'>[] }) => sql`
-    insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
-    select receiver_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
-    on conflict (receiver_id, key) do update
+    insert into idempotency_keys (owner_id, key, body_hash, answer, created_at)
+    select owner_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
+    on conflict (owner_id, key) do update
     set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`,
 );
 

@@ -13,10 +13,14 @@ import { DELETING, lockShop } from './store.ts';
 const has = (table: keyof Tables, column: string): boolean =>
   columnsOf(table).some((each) => each === column);
 
+/** The column that leads from a row to its shop, or to a receiver of its clients. */
+const linkOf = (table: keyof Tables): string | undefined =>
+  ['shop_id', 'receiver_id', 'owner_id'].find((column) => has(table, column));
+
 /** Tables with rows of a shop or of its clients. Timelines go with their returns, and tables about a person with the person. */
 const OWNED = TABLE_NAMES.filter(
   // Its ids stay: a restore deletes the shop again.
-  (table) => table !== 'erasures' && (has(table, 'shop_id') || has(table, 'receiver_id')),
+  (table) => table !== 'erasures' && linkOf(table) !== undefined,
 );
 
 /** The first of these columns that a table has tells rows of a shop apart and orders them. None is ever null. */
@@ -46,6 +50,10 @@ export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
         .where('shop_id', '=', id)
         .where('revoked_at', 'is', null);
       await working.set({ revoked_at: at }).execute();
+      // Before the people: nothing else leads to their keys.
+      await sql`delete from idempotency_keys where owner_id in (select id from users where shop_id = ${id})`.execute(
+        trx,
+      );
       for (const table of AT_ONCE)
         await sql`delete from ${sql.table(table)} where shop_id = ${id}`.execute(trx);
     }),
@@ -80,7 +88,7 @@ const deleteSome = (ctx: Core, table: keyof Tables, shopId: string): Promise<num
     const [rows, key] = [sql.table(table), sql.ref(SHOP_TABLES[table] ?? '')];
     const own = has(table, 'shop_id')
       ? sql`shop_id = ${shopId}`
-      : sql`receiver_id ${ctx.among(sql`select receiver_id from api_clients where shop_id = ${shopId}`)}`;
+      : sql`${sql.ref(linkOf(table) ?? '')} ${ctx.among(sql`select receiver_id from api_clients where shop_id = ${shopId}`)}`;
     const order = isReturns(table) ? sql`order by ${key}` : sql``;
     const most = sql.lit(isReturns(table) ? RETURNS_AT_ONCE : PRUNED_AT_ONCE);
     const some = (column: RawBuilder<unknown>) =>

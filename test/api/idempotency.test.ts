@@ -114,7 +114,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     const { body_hash } = await t.ctx.db
       .selectFrom('idempotency_keys')
       .select('body_hash')
-      .where('receiver_id', '=', t.client.id)
+      .where('owner_id', '=', t.client.id)
       .executeTakeFirstOrThrow();
     // The same in a release whose schema has more of them.
     expect(body_hash).toBe(hash('sha256', `${path.slice(1)}\n${JSON.stringify(body(), sorted)}`));

@@ -14,6 +14,7 @@ import { adminCaller, newPerson } from '../support/admin.ts';
 import { atOnce } from '../support/answers.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { backupFile, emptyOn, failing } from '../support/backups.ts';
+import { repairBody } from '../support/bodies.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import { tablesOf } from '../support/dump.ts';
 import { ONLY_POSTGRES } from '../support/engines.ts';
@@ -41,6 +42,8 @@ const fill = async (t: Harness, { shop, client, repairs = 1, keys = 1 }: Filled 
   await atOnce(repairs, () => newRepair(t, {}, { key }));
   const call = async (method: 'post' | 'put', path: string, body: object) =>
     expect(await admin[method](path, body)).toHaveStatus(200, 201, 204);
+  const byHand = { headers: { 'idempotency-key': 'by hand' } };
+  expect(await admin.post('/offline-repairs', repairBody(), byHand)).toHaveStatus(201);
   await call('post', `/offline-repairs/${repair}/assign`, { assigneeId: leaver.id });
   await call('post', `/trade-returns/${trade}/notes`, { note: 'Called' });
   await call('post', '/views', { kind: 'OFFLINE_REPAIR', name: 'Mine', search: { q: 'x' } });
@@ -55,7 +58,7 @@ const fill = async (t: Harness, { shop, client, repairs = 1, keys = 1 }: Filled 
       .insertInto('idempotency_keys')
       .values(
         Array.from({ length: keys }, (_, i) => ({
-          ...{ receiver_id: id, key: `key ${i}`, body_hash: 'x', answer: '{}', created_at: 1 },
+          ...{ owner_id: id, key: `key ${i}`, body_hash: 'x', answer: '{}', created_at: 1 },
         })),
       )
       .execute();
@@ -95,7 +98,7 @@ const GO_WITH_OTHERS = [
 
 describe('the tables of a shop', () => {
   it('are all in the list of tables to delete from', () => {
-    const owners: readonly string[] = ['shop_id', 'receiver_id', 'user_id', 'rma_id'];
+    const owners: readonly string[] = ['shop_id', 'receiver_id', 'owner_id', 'user_id', 'rma_id'];
     const owned = TABLE_NAMES.filter((table) => columnsOf(table).some((column) => owners.includes(column)));
     expect([...Object.keys(SHOP_TABLES), ...GO_WITH_OTHERS].sort()).toEqual(owned.sort());
   });
@@ -118,8 +121,8 @@ describe('shop delete', () => {
     expect(await holding(t.ctx.db, [theirs.repair, theirs.trade])).toEqual(
       expect.arrayContaining(['timeline', 'events', 'offline_repairs', 'trade_returns']),
     );
-    // Three creations, an assignment, a note.
-    expect(await t.ctx.db.selectFrom('timeline').select('rma_id').execute()).toHaveLength(5);
+    // Four creations, an assignment, a note.
+    expect(await t.ctx.db.selectFrom('timeline').select('rma_id').execute()).toHaveLength(6);
     expect((await t.get('/offline-repairs', { key: other.client.apiKey })).body.total).toBe(2);
     expect(await theirs.admin.get('/session')).toHaveStatus(200);
     expect(await failing(deleting(t, name, '--no-export'), t.env)).toMatch(/there is no shop/);
@@ -146,7 +149,7 @@ describe('shop delete', () => {
     expect(text).not.toMatch(/_hash|_secret/);
     const { exportedAt, shops, ...tables } = JSON.parse(text);
     expect(shops).toMatchObject([{ id: t.shop.id, name: t.shop.name }]);
-    expect(tables.offline_repairs).toHaveLength(2);
+    expect(tables.offline_repairs).toHaveLength(3);
     const [first] = tables.offline_repairs;
     expect(first).toMatchObject({ id: repair, timeline: [{ type: 'CREATED' }, { type: 'ASSIGNED' }] });
     expect(tables.api_clients.map(({ id }: { id: string }) => id)).toEqual(clientIds);

@@ -26,7 +26,7 @@ const numbers = (count: number) =>
 /** In portions that PostgreSQL can insert within its time limit. */
 const addOldKeys = async ({ ctx }: Harness, count: number, atOnce: number, bytes: number): Promise<void> => {
   for (let from = 0; from < count; from += atOnce)
-    await sql`insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
+    await sql`insert into idempotency_keys (owner_id, key, body_hash, answer, created_at)
       select ${sql.lit(UNKNOWN_ID)}, 'key-' || (n.i + ${sql.lit(from)}), 'hash', ${sql.lit('x'.repeat(bytes))}, n.i
       from ${numbers(atOnce)}`.execute(ctx.db);
 };

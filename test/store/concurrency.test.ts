@@ -67,7 +67,7 @@ describe('idempotency keys', () => {
   const DAY_MS = 24 * HOUR_MS;
   const insert = async (ctx: Context, keys: Record<string, number>) => {
     for (const [key, createdAt] of Object.entries(keys))
-      await sql`insert into idempotency_keys (receiver_id, key, body_hash, answer, created_at)
+      await sql`insert into idempotency_keys (owner_id, key, body_hash, answer, created_at)
         values (${UNKNOWN_ID}, ${key}, 'h', '{}', ${createdAt})`.execute(ctx.db);
   };
   const left = async (ctx: Context) =>

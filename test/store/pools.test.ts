@@ -19,7 +19,7 @@ import { webhookHarness } from '../support/webhooks.ts';
 const addOldKey = ({ ctx }: Harness) =>
   ctx.db
     .insertInto('idempotency_keys')
-    .values({ receiver_id: UNKNOWN_ID, key: 'old', body_hash: 'x', answer: '{}', created_at: 1 })
+    .values({ owner_id: UNKNOWN_ID, key: 'old', body_hash: 'x', answer: '{}', created_at: 1 })
     .execute();
 const oldKeys = ({ ctx }: Harness) =>
   ctx.db.selectFrom('idempotency_keys').select('key').where('key', '=', 'old').execute();
