@@ -63,7 +63,7 @@ const HOLDS: Record<Table, Partial<Record<Fate, string>>> = {
   recovery_codes: { account: 'hashes of recovery codes' },
   sign_in_failures: { short: 'HMACs of email and network addresses of failed sign-ins' },
   rate_limits: { short: 'network addresses of callers' },
-  departed_people: { short: 'ids of removed employees, until their returns are unassigned' },
+  removed_users: { short: 'ids of removed users, until their returns are unassigned' },
   shops: { kept: 'the name of the shop, its plan' },
   shop_counters: { kept: 'an id, the month that is counted' },
   shop_settings: { kept: "the shop's own letterhead, logo, currency and time zone" },

@@ -210,7 +210,7 @@ const SCHEMA = {
     ...zeroAtFirst('failures'),
   },
   /** Removed users: what is assigned to them becomes unassigned. */
-  departed_people: { ...fixedText('user_id', 'shop_id'), ...fixedNumber('left_at') },
+  removed_users: { ...fixedText('user_id', 'shop_id'), ...fixedNumber('removed_at') },
   saved_views: {
     ...fixedText('id', 'shop_id'),
     // null: all staff of the shop see it.

@@ -77,13 +77,13 @@ export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unk
   return { unfinished: Number(rows[0]?.unfinished), unknown: Number(rows[0]?.unknown) };
 };
 
-/** Without people who were removed just now: a change that they made before may not have ended. */
+/** Leaves out users who were removed just now: a change that they made before may not have ended. */
 const unfinishedErasures = (db: Db, nowMs: number) => {
-  const leaving = sql`select user_id from departed_people where left_at > ${nowMs - LONGEST_CHANGE_MS}`;
+  const justRemoved = sql`select user_id from removed_users where removed_at > ${nowMs - LONGEST_CHANGE_MS}`;
   return db
     .selectFrom('erasures')
     .select(['subject_id', 'shop_id', 'kind', 'done_to', 'failures'])
-    .where(sql<boolean>`done_to is not null and subject_id not in (${leaving})`);
+    .where(sql<boolean>`done_to is not null and subject_id not in (${justRemoved})`);
 };
 
 const FINISHED_AT_ONCE = 10;
@@ -163,7 +163,7 @@ export const listFormerEmployees = async (ctx: ReturnServices, { shop }: Caller)
   return { items };
 };
 
-/** So many steps are done before the answer; the janitor does the others. */
+/** The response waits for this many steps; the janitor does the others. */
 const STEPS_AT_ONCE = 20;
 
 export const eraseFormerEmployee = async (
@@ -219,8 +219,8 @@ const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void
     .where('id', '=', id)
     .where('shop_id', '=', shop_id)
     .executeTakeFirstOrThrow();
-  const departed = trx.insertInto('departed_people').values({ user_id: id, shop_id, left_at: 0 });
-  if (numDeletedRows > 0n) await departed.execute();
+  const removed = trx.insertInto('removed_users').values({ user_id: id, shop_id, removed_at: 0 });
+  if (numDeletedRows > 0n) await removed.execute();
   await sql`
     update audit_log set
       actor_name = case when actor_id = ${id} then ${ERASED_TEXT} else actor_name end,

@@ -92,7 +92,7 @@ export const PLACES: Places = {
   recovery_codes: each('account', 'user_id', 'code_hash'),
   sign_in_failures: each('short', 'key', 'audit_id'),
   rate_limits: each('short', 'key'),
-  departed_people: each('short', 'user_id', 'shop_id'),
+  removed_users: each('short', 'user_id', 'shop_id'),
   shops: each('kept', 'id', 'name', 'plan', 'subscription', 'billing'),
   shop_counters: each('kept', 'shop_id', 'month'),
   shop_settings: {

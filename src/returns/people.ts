@@ -55,29 +55,29 @@ export const findAssignee = async (ctx: Core, shopId: string, id: string): Promi
   return { id, name: displayName(person) };
 };
 
-/** By then every change that assigned something to them has ended. */
+/** This long after a removal, every change that could assign something to the removed user has ended. */
 export const LONGEST_CHANGE_MS = 60_000;
 
-/** Takes a bounded number of returns away from people who were removed; true when more is left. */
+/** Unassigns a bounded number of removed users' returns; true when more are left. */
 export const unassignRemovedUsers = async (ctx: Core, nowMs: number): Promise<boolean> => {
   const { background: db } = ctx;
-  const departed = await db
-    .selectFrom('departed_people')
-    .select(['user_id', 'shop_id', 'left_at'])
+  const removed = await db
+    .selectFrom('removed_users')
+    .select(['user_id', 'shop_id', 'removed_at'])
     .limit(10)
     .execute();
   let isMoreLeft = false;
-  for (const { user_id, shop_id, left_at } of departed) {
+  for (const { user_id, shop_id, removed_at } of removed) {
     let isFreed = false;
     for (const table of RETURN_TABLES) isFreed ||= await unassign(ctx, table, shop_id, user_id);
     if (isFreed) isMoreLeft = true;
-    else if (left_at < nowMs - LONGEST_CHANGE_MS)
-      await db.deleteFrom('departed_people').where('user_id', '=', user_id).execute();
+    else if (removed_at < nowMs - LONGEST_CHANGE_MS)
+      await db.deleteFrom('removed_users').where('user_id', '=', user_id).execute();
   }
   return isMoreLeft;
 };
 
-/** Under the shop's counter, as every change: otherwise a change that read the row before would write the assignee back. */
+/** It locks the shop's counter, as every change does: otherwise a change that has read the row would write the assignee back. */
 const unassign = (ctx: Core, table: ReturnTable, shopId: string, userId: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     await lockCounter(ctx, trx, shopId);
@@ -85,7 +85,7 @@ const unassign = (ctx: Core, table: ReturnTable, shopId: string, userId: string)
       .select('id')
       .where('shop_id', '=', shopId)
       .where('assignee_id', '=', userId);
-    // Asked again: an operator's own transaction may just have assigned it to another person.
+    // `assignee_id` is compared again, since an operator's own transaction may just have assigned the return to somebody else.
     const { numAffectedRows = 0n } = await sql`
       update ${sql.table(table)} set assignee_id = null
       where id ${ctx.among(some.limit(sql.lit(PRUNED_AT_ONCE)))} and assignee_id = ${userId}`.execute(trx);

@@ -32,7 +32,7 @@ export const SHOP_TABLES = Object.fromEntries(
 );
 
 /** What lets people and programs in, and what work in the background goes by. */
-const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'departed_people'] as const;
+const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'removed_users'] as const;
 
 /** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */
 export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>

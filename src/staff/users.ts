@@ -234,7 +234,7 @@ export const changeUser = async (ctx: StaffServices, caller: Caller, id: string,
   return viewUser(after);
 };
 
-/** So many steps are done before the answer; the janitor does the others. */
+/** The response waits for this many steps; the janitor does the others. */
 const UNASSIGNED_AT_ONCE = 20;
 
 export const removeUser = async (ctx: StaffServices, { shop, actor }: Caller, id: string): Promise<void> => {
@@ -242,9 +242,9 @@ export const removeUser = async (ctx: StaffServices, { shop, actor }: Caller, id
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await trx.deleteFrom('users').where('id', '=', id).execute();
-    // What is assigned to them is to become unassigned.
-    const departed = { user_id: user.id, shop_id: user.shop_id, left_at: ctx.clock.now() };
-    await trx.insertInto('departed_people').values(departed).execute();
+    // Their returns become unassigned, a bounded number at a time.
+    const removed = { user_id: user.id, shop_id: user.shop_id, removed_at: ctx.clock.now() };
+    await trx.insertInto('removed_users').values(removed).execute();
     await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
     return { before: user, after: null };
   });
@@ -252,8 +252,8 @@ export const removeUser = async (ctx: StaffServices, { shop, actor }: Caller, id
     for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
       if (!(await unassignRemovedUsers(ctx, ctx.clock.now()))) return;
   };
-  // They are removed, whatever happens now.
+  // The user is removed already, so a failure here must not fail the request.
   await unassign().catch(
-    warning(ctx.log, 'returns of a removed person stay assigned for now; it will be tried again'),
+    warning(ctx.log, 'returns of a removed user are still assigned; the janitor will try again'),
   );
 };

@@ -122,7 +122,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     expect(await listed(admin, path, 'open=true&assignee=none&order=asc')).toEqual(['01', '03']);
     t.clock.advance(120_000);
     await sweep(t.ctx);
-    expect(await t.ctx.db.selectFrom('departed_people').select('user_id').execute()).toEqual([]);
+    expect(await t.ctx.db.selectFrom('removed_users').select('user_id').execute()).toEqual([]);
     expect((await admin.post(`${path}/${old}/assign`, { assigneeId: null })).body.assignee).toBe(null);
   });
 

@@ -60,8 +60,8 @@ create table recovery_codes (
   user_id ${id} not null references users (id) on delete cascade, code_hash text not null,
   constraint recovery_codes_pkey primary key (user_id, code_hash)
 );
-create table departed_people (
-  user_id ${id} primary key not null, shop_id ${id} not null, left_at bigint not null
+create table removed_users (
+  user_id ${id} primary key not null, shop_id ${id} not null, removed_at bigint not null
 );
 create table sessions (
   user_id ${id} not null references users (id) on delete cascade, token_hash text primary key not null, id text not null,
