@@ -10,7 +10,7 @@ import { drain } from './measurements/drain.ts';
 import { filters } from './measurements/filters.ts';
 import { get } from './measurements/get.ts';
 import { growth } from './measurements/growth.ts';
-import { largeAnswers } from './measurements/large-responses.ts';
+import { largeResponses } from './measurements/large-responses.ts';
 import { largeShop } from './measurements/large-shop.ts';
 import { list } from './measurements/list.ts';
 import { manyReceivers } from './measurements/many-receivers.ts';
@@ -38,7 +38,7 @@ const MEASUREMENTS: Measurement[] = [
   list,
   growth,
   largeShop,
-  largeAnswers,
+  largeResponses,
   filters,
   moves,
   waiting,
@@ -57,7 +57,7 @@ const TOLD: Measurement[] = [
   oneConnection,
   growth,
   largeShop,
-  largeAnswers,
+  largeResponses,
   filters,
   moves,
   waiting,

@@ -20,7 +20,7 @@ const inPlainWords = (body: ErrorBody, retryAfterS: number | null): string => {
 export const errorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : words.wentWrong;
 
-/** An error answer of the API, or no answer at all (`status` 0). Its message is for people. */
+/** An error response of the API, or no response at all (`status` 0). Its message is for people. */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody | null;
@@ -54,7 +54,7 @@ const urlOf = (path: string, query: Query): string => {
 /** They turn the text around them, or hide in which order it is; scripts that run from right to left do without them. */
 const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
 
-const readAnswer = async (response: Response): Promise<unknown> => {
+const readBody = async (response: Response): Promise<unknown> => {
   if (response.status === 204) return null;
   const text = await response.text();
   return JSON.parse(text.replaceAll(TURNING, ''));
@@ -67,7 +67,7 @@ const LONG_TIME_LIMIT_MS = 130_000;
 
 interface Exchange {
   response: Response;
-  answer: unknown;
+  received: unknown;
 }
 
 /**
@@ -86,11 +86,11 @@ const exchange = async (
       ...init,
       signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
     });
-    const answer = await readAnswer(response).catch((error: unknown) => {
+    const received = await readBody(response).catch((error: unknown) => {
       if (response.ok) throw error;
       return null;
     });
-    return { response, answer };
+    return { response, received };
   } catch {
     signal?.throwIfAborted();
     throw Object.assign(new ApiError(0, null), { isWorthRetry: !limit.signal.aborted });
@@ -113,7 +113,7 @@ export const askForProofWith = (ask: () => Promise<boolean>): (() => void) => {
   };
 };
 
-/** Calls that need a proof at the same time wait for the same answer. */
+/** Calls that need a proof at the same time wait for the same response. */
 const isProved = (): Promise<boolean> => {
   beingAsked ??= (askForProof?.() ?? Promise.resolve(false)).finally(() => {
     beingAsked = null;
@@ -128,37 +128,37 @@ interface Content {
   timeLimitMs?: number;
 }
 
-const request = async <Answer>(
+const request = async <Result>(
   method: string,
   path: string,
   query: Query,
   { body, headers, signal = null, timeLimitMs = TIME_LIMIT_MS }: Content = {},
-): Promise<Answer> => {
-  const { response, answer } = await exchange(urlOf(path, query), timeLimitMs, {
+): Promise<Result> => {
+  const { response, received } = await exchange(urlOf(path, query), timeLimitMs, {
     method,
     signal,
     headers: method === 'GET' ? {} : { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  if (response.ok) return answer as Answer;
-  const error = answer as ErrorBody | null;
+  if (response.ok) return received as Result;
+  const error = received as ErrorBody | null;
   if (error?.code === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
   if (error?.code === 'PROOF_REQUIRED' && (await isProved()))
     return request(method, path, query, { body, headers, signal, timeLimitMs });
   throw new ApiError(response.status, error, Number(response.headers.get('retry-after')) || null);
 };
 
-/** Calls the admin API. The caller names the type of the answer, taken from the contract's schemas. */
+/** Calls the admin API. The caller names the type of the response, taken from the contract's schemas. */
 export const api = {
-  get: <Answer>(path: string, query: Query = {}, signal?: AbortSignal) =>
-    request<Answer>('GET', path, query, { signal }),
-  post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}, query: Query = {}) =>
-    request<Answer>('POST', path, query, { body, headers }),
+  get: <Result>(path: string, query: Query = {}, signal?: AbortSignal) =>
+    request<Result>('GET', path, query, { signal }),
+  post: <Result>(path: string, body: unknown = {}, headers: Record<string, string> = {}, query: Query = {}) =>
+    request<Result>('POST', path, query, { body, headers }),
   /** For the requests that the service may work on for two minutes. */
-  postLong: <Answer>(path: string, body: unknown) =>
-    request<Answer>('POST', path, {}, { body, timeLimitMs: LONG_TIME_LIMIT_MS }),
-  put: <Answer>(path: string, body: unknown, query: Query = {}) =>
-    request<Answer>('PUT', path, query, { body }),
-  patch: <Answer>(path: string, body: unknown) => request<Answer>('PATCH', path, {}, { body }),
-  delete: <Answer>(path: string, query: Query = {}) => request<Answer>('DELETE', path, query, { body: {} }),
+  postLong: <Result>(path: string, body: unknown) =>
+    request<Result>('POST', path, {}, { body, timeLimitMs: LONG_TIME_LIMIT_MS }),
+  put: <Result>(path: string, body: unknown, query: Query = {}) =>
+    request<Result>('PUT', path, query, { body }),
+  patch: <Result>(path: string, body: unknown) => request<Result>('PATCH', path, {}, { body }),
+  delete: <Result>(path: string, query: Query = {}) => request<Result>('DELETE', path, query, { body: {} }),
 };

@@ -29,7 +29,7 @@ const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: leadToFactor }),
   defaultOptions: {
     queries: {
-      // Most error answers would be the same again.
+      // Most error responses would be the same again.
       retry: (count, error) => count < 2 && error instanceof ApiError && error.isWorthRetry,
       staleTime: 5_000,
       refetchOnWindowFocus: true,

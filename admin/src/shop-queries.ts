@@ -22,10 +22,10 @@ export const overviewQuery = queryOptions({
 });
 
 /** What one path of the admin API answers, with the path as its key. */
-export const getQuery = <Answer>(
+export const getQuery = <Result>(
   name: string,
   options: { staleTime?: number; refetchOnWindowFocus?: boolean } = {},
-) => queryOptions({ queryKey: [name], queryFn: () => api.get<Answer>(`/${name}`), ...options });
+) => queryOptions({ queryKey: [name], queryFn: () => api.get<Result>(`/${name}`), ...options });
 
 /** They change rarely and hold the logo, so they are read once in a while only. */
 export const shopSettingsQuery = getQuery<ShopSettings>('shop-settings', {

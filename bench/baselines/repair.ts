@@ -1,7 +1,7 @@
 import { newId } from '../../src/lib/ids.ts';
 import type { RepairBody } from './repair-body.ts';
 
-// A repair as a row and as an answer: the service's columns and fields, without its rules.
+// A repair as a row and as a response: the service's columns and fields, without its rules.
 
 /** The columns of `offline_repairs` that a baseline reads and writes, in the order it writes them. */
 export const REPAIR_COLUMNS = [

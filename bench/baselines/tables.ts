@@ -2,7 +2,7 @@ import type { TestDatabase } from '../databases.ts';
 import { settleDown } from '../seed.ts';
 import { seededId, sqlWords } from '../sql-words.ts';
 
-// The baselines' tables: the columns of the service's, and those of its indexes that its answers need.
+// The baselines' tables: the columns of the service's, and those of its indexes that its responses need.
 
 const TABLES = (id: string): string[] => [
   `create table shop_counters (

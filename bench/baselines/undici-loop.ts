@@ -17,7 +17,7 @@ let sent = 0;
 const post = async (): Promise<void> => {
   while (sent < Number(count)) {
     sent += 1;
-    const { statusCode, body: answer } = await request(urls[sent % urls.length] as string, {
+    const { statusCode, body: response } = await request(urls[sent % urls.length] as string, {
       dispatcher: agent,
       method: 'POST',
       headers: {
@@ -30,7 +30,7 @@ const post = async (): Promise<void> => {
       },
       body,
     });
-    await answer.dump();
+    await response.dump();
     if (statusCode !== 204) throw new Error(`a receiver answered ${statusCode}`);
   }
 };

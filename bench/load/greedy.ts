@@ -7,7 +7,7 @@ export interface GreedyOrder {
   url: string;
   paths: string[];
   key: string;
-  /** Who ask again as soon as they have their answer. */
+  /** Who ask again as soon as they have their response. */
   callers: number;
   /** Who ask once and take a few kilobytes a second. */
   slowReaders: number;

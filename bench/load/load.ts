@@ -33,7 +33,7 @@ const hasWrk = await outputOf('wrk', ['-v']).then(
 );
 export const LOAD_TOOL = hasWrk ? 'wrk' : 'autocannon';
 
-/** Keeps so many connections busy for so long; any answer that is not a success fails the run. */
+/** Keeps so many connections busy for so long; any response that is not a success fails the run. */
 export const load = async ({ url, requests }: Target, options: LoadOptions): Promise<LoadFigures> => {
   const all = requests();
   await checkOne(url, all[0] as Request);
@@ -57,7 +57,7 @@ export const load = async ({ url, requests }: Target, options: LoadOptions): Pro
   }
 };
 
-/** A refusal is easier to understand from one answer than from a count. */
+/** A refusal is easier to understand from one response than from a count. */
 const checkOne = async (url: string, { method, path, headers, body }: Request): Promise<void> => {
   const response = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body }) });
   const text = await response.text();

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { Request } from '../requests.ts';
 
-// Callers who ask now and then, as most do: far below what the service can take, each with a pause after each answer.
+// Callers who ask now and then, as most do: far below what the service can take, each with a pause after each response.
 
 const CALLERS = 6;
 const PAUSE_MS = 15;
@@ -30,14 +30,15 @@ export const trickle = async (
   const until = performance.now() + seconds * 1000;
   const timed = async ({ method, path, headers, body }: Request): Promise<number> => {
     const start = performance.now();
-    const answer = await request(url + path, {
+    const response = await request(url + path, {
       method,
       headers,
       dispatcher: agent,
       ...(body === undefined ? {} : { body }),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) figures.failures.push(`${method} ${path}: ${answer.statusCode} ${text}`);
+    const text = await response.body.text();
+    if (response.statusCode >= 300)
+      figures.failures.push(`${method} ${path}: ${response.statusCode} ${text}`);
     return performance.now() - start;
   };
   let asked = 0;

@@ -40,8 +40,8 @@ const CASES: Case[] = [
   },
 ];
 
-export const largeAnswers: Measurement = {
-  name: 'large-answers',
+export const largeResponses: Measurement = {
+  name: 'large-responses',
   engines: ['postgres', 'sqlite'],
   async run(stage) {
     const { engine } = stage;
@@ -202,10 +202,10 @@ const tell = (
   idle: TrickleFigures,
   busy: TrickleFigures,
 ): void => {
-  const answers = new Map<string, number>();
+  const responses = new Map<string, number>();
   for (const line of said.split('\n').filter((each) => each && each !== 'under way'))
-    answers.set(line, (answers.get(line) ?? 0) + 1);
-  const pages = [...answers].map(([answer, count]) => `${count} × ${answer}`).join(', ');
+    responses.set(line, (responses.get(line) ?? 0) + 1);
+  const pages = [...responses].map(([response, count]) => `${count} × ${response}`).join(', ');
   process.stdout.write(`${engine}, ${work}: ${pages || 'no page'}; failures ${busy.failures.length}\n`);
   for (const failure of busy.failures.slice(0, 3)) process.stdout.write(`  ${failure.slice(0, 200)}\n`);
   for (const [name, { times }] of Object.entries({ idle, busy }))

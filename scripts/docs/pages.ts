@@ -127,7 +127,7 @@ export const PAGES: DocsPage[] = [
     name: 'reference',
     label: 'API reference',
     group: 'Look up',
-    summary: 'Every call with its fields and answers, to read and to try.',
+    summary: 'Every call with its fields and responses, to read and to try.',
   },
   {
     name: 'changelog',

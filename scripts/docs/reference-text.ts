@@ -43,7 +43,7 @@ const rowsOf = (schema: Json, path = ''): string[] =>
     ...nestedIn(field, path + name).flatMap(([object, below]) => rowsOf(object, below)),
   ]);
 
-/** In what is sent a field is required or not; in answers it is always there or not. */
+/** In what is sent a field is required or not; in responses it is always there or not. */
 const fieldsOf = (schema: Json, isSent: boolean): string => {
   const rows = rowsOf(schema);
   if (rows.length === 0 && (schema.enum ?? schema.anyOf ?? schema.oneOf))
@@ -81,7 +81,7 @@ const schemaIn = (content: Json): Json => content?.['application/json']?.schema;
 
 const operationText = (method: string, path: string, operation: Json): string => {
   const body = schemaIn(operation.requestBody?.content);
-  const answers = Object.entries<Json>(operation.responses).map(([status, { description, content }]) => {
+  const responses = Object.entries<Json>(operation.responses).map(([status, { description, content }]) => {
     const schema = schemaIn(content);
     return `- **${status}** ${oneLine(description ?? '')}${schema ? ` (${typeOf(schema)})` : ''}`;
   });
@@ -90,7 +90,7 @@ const operationText = (method: string, path: string, operation: Json): string =>
     [operation.summary, operation.description].filter(Boolean).join('. '),
     parametersOf(operation.parameters ?? []),
     body ? `Body: ${typeOf(body)}${operation.requestBody.required ? '' : ', optional'}.` : '',
-    `Responses:\n\n${answers.join('\n')}`,
+    `Responses:\n\n${responses.join('\n')}`,
   ]
     .filter(Boolean)
     .join('\n\n');

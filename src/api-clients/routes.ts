@@ -31,7 +31,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     at: 'GET /clients',
     operationId: 'listClients',
     summary: "List the shop's API clients",
-    answer: ['All of them, oldest first.', ApiClientList],
+    response: ['All of them, oldest first.', ApiClientList],
     handle: ({ caller }) => listOwnClients(ctx, caller),
   });
   route({
@@ -41,9 +41,9 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     changesSettings: 'clients',
     summary: 'Create an API client',
     description:
-      'Key and webhook secret are in this answer and nowhere else. A shop has 100 active clients at most.',
+      'Key and webhook secret are in this response and nowhere else. A shop has 100 active clients at most.',
     body: CreateApiClient,
-    answer: ['The client, with its key and secret.', NewApiClientView],
+    response: ['The client, with its key and secret.', NewApiClientView],
     status: 201,
     errors: [409],
     handle: ({ caller, body }) => createOwnClient(ctx, caller, body),
@@ -57,7 +57,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     description:
       'Pending deliveries go to the new URL. Rights and expiry count from the next request on, chosen events from the next change of a return. A revoked or replaced client cannot be changed.',
     body: ChangeApiClient,
-    answer: ['The client as it is now.', ApiClientView],
+    response: ['The client as it is now.', ApiClientView],
     errors: [409],
     handle: ({ caller, params, body }) => changeOwnClient(ctx, caller, params.id, body),
   });
@@ -67,7 +67,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     summary: 'Revoke a client',
     description: 'This is permanent: its key fails from the next request on.',
     body: z.strictObject({}).meta({ id: 'RevokeClient' }),
-    answer: ['The client, revoked.', ApiClientView],
+    response: ['The client, revoked.', ApiClientView],
     handle: ({ caller, params }) => revokeOwnClient(ctx, caller, params.id),
   });
   route({
@@ -77,9 +77,9 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     changesSettings: 'clients',
     summary: 'Replace a client',
     description:
-      'For a key that was lost or exposed, or is changed from time to time: creates a new client with the same rights and events and revokes the old one in one step; with `oldKeyUntil` the old key works until then. Events of RMAs that the old one created go to the new one from now on, pending deliveries included. Key and webhook secret are in this answer and nowhere else.',
+      'For a key that was lost or exposed, or is changed from time to time: creates a new client with the same rights and events and revokes the old one in one step; with `oldKeyUntil` the old key works until then. Events of RMAs that the old one created go to the new one from now on, pending deliveries included. Key and webhook secret are in this response and nowhere else.',
     body: ReplaceApiClient,
-    answer: ['The new client, with its key and secret.', NewApiClientView],
+    response: ['The new client, with its key and secret.', NewApiClientView],
     status: 201,
     errors: [409],
     handle: ({ caller, params, body }) => replaceOwnClient(ctx, caller, params.id, body),
@@ -95,7 +95,7 @@ const deliveryRoutes = (app: FastifyInstance, ctx: WebhookServices): void => {
     operationId: 'listDeliveries',
     summary: "List a client's webhook deliveries",
     query: DeliveryQuery,
-    answer: ['A page of deliveries.', DeliveryList],
+    response: ['A page of deliveries.', DeliveryList],
     handle: ({ caller, params, query }, reply) =>
       sendPage(reply, listOwnDeliveries(ctx, caller, params.id, query)),
   });
@@ -106,7 +106,7 @@ const deliveryRoutes = (app: FastifyInstance, ctx: WebhookServices): void => {
     description:
       'A `webhook.test`, which is about no RMA, to the client’s webhook URL. At most 10 a minute for a shop.',
     body: z.strictObject({}).meta({ id: 'SendTestEvent' }),
-    answer: ['The delivery, on its way.', Delivery],
+    response: ['The delivery, on its way.', Delivery],
     status: 201,
     errors: [409],
     handle: ({ caller, params }) => sendTestEvent(ctx, often, caller, params.id),

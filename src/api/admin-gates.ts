@@ -60,7 +60,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (route.config?.isPublic) route.bodyLimit = VISITOR_BODY_BYTES;
   });
   app.addHook('onRequest', async (request, reply) => {
-    // Answers are for one person; a shared computer must not keep them.
+    // Responses are for one person; a shared computer must not keep them.
     reply.header('cache-control', 'no-store');
     if (request.is404) return limitPages(request, reply);
     const address = callerAddress(request);

@@ -7,7 +7,7 @@ import { auditRoutes } from '../audit/routes.ts';
 import { isLockTimeout } from '../db/database-errors.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { noRoute, refuseOtherMethods } from '../http/error-answers.ts';
+import { noRoute, refuseOtherMethods } from '../http/error-responses.ts';
 import { describeApi, serveDocument } from '../http/openapi.ts';
 import { createServer } from '../http/server.ts';
 import { QueueTimeout } from '../lib/batch.ts';

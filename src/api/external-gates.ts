@@ -33,7 +33,7 @@ const writeGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
   if (!caller.shop.active && !whileReadOnly) throw new ServiceError('READ_ONLY');
 };
 
-/** Browsers ask before they send a key from a page; the answer has no CORS headers, so they go no further. */
+/** Browsers ask before they send a key from a page; the response has no CORS headers, so they go no further. */
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
@@ -48,7 +48,7 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
   app.decorateRequest('prefetched');
 
   app.addHook('onRequest', async (request, reply) => {
-    // Answers hold customers' data: no cache on the way may keep them.
+    // Responses contain customers' data: no cache on the way may keep them.
     reply.header('cache-control', 'no-store');
     const { isPublic, prefetch, limit = 'other' } = request.routeOptions.config;
     const counted = limits[limit](request, reply);

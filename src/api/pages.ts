@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
-import { baseUrlFor, refuseUnknown } from '../http/error-answers.ts';
+import { baseUrlFor, refuseUnknown } from '../http/error-responses.ts';
 import type { Config } from '../platform/config.ts';
 import { ServiceError } from '../platform/errors.ts';
 

@@ -5,7 +5,7 @@ import { withTimeout } from '../lib/time.ts';
 import { describeError, warning } from '../platform/log.ts';
 
 /** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
-const ANSWER_WITHIN_MS = 8_000;
+const RESPONSE_WITHIN_MS = 8_000;
 const AFTER_DRAIN_MS = 4_000;
 /** Beyond that: the rest of a webhook exchange (10 s in all), the database, the last log lines. */
 const WEBHOOKS_MORE_MS = 2_700;
@@ -21,7 +21,7 @@ interface Running {
   stopBackups(): Promise<void>;
 }
 
-const answersEndMs = (drainMs: number): number => Math.max(ANSWER_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
+const responsesEndMs = (drainMs: number): number => Math.max(RESPONSE_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
 
 const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
 
@@ -42,12 +42,12 @@ const stop = async (running: Running, drainMs: number): Promise<void> => {
   webhooksStopped.catch(() => {});
   const backupStopped = stopBackups();
   if (drainMs > 0) await pause(drainMs);
-  const answersEnd = answersEndMs(drainMs);
-  await app.connections.finish(leftUntil(answersEnd));
+  const responsesEnd = responsesEndMs(drainMs);
+  await app.connections.finish(leftUntil(responsesEnd));
   const mailed = ctx.mail?.finish() ?? Promise.resolve();
-  await atMost(webhooksStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
-  await atMost(mailed, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'sending the last mails');
-  await atMost(backupStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping a backup');
+  await atMost(webhooksStopped, leftUntil(responsesEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
+  await atMost(mailed, leftUntil(responsesEnd + WEBHOOKS_MORE_MS), 'sending the last mails');
+  await atMost(backupStopped, leftUntil(responsesEnd + WEBHOOKS_MORE_MS), 'stopping a backup');
   await atMost(ctx.close(), DATABASE_MS, 'closing the database');
   ctx.log.info('stopped');
   await atMost(new Promise((resolve) => ctx.log.flush(resolve)), LOG_MS, 'writing the log');
@@ -74,7 +74,7 @@ export const stopWhenAsked = (running: Running): void => {
     // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
     const drainMs = !isFailure && cause.signal === 'SIGTERM' ? config.drainMs : 0;
     // Whatever hangs: beyond this something is broken, and the process ends with status 1.
-    const longestMs = answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS + GRACE_MS;
+    const longestMs = responsesEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS + GRACE_MS;
     const stopped = withTimeout(stop(running, drainMs), longestMs, tookTooLong);
     process.exit(await stopped.then(() => (isFailure ? 1 : 0)).catch(() => 1));
   };

@@ -14,7 +14,7 @@ export const auditRoutes = (app: FastifyInstance, ctx: PagingServices): void => 
     description:
       'Every change of a client, a user, a rule or a plan, sign-ins, links, exports, backups and restores, newest first: who, what, when, and from which address. Refused sign-ins of a person from one address are one entry per 15 minutes, with a `count`.',
     query: AuditQuery,
-    answer: ['A page of entries.', AuditLog],
+    response: ['A page of entries.', AuditLog],
     handle: ({ caller, query }, reply) => sendPage(reply, listAudit(ctx, caller.shop.id, query)),
   });
   route({
@@ -24,7 +24,7 @@ export const auditRoutes = (app: FastifyInstance, ctx: PagingServices): void => 
     description:
       'The admin app builds its CSV files from the lists, and records that here before it saves one: the audit log then has `EXPORTED`.',
     body: RecordExport,
-    answer: ['Recorded.'],
+    response: ['Recorded.'],
     handle: ({ caller, body }) => recordShopAudit(ctx, ctx.db, caller, 'EXPORTED', body),
   });
 };

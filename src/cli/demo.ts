@@ -143,7 +143,7 @@ type DemoStep = (at: Context, id: string) => Promise<unknown>;
 const lifeOf = (returns: ReturnActions, body: CreateBody, by: Caller, begunAt: number, later: DemoStep[]) => {
   let id = '';
   const create = async (at: Context) => {
-    id = (await returns.create(at, by, body)).answer.id;
+    id = (await returns.create(at, by, body)).body.id;
   };
   return [create, ...later].map((step, n) => ({
     at: begunAt + n * 3 * HOUR_MS,

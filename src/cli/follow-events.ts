@@ -142,8 +142,8 @@ async function* pagesOf(feed: Feed, start: string | null, stop: AbortSignal): As
 }
 
 const PAGE_SIZE = 100;
-/** The wait, and time for an answer that is large or comes a long way. */
-const ANSWER_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
+/** The wait, and time for a response that is large or comes a long way. */
+const RESPONSE_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const LONGEST_MESSAGE = 300;
 
@@ -154,7 +154,7 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal, ser
   if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
   if (after !== null) query.set('after', after);
   if (feed.types !== undefined) query.set('types', feed.types);
-  const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const late = AbortSignal.timeout(RESPONSE_WITHIN_MS);
   try {
     const response = await fetch(`${feed.url}?${query}`, {
       headers: { 'x-api-key': feed.key, 'user-agent': `Handback-CLI/${VERSION}`, accept: 'application/json' },
@@ -166,7 +166,7 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal, ser
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     const why = late.aborted
-      ? `no answer within ${ANSWER_WITHIN_MS / 1000} s`
+      ? `no response within ${RESPONSE_WITHIN_MS / 1000} s`
       : describeSendError((error as Error).cause ?? error);
     return service.failed(`the service cannot be reached: ${why}`);
   }

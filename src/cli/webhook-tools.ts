@@ -48,7 +48,7 @@ export const listen = async (options: { port: number; secret?: string; answer: n
   if (!secret) say('Without --secret, signatures are shown but not verified.');
 };
 
-/** Seen by the developer alone: the sender gets the same answer, so how long it takes to compare tells nothing. */
+/** Seen by the developer alone: the sender gets the same response, so how long it takes to compare tells nothing. */
 const verdict = (secret: string | undefined, signature: string, body: Buffer): string => {
   if (!signature) return 'MISSING';
   if (!secret) return `${signature} (not checked)`;
@@ -65,7 +65,7 @@ const pretty = (body: Buffer): string => {
 
 // --- trigger ---
 
-const MAX_ANSWER_SHOWN = 2_000;
+const MAX_RESPONSE_SHOWN = 2_000;
 
 /** Sends one event as the dispatcher would, once, about a return that does not exist. */
 export const trigger = async (
@@ -82,7 +82,7 @@ export const trigger = async (
   const outcome = await sender
     .send({ url: to, secret, id, event, attempt: 1, body, onAnswer: (piece) => pieces.push(piece) })
     .finally(() => sender.close());
-  const answer = Buffer.concat(pieces).toString('utf8').slice(0, MAX_ANSWER_SHOWN);
+  const response = Buffer.concat(pieces).toString('utf8').slice(0, MAX_RESPONSE_SHOWN);
   const statusCode = outcome?.statusCode ?? null;
   print(
     {
@@ -92,7 +92,7 @@ export const trigger = async (
       signature: signatureOf(secret, body),
       body: body.toString('utf8'),
       statusCode,
-      answer,
+      response,
       error: outcome?.error ?? null,
       durationMs: Math.round(performance.now() - start),
     },

@@ -221,7 +221,7 @@ const SCHEMA = {
   },
   /** The owner is the receiver of the API client that sent the key, or the person who did. */
   idempotency_keys: {
-    ...fixedText('owner_id', 'key', 'body_hash', 'answer'),
+    ...fixedText('owner_id', 'key', 'body_hash', 'response'),
     ...fixedNumber('created_at'),
   },
   /** A shop's events in the order in which their changes were committed, without gaps. */

@@ -46,7 +46,7 @@ export interface Update {
   rows: { id: string; set: object; after: object }[];
 }
 
-export type Decide<Result> = (answers: object[][]) => { writes: Write[]; result: Result };
+export type Decide<Result> = (results: object[][]) => { writes: Write[]; result: Result };
 
 /** `begin` and all reads in one packet, then all writes and the commit. The writes must not depend on each other's effects. */
 export type ReadThenWrite = <Result>(

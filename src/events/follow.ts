@@ -9,7 +9,7 @@ import { type FeedPage, readFeed, startOf } from './feed.ts';
 // Requests that wait for a shop's next event. They hold no connection to the database: one wake-up call, the same that the
 // dispatcher gets, ends their wait, and they read again.
 
-/** Beyond so many a request does not wait: the answer comes at once, as without `wait`. */
+/** Beyond so many a request does not wait: the response comes at once, as without `wait`. */
 const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 /** A wake-up call is lost where a process dies right after its commit. */
 const POLL_EVERY_MS = 5_000;

@@ -16,13 +16,13 @@ export const eventRoutes = (app: FastifyInstance, ctx: EventServices): void =>
   routesOf(app, { tag: 'Events' })({
     at: 'GET /events',
     operationId: 'listEvents',
-    // The longest wait, and as much time as any other answer has.
+    // The longest wait, and as much time as any other response has.
     deadlineMs: LONGEST_WAIT_SECONDS * 1000 + DEADLINE_MS,
     summary: 'Follow the event feed',
     description:
-      "Every event of the RMAs that programs of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the answer's `cursor` as `after` next time. With `wait` the answer comes as soon as there is something new. `types` chooses the events; a page may then have none of them although more follow: see `hasMore`.",
+      "Every event of the RMAs that programs of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the response's `cursor` as `after` next time. With `wait` the response comes as soon as there is something new. `types` chooses the events; a page may then have none of them although more follow: see `hasMore`.",
     query: EventQuery,
-    answer: ['A page of the feed.', EventPage],
+    response: ['A page of the feed.', EventPage],
     errors: ['CURSOR_EXPIRED'],
     handle: (request, reply) =>
       sendJson(

@@ -17,9 +17,9 @@ declare module 'fastify' {
 
 /** Time limits of a connection, as server options: docs/guide/limits.md. */
 export const CONNECTION_LIMITS = {
-  /** No byte in either direction. Longer than any answer may take; Node exempts idle keep-alive connections. */
+  /** No byte in either direction. Longer than any response may take; Node exempts idle keep-alive connections. */
   connectionTimeout: 30_000,
-  /** From a request's first byte to its last. Shorter than the limit above, which closes without an answer. */
+  /** From a request's first byte to its last. Shorter than the limit above, which closes without a response. */
   requestTimeout: 25_000,
   keepAliveTimeout: 72_000,
   http: {
@@ -37,7 +37,7 @@ const MAX_CONNECTIONS = 5_000;
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 512 * 1024;
 
-/** Closes a connection after its last answer. Destroyed while bytes still arrive, the caller's system would discard the answer. */
+/** Closes a connection after its last response. Destroyed while bytes still arrive, the caller's system would discard the response. */
 export const closeSoon = (socket: Socket): void => {
   let received = 0;
   socket.end();
@@ -56,13 +56,13 @@ interface OpenConnection {
   address: string;
   /** All of this address. */
   own: Set<Socket>;
-  unanswered: number;
+  pending: number;
 }
 
 // A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
 // address that holds idle connections keeps no other out.
 class Connections {
-  /** From now on `/readyz` answers 503 and every answer closes its connection, so that callers go elsewhere. */
+  /** From now on `/readyz` answers 503 and every response closes its connection, so that callers go elsewhere. */
   isDraining = false;
   readonly #app: FastifyInstance;
   readonly #perAddress: number;
@@ -97,7 +97,7 @@ class Connections {
     const own = this.#byAddress.get(address) ?? new Set();
     if (!this.#makeRoom(own)) return void socket.destroy();
     socket.once('close', () => this.#forget(socket));
-    this.#open.set(socket, { address, own, unanswered: 0 });
+    this.#open.set(socket, { address, own, pending: 0 });
     this.#idle.add(socket);
     this.#byAddress.set(address, own.add(socket));
   }
@@ -105,12 +105,12 @@ class Connections {
   #begin(socket: Socket, response: ServerResponse): void {
     const open = this.#open.get(socket);
     if (!open) return;
-    open.unanswered += 1;
+    open.pending += 1;
     this.#idle.delete(socket);
     response.once('close', () => {
-      open.unanswered -= 1;
-      if (open.unanswered > 0 || !socket.writable) return;
-      // An answer that began before the stop said keep-alive.
+      open.pending -= 1;
+      if (open.pending > 0 || !socket.writable) return;
+      // A response that began before the stop said keep-alive.
       if (this.#app.server.listening) this.#idle.add(socket);
       else socket.destroy();
     });
@@ -138,18 +138,18 @@ class Connections {
   }
 }
 
-/** Limits their number, stops reading a body once the answer is known (a 401 does not read 100 MB first), and drains them at a stop. */
+/** Limits their number, stops reading a body once the response is known (a 401 does not read 100 MB first), and drains them at a stop. */
 export const manageConnections = (app: FastifyInstance, perAddress: number): void => {
   const connections = new Connections(app, perAddress);
   app.decorate('connections', connections);
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (connections.isDraining) reply.header('connection', 'close');
     if (!hasUnreadBody(raw)) return void done();
-    // The answer may be known before Node has parsed the rest of the packet, which may hold a short body.
+    // The response may be known before Node has parsed the rest of the packet, which may hold a short body.
     setImmediate(() => {
       if (hasUnreadBody(raw)) {
         reply.header('connection', 'close');
-        // Node calls this after an answer that closes its connection.
+        // Node calls this after a response that closes its connection.
         raw.socket.destroySoon = () => {
           closeSoon(raw.socket);
           raw.resume();
@@ -189,7 +189,7 @@ export const keepDeadlines = (app: FastifyInstance): void => {
   app.decorateRequest('deadline');
   app.addHook('onRequest', (request, reply, done) => {
     const deadlineMs = timeLimit(request.routeOptions.config.deadlineMs ?? DEADLINE_MS);
-    // Nothing goes over the connection meanwhile: Node would close it before the answer.
+    // Nothing goes over the connection meanwhile: Node would close it before the response.
     if (deadlineMs >= app.server.timeout) request.socket.setTimeout(deadlineMs + DEADLINE_MS);
     startTimer(request, reply, deadlineMs);
     done();
@@ -204,7 +204,7 @@ export const keepDeadlines = (app: FastifyInstance): void => {
     startTimer(request, reply, Math.max(1, request.deadline.leftMs));
     done();
   });
-  // Once the answer has started, there is no deadline.
+  // Once the response has started, there is no deadline.
   app.addHook('onSend', ({ deadline, socket, routeOptions }, _reply, _payload, done) => {
     clearTimeout(deadline?.timer);
     if (routeOptions.config.deadlineMs) socket.setTimeout(app.server.timeout);

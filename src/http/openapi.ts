@@ -5,7 +5,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import { VERSION } from '../platform/config.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../platform/errors.ts';
-import { errorBody } from './error-answers.ts';
+import { errorBody } from './error-responses.ts';
 import { codesInWords } from './route.ts';
 
 declare module 'fastify' {
@@ -17,8 +17,8 @@ declare module 'fastify' {
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON on its way out
 export type Json = any;
 
-interface Answers {
-  /** Headers of every answer, and those of single statuses. */
+interface ResponseParts {
+  /** Headers of every response, and those of single statuses. */
   always: HeaderName[];
   byStatus: Record<string, HeaderName[]>;
   /** Replaces the routes' own descriptions, since two APIs share routes. */
@@ -38,7 +38,7 @@ export interface ApiDescription {
   tags: Record<string, string>;
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
-  answers: Answers;
+  responses: ResponseParts;
   /** Why the gates may refuse an operation with a 403. */
   refusals?(config: FastifyContextConfig, method: string): ErrorCode[];
   webhooks?: Json;
@@ -60,8 +60,8 @@ const asStated = ({ jsonSchema }: Converted): void => {
   Object.assign(jsonSchema, override, description && { description }, examples && { examples });
 };
 
-/** Answers are open, since v1 adds fields (docs/contract.md). Bodies have no defaults: generators would make such fields required. */
-const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {
+/** Responses are open, since v1 adds fields (docs/contract.md). Bodies have no defaults: generators would make such fields required. */
+const asBodyOrResponse = ({ zodSchema, jsonSchema }: Converted): void => {
   const { def } = zodSchema._zod;
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
   if (def.type === 'default') delete jsonSchema.default;
@@ -76,8 +76,10 @@ export const describeApi = async (
   publicUrl: string,
   api: ApiDescription,
 ): Promise<void> => {
-  const { basePath, decorator, info, tags, securitySchemes, answers, refusals, ...rest } = api;
-  const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
+  const { basePath, decorator, info, tags, securitySchemes, responses, refusals, ...rest } = api;
+  const transformObject = createJsonSchemaTransformObject({
+    zodToJsonConfig: { override: asBodyOrResponse },
+  });
   await app.register(swagger, {
     decorator: decorator as 'swagger',
     openapi: {
@@ -105,7 +107,7 @@ export const describeApi = async (
       schema['description'] = [schema['description'], ...needs].filter(Boolean).join(' ') || undefined;
       return { schema, url: route.url.slice(basePath.length) };
     },
-    transformObject: (document) => withAnswers(withNeededSchemas(transformObject(document)), answers),
+    transformObject: (document) => withResponses(withNeededSchemas(transformObject(document)), responses),
   });
 };
 
@@ -127,7 +129,7 @@ const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: as
 
 const SCHEMA_REF = /"#\/components\/schemas\/(\w+)"/g;
 
-/** The library lists every schema twice, as `X` for answers and `XInput` for bodies. Keeps those in use, as `X` where both are the same. */
+/** The library lists every schema twice, as `X` for responses and `XInput` for bodies. Keeps those in use, as `X` where both are the same. */
 const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;
   const needed = new Set<string>();
@@ -149,22 +151,22 @@ const withNeededSchemas = (document: Json): Json => {
   return JSON.parse(JSON.stringify(document).replaceAll(SCHEMA_REF, renamed));
 };
 
-const withAnswers = (document: Json, answers: Answers): Json => {
+const withResponses = (document: Json, responses: ResponseParts): Json => {
   const { components, paths } = document;
-  const used = new Set<string>([...answers.always, ...Object.values(answers.byStatus).flat()]);
+  const used = new Set<string>([...responses.always, ...Object.values(responses.byStatus).flat()]);
   components.headers = Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
-  components.schemas.ErrorCode.enum = answers.codes;
-  const examples = [...answers.examples, ...answers.codes.map((code) => new ServiceError(code))];
+  components.schemas.ErrorCode.enum = responses.codes;
+  const examples = [...responses.examples, ...responses.codes.map((code) => new ServiceError(code))];
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
       operation.requestBody.required = isBodyRequired(operation.requestBody, components.schemas);
     for (const [status, response] of Object.entries(operation.responses) as [string, Json][]) {
-      const names = [...answers.always, ...(answers.byStatus[status] ?? [])];
+      const names = [...responses.always, ...(responses.byStatus[status] ?? [])];
       response.headers = Object.fromEntries(
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       );
-      response.description = answers.refused?.[status] ?? response.description;
-      const own = answers.examplesByTag?.[operation.tags?.[0]] ?? [];
+      response.description = responses.refused?.[status] ?? response.description;
+      const own = responses.examplesByTag?.[operation.tags?.[0]] ?? [];
       const fitting = [...own, ...examples].filter(({ code }) => ERRORS[code].status === Number(status));
       const example = fitting.find(({ code }) => response.description.includes(`\`${code}\``)) ?? fitting[0];
       if (example)
@@ -187,10 +189,13 @@ const HEADERS = {
   'RateLimit-Remaining': header('Requests left now.', { type: 'integer' }),
   'RateLimit-Reset': header('Seconds until a place is free again.', { type: 'integer' }),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer' }),
-  'Idempotency-Replayed': header('`true` when this is the answer of an earlier request with the same key.', {
-    type: 'string',
-    enum: ['true'],
-  }),
+  'Idempotency-Replayed': header(
+    '`true` when this is the response of an earlier request with the same key.',
+    {
+      type: 'string',
+      enum: ['true'],
+    },
+  ),
 };
 type HeaderName = keyof typeof HEADERS;
 

@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** What each error status means, for integrators. The admin API has descriptions of its own (`ApiDescription.answers`). */
+/** What each error status means, for integrators. The admin API has descriptions of its own (`ApiDescription.responses`). */
 const ERROR_STATUSES = {
   400: 'The request is not valid. `message` lists every error, `errors` the same in parts; nothing was changed.',
   401: 'The API key is missing, unknown, expired or revoked, or two different keys were sent.',
@@ -47,7 +47,7 @@ interface Shared extends FastifyContextConfig {
   tag: string;
 }
 
-interface Route<Body extends z.ZodType, Query extends z.ZodType, Answer extends z.ZodType>
+interface Route<Body extends z.ZodType, Query extends z.ZodType, ResponseBody extends z.ZodType>
   extends FastifyContextConfig {
   /** Method and path: `PATCH /users/:id`. */
   at: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
@@ -59,11 +59,11 @@ interface Route<Body extends z.ZodType, Query extends z.ZodType, Answer extends 
   body?: Body;
   bodyLimit?: number;
   /** What success means, and its body; without one the status is 204. */
-  answer: readonly [description: string, body?: Answer];
+  response: readonly [description: string, body?: ResponseBody];
   status?: 201 | 202 | 303;
   /** Errors beyond those that follow from method, path and access: by code in the External API, by status where the app reads no code. */
   errors?: readonly (ErrorCode | ErrorStatus)[];
-  handle(request: RouteRequest<Body, Query>, reply: FastifyReply): Promise<z.input<Answer>>;
+  handle(request: RouteRequest<Body, Query>, reply: FastifyReply): Promise<z.input<ResponseBody>>;
 }
 
 type RouteRequest<Body extends z.ZodType, Query extends z.ZodType> = FastifyRequest & {
@@ -93,14 +93,14 @@ export const routesOf =
   <
     Body extends z.ZodType = z.ZodType,
     Query extends z.ZodType = z.ZodType,
-    Answer extends z.ZodType = z.ZodType,
+    ResponseBody extends z.ZodType = z.ZodType,
   >(
-    route: Route<Body, Query, Answer>,
+    route: Route<Body, Query, ResponseBody>,
   ): void => {
     const { at, operationId, summary, description, headers, query, body, bodyLimit, ...rest } = route;
-    const { answer, status: given, errors = [], handle, ...own } = rest;
+    const { response, status: given, errors = [], handle, ...own } = rest;
     const { tag, ...config } = { ...shared, ...own };
-    const [meaning, schema] = answer;
+    const [meaning, schema] = response;
     const status = given ?? (schema ? 200 : 204);
     const [method = '', url = ''] = at.split(' ');
     const hasId = url.includes(':id');
@@ -148,7 +148,7 @@ export const sendJson = async <Body>(
 ): Promise<Body> => {
   const body: unknown = await text;
   reply.type('application/json; charset=utf-8');
-  // A HEAD gets no body, nor does a request that was answered at its deadline: nothing more is read for them.
+  // A HEAD gets no body, nor does a request that got its 503 at the deadline: nothing more is read for them.
   if (body instanceof Readable && (reply.request.method === 'HEAD' || reply.sent)) body.destroy();
   return body as Body;
 };
@@ -166,12 +166,12 @@ export const sendPage = <Item>(
 export const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined =>
   headers['idempotency-key'] as string | undefined;
 
-/** The answer of a creation. A header says when it is that of an earlier request with the same key. */
+/** The response of a creation. A header says when it is that of an earlier request with the same key. */
 export const sendCreated = async (
   reply: FastifyReply,
-  created: Promise<{ answer: unknown; replayed: boolean }>,
+  created: Promise<{ body: unknown; replayed: boolean }>,
 ): Promise<unknown> => {
-  const { answer, replayed } = await created;
+  const { body, replayed } = await created;
   if (replayed) reply.header('idempotency-replayed', 'true');
-  return answer;
+  return body;
 };

@@ -12,11 +12,11 @@ import { timeLimit } from '../lib/time-limits.ts';
 import type { Config } from '../platform/config.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { CONNECTION_LIMITS, keepDeadlines, manageConnections } from './connection-limits.ts';
-import { answerOddRequests, answerParserError, errorAnswer } from './error-answers.ts';
+import { errorHandler, handleOddRequests, handleParserError } from './error-responses.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routable } from './requests.ts';
 
-/** Not imported: that would load Node's own undici (`error-answers.ts`). */
+/** Not imported: that would load Node's own undici (`error-responses.ts`). */
 const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
 /** Longer than any id, so that an over-long id reaches the handler and gets the same 404 as any unknown id. */
@@ -45,8 +45,8 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     bodyLimit: BODY_LIMIT_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     genReqId: (request) => requestIdOf(request, clock.now()),
-    frameworkErrors: errorAnswer(config),
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config.publicUrl),
+    frameworkErrors: errorHandler(config),
+    clientErrorHandler: (error, socket) => handleParserError(error, socket, log, config.publicUrl),
     // A request that arrives while the server closes is answered like any other.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routable(url, config.publicPath),
@@ -54,7 +54,7 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     connectionTimeout: timeLimit(CONNECTION_LIMITS.connectionTimeout),
   });
 
-/** Gives every answer its request id, and counts, times and logs it. Logs the route, never the address: that may hold a customer's data. */
+/** Gives every response its request id, and counts, times and logs it. It logs the route, never the address, which may hold a customer's data. */
 const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: ServerParts): void => {
   app.addHook('onRequest', (request, reply, done) => {
     metrics.openRequests += 1;
@@ -80,7 +80,7 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
 /** What no page of ours asks a browser for. The scan station reads bar codes with the camera. */
 const PERMISSIONS = 'camera=(self), microphone=(), geolocation=(), payment=(), usb=()';
 
-/** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
+/** Helmet sets the same headers on every response, so it runs once, on a response that is never sent. */
 const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
@@ -93,12 +93,12 @@ const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void 
   });
 };
 
-/** A server without routes: everything that all answers have in common. The hooks run in this order. */
+/** A server without routes: everything that all responses have in common. The hooks run in this order. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
   const { config } = parts;
   const app = newServer(parts);
-  app.setErrorHandler(errorAnswer(config));
-  // Our own gate validates requests and reports all errors at once. Views shape the answers, and the tests check them.
+  app.setErrorHandler(errorHandler(config));
+  // Our own gate validates requests and reports all errors at once. Views shape the responses, and the tests check them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
   // Behind a proxy all connections have its address.
@@ -107,7 +107,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   observeRequests(app, parts);
   keepDeadlines(app);
   if (config.trustProxy !== false) readForwardedFor(app);
-  answerOddRequests(app);
+  handleOddRequests(app);
   const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
   setSecurityHeaders(app, {
     // As `frame-ancestors` says it to newer browsers.

@@ -35,9 +35,9 @@ const REASONS: Record<string, string> = {
 
 /** What may be logged: the server's words could repeat the address. */
 const reasonOf = (error: unknown) => {
-  const { code = 'unknown', responseCode: answer } = error as { code?: string; responseCode?: number };
+  const { code = 'unknown', responseCode: status } = error as { code?: string; responseCode?: number };
   const reason = REASONS[code] ?? 'the mail server cannot be reached, or does not answer (SMTP_URL)';
-  return { code, answer, reason };
+  return { code, status, reason };
 };
 
 const tooLate = (): Error => Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
@@ -78,14 +78,14 @@ const inWords = async (
     await withTimeout(work(transport), ATTEMPT_MS, tooLate);
     return null;
   } catch (error) {
-    const { code, answer, reason } = reasonOf(error);
-    return `${reason} [${[code, answer].filter(Boolean).join(' ')}]`;
+    const { code, status, reason } = reasonOf(error);
+    return `${reason} [${[code, status].filter(Boolean).join(' ')}]`;
   } finally {
     transport.close();
   }
 };
 
-/** Sends mails after the request that asked for them: a slow or dead mail server delays no answer. `onEnd` hears what became of each. */
+/** Sends mails after the request that asked for them: a slow or dead mail server delays no response. `onEnd` hears what became of each. */
 export const openMailer = (
   settings: MailSettings,
   log: Logger,
@@ -114,7 +114,7 @@ export const openMailer = (
     } catch (error) {
       const reason = reasonOf(error);
       // Too many wait, or the server understood and said no: asking again changes nothing.
-      const isFinal = reason.code === 'TOO_MANY' || (reason.answer ?? 0) >= 500;
+      const isFinal = reason.code === 'TOO_MANY' || (reason.status ?? 0) >= 500;
       if (waitMs === undefined || isFinal || stopping.signal.aborted) {
         allSent = false;
         onEnd('failed');

@@ -10,6 +10,6 @@ export const overviewRoutes = (app: FastifyInstance, ctx: Core): void =>
     operationId: 'getOverview',
     summary: "Read the shop's figures",
     query: OverviewQuery,
-    answer: ['The figures as they are now.', Overview],
+    response: ['The figures as they are now.', Overview],
     handle: ({ caller, user, query }) => overviewOf(ctx, caller, query.timeZone, user.role === 'ADMIN'),
   });

@@ -108,7 +108,7 @@ const execute = async (ctx: ReturnServices, trx: Trx, write: Write): Promise<voi
 const KEY_WITHIN_MS = 10_000;
 const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-/** Timeline, events and answers without the customer. A webhook that waits is dropped: it is never sent in another form. */
+/** Timeline, events and stored responses without the customer. A webhook that waits is dropped: it is never sent in another form. */
 const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entries, at }: ErasedReturn) => {
   const { id, shop_id } = before;
   const clean = (text: string): string => cleanJson(kind, text, toIso(at));
@@ -124,13 +124,13 @@ const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entrie
         await sql`update events set body = ${body} where id = ${event.id}`.execute(trx);
     }
   }
-  // The answer of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
+  // The response of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`
-    select owner_id, key, answer from idempotency_keys
+    select owner_id, key, response from idempotency_keys
     where created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
-      and substr(answer, 1, 44) = ${`{"id":"${id}"`}`.execute(trx);
-  for (const { owner_id, key, answer } of rows)
-    await sql`update idempotency_keys set answer = ${clean(answer)}
+      and substr(response, 1, 44) = ${`{"id":"${id}"`}`.execute(trx);
+  for (const { owner_id, key, response } of rows)
+    await sql`update idempotency_keys set response = ${clean(response)}
       where owner_id = ${owner_id} and key = ${key}`.execute(trx);
   await trx
     .updateTable('webhook_deliveries')

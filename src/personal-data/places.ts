@@ -67,7 +67,7 @@ export const PLACES: Places = {
   },
   events: { ...each('cleaned', 'body'), ...each('kept', 'shop_id', 'id', 'rma_id') },
   idempotency_keys: {
-    ...each('cleaned', 'answer'),
+    ...each('cleaned', 'response'),
     ...each('short', 'key', 'body_hash'),
     ...each('kept', 'owner_id'),
   },
@@ -142,7 +142,7 @@ export const erasedColumns = (table: ReturnTable): Record<string, string | null>
 export const fieldOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The same by the names that answers, events and timelines use; the parts of an address; and the note to a line that was received. */
+/** The same by the names that responses, events and timelines use; the parts of an address; and the note to a line that was received. */
 const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
   const columns = Object.entries({ ...erasedColumns(table), ...ADDRESS, note: null });
   return new Map(columns.map(([name, value]) => [fieldOf(name), value]));
@@ -150,7 +150,7 @@ const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
 const FIELDS = perKind(fieldsOf);
 
 /**
- * An answer, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
+ * A response, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
  * entry have texts. Of a correction both values go. A damaged text loses everything.
  */
 export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {

@@ -51,7 +51,7 @@ export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void =
     description:
       'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. 20 calls a minute for each shop, one at a time: others are a 429.',
     body: CreateErasure,
-    answer: ['What was erased.', Erasure],
+    response: ['What was erased.', Erasure],
     errors: ['ERASE_REFUSED'],
     async handle({ caller, body }) {
       const { refused, msBeforeNext } = await often(`erasures ${caller.shop.id}`);
@@ -72,7 +72,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     summary: 'Find the returns of a customer',
     description: 'By e-mail or phone, in returns of both kinds and in what was corrected.',
     body: FindCustomer,
-    answer: ['The returns.', FoundCustomer],
+    response: ['The returns.', FoundCustomer],
     handle: ({ caller, body }) => findCustomer(ctx, caller, body),
   });
   route({
@@ -82,7 +82,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     deadlineMs: ERASE_DEADLINE_MS,
     summary: 'Export all data of a customer',
     body: FindCustomer,
-    answer: ['One document: returns, timelines, events.', CustomerExport],
+    response: ['One document: returns, timelines, events.', CustomerExport],
     handle: ({ caller, body }, reply) => sendJson(reply, exportCustomer(ctx, caller, body)),
   });
   route({
@@ -94,7 +94,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     description:
       'At most 500 returns a call: repeat it until `remaining` is 0. When none could be erased, a 409 `ERASE_REFUSED` says why. It cannot be undone.',
     body: EraseCustomer,
-    answer: ['What was erased.', Erasure],
+    response: ['What was erased.', Erasure],
     errors: ['ERASE_REFUSED'],
     handle: ({ caller, body }) => eraseCustomer(ctx, caller, body),
   });
@@ -102,7 +102,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     at: 'GET /forgetting',
     operationId: 'getForgetting',
     summary: 'Read when customers are forgotten',
-    answer: ['The rules.', Forgetting],
+    response: ['The rules.', Forgetting],
     handle: ({ caller }) => readForgetting(ctx.db, caller.shop.id),
   });
   route({
@@ -114,7 +114,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     description:
       'Returns that ended longer ago than this are erased within minutes, and from then on every day.',
     body: Forgetting,
-    answer: ['The rules as they are now.', Forgetting],
+    response: ['The rules as they are now.', Forgetting],
     handle: ({ caller, body }) => replaceForgetting(ctx, caller, body),
   });
   route({
@@ -122,7 +122,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     operationId: 'countForgetting',
     summary: 'Count what a rule would erase now',
     body: Forgetting,
-    answer: ['How many returns.', ForgettingCount],
+    response: ['How many returns.', ForgettingCount],
     handle: ({ caller, body }) => countForgettable(ctx, caller, body),
   });
 };
@@ -134,7 +134,7 @@ export const formerEmployeeRoutes = (app: FastifyInstance, ctx: ReturnServices):
     operationId: 'listFormerEmployees',
     summary: 'List removed people whose names are still there',
     description: 'From the audit log: people whose removal is older than its entries are not listed.',
-    answer: ['The people.', FormerEmployeeList],
+    response: ['The people.', FormerEmployeeList],
     handle: ({ caller }) => listFormerEmployees(ctx, caller),
   });
   route({
@@ -145,7 +145,7 @@ export const formerEmployeeRoutes = (app: FastifyInstance, ctx: ReturnServices):
     description:
       'Timelines and the audit log then show `[erased]` in its place. In a large shop it takes minutes; until then the list has them with `erasing`. It cannot be undone.',
     body: EraseFormerEmployee,
-    answer: ['It is being erased, or was before.'],
+    response: ['It is being erased, or was before.'],
     handle: ({ caller, params, body }) => eraseFormerEmployee(ctx, caller, params.id, body),
   });
 };

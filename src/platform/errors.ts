@@ -1,6 +1,6 @@
 import { BASE_PATH, type FieldError, type RefusedReturn, type Right } from '../../contract/common.ts';
 
-// Every error the service can answer with: its status, its code and its sentence, once.
+// Every error that the service can return: its status, its code and its sentence, once.
 
 /** Those that an API client can meet, by status; the OpenAPI document of the External API lists them. */
 const EXTERNAL = {
@@ -124,7 +124,7 @@ interface Details {
   quiet?: boolean;
 }
 
-/** The one way to refuse: an error is a code; `http/` turns it into an answer. */
+/** The one way to refuse: an error is a code; `http/` turns it into a response. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly details: Details;

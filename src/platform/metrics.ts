@@ -42,7 +42,7 @@ export const createMetrics = () => {
     ),
     attempts: counter(
       'handback_webhook_attempts_total',
-      'Webhook attempts by result: acknowledged (2xx), refused (another status), failed (no answer).',
+      'Webhook attempts by result: acknowledged (2xx), refused (another status), failed (no response).',
       ['result'],
     ),
     deliveries: histogram(

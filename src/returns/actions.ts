@@ -44,8 +44,8 @@ const actionsOf = (kind: Kind) => {
     path,
     change,
     async create(ctx: ReturnServices, caller: Caller, body: CreateBody, key?: string) {
-      const { answer, isReplay } = await ctx.changes.apply(creation(ctx, caller, body, key));
-      return { answer: answer as ReturnView, replayed: isReplay };
+      const { response, isReplay } = await ctx.changes.apply(creation(ctx, caller, body, key));
+      return { body: response as ReturnView, replayed: isReplay };
     },
     dryRun(ctx: ReturnServices, caller: Caller, body: CreateBody, key?: string) {
       return ctx.changes.tryOut(creation(ctx, caller, body, key));

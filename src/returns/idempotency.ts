@@ -37,34 +37,34 @@ export type StoredResponses = ReadonlyMap<string, Row<'idempotency_keys'>>;
 /** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
 export const selectStoredResponses = statement(
   ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
-    select kept.owner_id, kept.key, kept.body_hash, kept.answer, kept.created_at
+    select kept.owner_id, kept.key, kept.body_hash, kept.response, kept.created_at
     from ${rows('asked', { owner_id: 'id', key: 'text' }, asked)}
     join idempotency_keys as kept on kept.owner_id = asked.owner_id and kept.key = asked.key`,
 );
 
-/** The first answer to the same request, or null where it is the first; refuses what is no retry. */
+/** The first response to the same request, or null where it is the first; refuses what is no retry. */
 export const recall = (kept: StoredResponses, use: KeyUse, nowMs: number): object | null => {
   const first = kept.get(keyName(use));
   if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
   if (first.body_hash !== use.body_hash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-  return JSON.parse(first.answer, withExactNumbers);
+  return JSON.parse(first.response, withExactNumbers);
 };
 
 const COLUMNS = {
   owner_id: 'id',
   key: 'text',
   body_hash: 'text',
-  answer: 'text',
+  response: 'text',
   created_at: 'integer',
 } as const;
 
 const storingResponses = statement(
   ({ rows }, { kept }: { kept: Row<'idempotency_keys'>[] }) => sql`
-    insert into idempotency_keys (owner_id, key, body_hash, answer, created_at)
-    select owner_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
+    insert into idempotency_keys (owner_id, key, body_hash, response, created_at)
+    select owner_id, key, body_hash, response, created_at from ${rows('fresh', COLUMNS, kept)} where true
     on conflict (owner_id, key) do update
-    set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`,
+    set body_hash = excluded.body_hash, response = excluded.response, created_at = excluded.created_at`,
 );
 
-/** An answer of more than a day ago gives way. Only success is remembered. */
+/** A response of more than a day ago gives way. Only success is remembered. */
 export const storeResponses = (kept: Row<'idempotency_keys'>[]): Write => change(storingResponses, { kept });

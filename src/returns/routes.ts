@@ -122,7 +122,7 @@ const OFFLINE_REPAIRS: KindApi = {
   programMoves: { right: 'write' },
   describe: {
     create:
-      'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
+      'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost response creates nothing twice.',
     related: 'List earlier repairs of the item and returns of the customer',
   },
   actions: offlineRepairs,
@@ -187,7 +187,7 @@ const dryRunRoute = (route: Register, ctx: ReturnServices, { names, create, acti
     description: `Checks the body as if it were sent to \`POST /${actions.path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event. An \`Idempotency-Key\` is looked up as in the real call, and not stored.`,
     headers,
     body: create,
-    answer: [`The ${names.short} would have been created.`, DryRun],
+    response: [`The ${names.short} would have been created.`, DryRun],
     errors: ['IDEMPOTENCY_KEY_REUSED'],
     handle: (request) => actions.dryRun(ctx, request.caller, request.body, idempotencyKeyOf(request)),
   });
@@ -209,7 +209,7 @@ const commonRoutes = (
     description: describe.create,
     headers,
     body: create,
-    answer: [
+    response: [
       `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
       programs.item,
     ],
@@ -224,7 +224,7 @@ const commonRoutes = (
     summary: `List ${names.many}`,
     description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
     query,
-    answer: [`A page of ${names.short}s.`, list],
+    response: [`A page of ${names.short}s.`, list],
     handle: (request, reply) => sendPage(reply, actions.list(ctx, request.caller, request.query)),
   });
   route({
@@ -233,7 +233,7 @@ const commonRoutes = (
     prefetch: (params) => prefetchRow(ctx, table, (params as { id: string }).id),
     summary: `Read ${names.one}`,
     description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
-    answer: [`The ${names.short} as it stands now.`, item],
+    response: [`The ${names.short} as it stands now.`, item],
     errors: ['NOT_FOUND'],
     handle: ({ caller, params, prefetched }) =>
       actions.get(ctx, caller, params.id, prefetched as PrefetchedRow),
@@ -244,7 +244,7 @@ const commonRoutes = (
     summary: `Read a ${names.short}'s timeline`,
     description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
     query: TimelineQuery,
-    answer: ['A page of the timeline.', Timeline],
+    response: ['A page of the timeline.', Timeline],
     errors: ['NOT_FOUND'],
     handle: ({ caller, params, query }, reply) =>
       sendPage(reply, readTimeline(ctx, table, caller, params.id, query)),
@@ -266,7 +266,7 @@ const moveRoutes = (
       at: `POST /${actions.path}/:id/${action}`,
       query,
       body: moveBodies[action] as z.ZodType<object>,
-      answer: [`The whole ${names.short}, as it stands after this.`, item],
+      response: [`The whole ${names.short}, as it stands after this.`, item],
       errors: ['NOT_FOUND', 'ERASED', ...kind.refusedMoves],
       handle: ({ caller, params, body, query: { seen } }) =>
         actions.move(ctx, caller, params.id, action, body, seen),
@@ -276,8 +276,8 @@ const moveRoutes = (
 const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item }: Audience): void => {
   const { names, correct, describe, actions } = kind;
   const { path, table } = actions;
-  const answer = [`The whole ${names.short}, as it stands after this.`, item] as const;
-  const changed = { answer, errors: ['NOT_FOUND', 'ERASED', 'EDIT_CONFLICT'] as const };
+  const response = [`The whole ${names.short}, as it stands after this.`, item] as const;
+  const changed = { response, errors: ['NOT_FOUND', 'ERASED', 'EDIT_CONFLICT'] as const };
   route({
     ...changed,
     at: `POST /${path}/:id/notes`,
@@ -334,7 +334,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
     at: `GET /${path}/:id/related`,
     operationId: `getRelatedTo${names.id}`,
     summary: describe.related,
-    answer: ['The earlier returns.', RelatedReturns],
+    response: ['The earlier returns.', RelatedReturns],
     handle: ({ caller, params }) => findRelated(ctx, table, caller, params.id),
   });
 };
@@ -360,7 +360,7 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: ReturnServices): vo
     at: 'GET /stores',
     operationId: 'listStores',
     summary: 'List the stores of repairs',
-    answer: ['The stores.', StoreList],
+    response: ['The stores.', StoreList],
     handle: ({ caller }) => listStores(ctx, caller.shop.id),
   });
   route({
@@ -368,7 +368,7 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: ReturnServices): vo
     operationId: 'listFaults',
     summary: 'List the frequent faults of a sku',
     query: FaultQuery,
-    answer: ['The faults.', FaultList],
+    response: ['The faults.', FaultList],
     handle: ({ caller, query }) => frequentFaults(ctx, caller, query.sku),
   });
   routesOf(app, { tag: 'Overview' })({
@@ -376,7 +376,7 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: ReturnServices): vo
     operationId: 'searchReturns',
     summary: 'Find a return of either kind',
     query: SearchQuery,
-    answer: ['What was found.', SearchResult],
+    response: ['What was found.', SearchResult],
     handle: ({ caller, query }) => searchReturns(ctx, caller, query.q),
   });
 };

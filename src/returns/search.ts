@@ -78,7 +78,7 @@ const exactMatches = ({ db }: Core, { shop }: Caller, table: ReturnTable, q: str
     return rows.map((row) => viewFound(table, row, match));
   });
 
-/** Rows that hold every word are found in an index, and only those of the answer are read. */
+/** Rows that hold every word are found in an index, and only those of the response are read. */
 const textMatches = async ({ scans, contains }: Core, { shop }: Caller, table: ReturnTable, q: string) => {
   const { words, phone } = searchedFor(q);
   const holdsAll = sql.join(

@@ -12,7 +12,7 @@ import { findReturn, isApiClient, notFound } from './store.ts';
 
 type Entry = Row<'timeline'>;
 
-/** Most timelines are shorter. Of longer ones the rest takes turns with other large answers: with 50, eight of 26 MB delayed others sevenfold. */
+/** Most timelines are shorter. Of longer ones the rest takes turns with other large responses: with 50, eight of 26 MB delayed others sevenfold. */
 const FIRST_OF_LONG = 20;
 
 export const readTimeline = async (

@@ -11,7 +11,7 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Core): void => {
     operationId: 'listSavedViews',
     summary: 'List saved views',
     description: "The person's own, and those that are shared, oldest first.",
-    answer: ['The views.', SavedViewList],
+    response: ['The views.', SavedViewList],
     handle: async (request) => ({ items: await listViews(ctx, request) }),
   });
   route({
@@ -20,7 +20,7 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Core): void => {
     summary: 'Save a view',
     description: 'At most 50 of each person, and 50 that are shared. Only Admins share.',
     body: CreateSavedView,
-    answer: ['The view.', SavedView],
+    response: ['The view.', SavedView],
     status: 201,
     errors: [409],
     handle: (request) => createView(ctx, request, request.body),
@@ -30,7 +30,7 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Core): void => {
     operationId: 'changeSavedView',
     summary: "Change a view's name, filters or whether it is shared",
     body: ChangeSavedView,
-    answer: ['The view as it is now.', SavedView],
+    response: ['The view as it is now.', SavedView],
     errors: [409],
     handle: (request) => changeView(ctx, request, request.params.id, request.body),
   });
@@ -38,7 +38,7 @@ export const savedViewRoutes = (app: FastifyInstance, ctx: Core): void => {
     at: 'DELETE /views/:id',
     operationId: 'deleteSavedView',
     summary: 'Delete a view',
-    answer: ['Deleted.'],
+    response: ['Deleted.'],
     handle: (request) => deleteView(ctx, request, request.params.id),
   });
 };

@@ -102,7 +102,7 @@ const deleteSome = (ctx: Core, table: keyof Tables, shopId: string): Promise<num
 
 const EXPORTED_AT_ONCE = 200;
 
-/** All rows of a shop as one JSON document, without secrets, and without the clients' queues and stored answers. */
+/** All rows of a shop as one JSON document, without secrets, and without the clients' queues and stored responses. */
 export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string> {
   const shop = await ctx.scans.selectFrom('shops').select(columnsOf('shops')).where('id', '=', id).execute();
   yield `{"exportedAt":"${toIso(ctx.clock.now())}","shops":${JSON.stringify(shop)}`;

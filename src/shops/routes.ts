@@ -24,7 +24,7 @@ export const usageRoutes = (app: FastifyInstance, ctx: Core): void =>
     summary: "Get this month's usage",
     description:
       'How many RMAs the shop has created this month, and how many more it may create. Call it before you create many.',
-    answer: ['As it stands now.', Usage],
+    response: ['As it stands now.', Usage],
     handle: ({ caller }) => readUsage(ctx, caller.shop),
   });
 
@@ -37,7 +37,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Core): void => {
     at: 'GET /shop-settings',
     operationId: 'getShopSettings',
     summary: "Read the shop's settings",
-    answer: ['The settings.', ShopSettings],
+    response: ['The settings.', ShopSettings],
     handle: ({ caller }) => readShopSettings(ctx.db, caller.shop),
   });
   route({
@@ -48,14 +48,14 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Core): void => {
     summary: "Replace the shop's settings",
     bodyLimit: SETTINGS_BODY_BYTES,
     body: ReplaceShopSettings,
-    answer: ['The settings as they are now.', ShopSettings],
+    response: ['The settings as they are now.', ShopSettings],
     handle: ({ caller, body }) => replaceShopSettings(ctx, caller, body),
   });
   route({
     at: 'GET /target-days',
     operationId: 'getTargetDays',
     summary: 'Read the target days',
-    answer: ['The targets.', TargetDays],
+    response: ['The targets.', TargetDays],
     handle: async ({ caller }) => viewTargets(await readTargets(ctx, caller.shop.id)),
   });
   route({
@@ -67,7 +67,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Core): void => {
     description:
       'After so many days in a status a return is overdue. They apply at once, also to returns that are already waiting; a move restarts the count.',
     body: TargetDays,
-    answer: ['The targets as they are now.', TargetDays],
+    response: ['The targets as they are now.', TargetDays],
     handle: ({ caller, body }) => replaceTargets(ctx, caller.actor, caller.shop.id, body),
   });
 };
@@ -78,7 +78,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
     at: 'GET /dangerous-goods',
     operationId: 'getDangerousGoods',
     summary: 'Read the dangerous-goods rules',
-    answer: ['The rules.', DangerousGoods],
+    response: ['The rules.', DangerousGoods],
     handle: async ({ caller }) => ({ rules: await listRules(ctx.db, caller.shop.id) }),
   });
   route({
@@ -88,7 +88,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
     summary: 'Replace the dangerous-goods rules',
     description: 'They apply from the next repair on; earlier repairs stay as they are.',
     body: ReplaceDangerousGoods,
-    answer: ['The rules as they are now.', DangerousGoods],
+    response: ['The rules as they are now.', DangerousGoods],
     async handle({ caller: { shop, actor }, body }) {
       return { rules: await changeDangerousGoods(ctx, actor, shop.id, { replace: body.rules }) };
     },
@@ -97,7 +97,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
     at: 'GET /sign-in-rules',
     operationId: 'getSignInRules',
     summary: 'Read what signing in requires',
-    answer: ['The rules.', SignInRules],
+    response: ['The rules.', SignInRules],
     handle: async ({ caller: { shop } }) => ({ secondFactorRequired: shop.secondFactorRequired }),
   });
   route({
@@ -107,7 +107,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
     proof: true,
     summary: 'Change what signing in requires',
     body: SignInRules,
-    answer: ['The rules as they are now.', SignInRules],
+    response: ['The rules as they are now.', SignInRules],
     async handle({ caller, body }) {
       await changeShop(ctx, caller.actor, caller.shop.id, body);
       return body;

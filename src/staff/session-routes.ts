@@ -19,7 +19,7 @@ import {
 } from '../../contract/admin-access.ts';
 import { ADMIN_BASE_PATH, ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
-import { baseUrlFor } from '../http/error-answers.ts';
+import { baseUrlFor } from '../http/error-responses.ts';
 import { callerAddress } from '../http/requests.ts';
 import { routesOf } from '../http/route.ts';
 import type { Core } from '../platform/core.ts';
@@ -58,9 +58,9 @@ const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     isPublic: true,
     summary: 'Sign in',
     description:
-      'Sets the session cookie, valid for 12 hours, and a cookie that identifies this browser at later sign-ins. A wrong e-mail and a wrong password get the same answer. If the person has a second factor and `code` is missing, a correct password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in with that e-mail.',
+      'Sets the session cookie, valid for 12 hours, and a cookie that identifies this browser at later sign-ins. A wrong e-mail and a wrong password get the same response. If the person has a second factor and `code` is missing, a correct password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in with that e-mail.',
     body: SignIn,
-    answer: ['Signed in.', SignedIn],
+    response: ['Signed in.', SignedIn],
     errors: [401],
     handle: async (request, reply) =>
       sendSession(ctx, reply, await signIn(ctx, signInOrigin(ctx, request), request.body)),
@@ -70,7 +70,7 @@ const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     operationId: 'getSession',
     withoutFactor: true,
     summary: 'Read who is signed in',
-    answer: ['The person and their shop.', SignedIn],
+    response: ['The person and their shop.', SignedIn],
     handle: async (request) => viewSignedIn(request),
   });
   route({
@@ -79,7 +79,7 @@ const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     isPublic: true,
     summary: 'Sign out',
     description: 'Ends the session, if there is one.',
-    answer: ['Signed out.'],
+    response: ['Signed out.'],
     async handle(request, reply) {
       await endSession(ctx.db, cookieIn(ctx, request, 'session'));
       sendCookie(ctx, reply, 'session', null);
@@ -94,7 +94,7 @@ const setUpRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     operationId: 'checkSetUp',
     summary: 'Check whether the set-up link still works',
     body: GivenSetUp,
-    answer: ['The link works.'],
+    response: ['The link works.'],
     errors: [409],
     handle: ({ body }) => findOffer(ctx, body.token),
   });
@@ -105,7 +105,7 @@ const setUpRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Works once, with the token from the link that the service printed at its latest start, for one hour; 409 `ALREADY_SET_UP` once there is a shop.',
     body: SetUp,
-    answer: ['Created; sign in next.', SetUpDone],
+    response: ['Created; sign in next.', SetUpDone],
     status: 201,
     errors: [409],
     handle: (request) => setUp(ctx, callerAddress(request), request.body),
@@ -118,7 +118,7 @@ const linkRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     at: 'GET /sign-in-options',
     operationId: 'getSignInOptions',
     summary: 'Read what the sign-in page can offer',
-    answer: ['The options.', SignInOptions],
+    response: ['The options.', SignInOptions],
     handle: async () => ({
       passwordLinks: ctx.mail !== null && ctx.config.passwordSignIn,
       passwords: ctx.config.passwordSignIn,
@@ -131,9 +131,9 @@ const linkRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     linkLimit: 'asked',
     summary: 'Ask for a link to choose a new password',
     description:
-      'The link is mailed, at most three times an hour, if the address is known and the service sends mails. The answer is always the same.',
+      'The link is mailed, at most three times an hour, if the address is known and the service sends mails. The response is always the same.',
     body: AskForLink,
-    answer: ['Accepted.', LinkAsked],
+    response: ['Accepted.', LinkAsked],
     status: 202,
     async handle(request) {
       mailLinkLater(ctx, normalizeEmail(request.body.email), callerAddress(request));
@@ -147,7 +147,7 @@ const linkRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     summary: 'Read whose link it is',
     description: 'Changes nothing. The token is in the body, so that it is not logged.',
     body: GivenLink,
-    answer: ['The link is valid.', LinkTarget],
+    response: ['The link is valid.', LinkTarget],
     errors: [410],
     handle: ({ body }) => viewLinkTarget(ctx, body.token),
   });
@@ -159,7 +159,7 @@ const linkRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays valid.',
     body: UseLink,
-    answer: ['Signed in.', SignedIn],
+    response: ['Signed in.', SignedIn],
     errors: [401, 410],
     handle: async (request, reply) =>
       sendSession(ctx, reply, await choosePassword(ctx, signInOrigin(ctx, request), request.body)),
@@ -176,7 +176,7 @@ const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. The tenth wrong guess ends the session.',
     body: Proof,
-    answer: ['Confirmed.'],
+    response: ['Confirmed.'],
     handle: (request) => prove(ctx, request, request.body),
   });
   route({
@@ -186,7 +186,7 @@ const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Takes your current password, or, if your second factor is on, a code of it: the password is then not enough. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
     body: ChangePassword,
-    answer: ['The password is changed.', SignedIn],
+    response: ['The password is changed.', SignedIn],
     errors: [409],
     handle: async (request, reply) =>
       sendSession(
@@ -202,7 +202,7 @@ const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Takes your current password, or a code of your second factor. People who signed in through the identity provider may give neither: then a proof in the last ten minutes is needed (`PROOF_REQUIRED`). The tenth wrong guess ends the session.',
     body: ChangeEmail,
-    answer: ['The e-mail is changed.', SignedIn],
+    response: ['The e-mail is changed.', SignedIn],
     errors: [409],
     handle: (request) => changeOwnEmail(ctx, request, request.body),
   });
@@ -210,21 +210,21 @@ const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     at: 'GET /session/sessions',
     operationId: 'listOwnSessions',
     summary: 'List your sessions',
-    answer: ['Where you are signed in.', OwnSessions],
+    response: ['Where you are signed in.', OwnSessions],
     handle: (request) => listOwnSessions(ctx, request),
   });
   route({
     at: 'DELETE /session/sessions',
     operationId: 'endOtherSessions',
     summary: 'Sign out everywhere else',
-    answer: ['Every session but this one has ended.'],
+    response: ['Every session but this one has ended.'],
     handle: (request) => endSessionsOf(ctx.db, request.user.id, request.sessionToken),
   });
   route({
     at: 'DELETE /session/sessions/:id',
     operationId: 'endOwnSession',
     summary: 'Sign out one of your sessions',
-    answer: ['It has ended.'],
+    response: ['It has ended.'],
     handle: (request) => endOwnSession(ctx, request, request.params.id),
   });
 };
@@ -235,7 +235,7 @@ const providerRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     `${baseUrlFor(ctx.config, request)}${ADMIN_BASE_PATH}/session/oidc/callback`;
   const visit = {
     body: GoToProvider,
-    answer: ['Send the browser there.', ProviderAddress] as const,
+    response: ['Send the browser there.', ProviderAddress] as const,
     errors: [404 as const],
   };
   const sendAway = async (request: FastifyRequest, reply: FastifyReply, session: string | null) => {
@@ -270,7 +270,7 @@ const providerRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     summary: 'Come back from the identity provider',
     description: 'The provider sends the browser here. Sets the session cookie.',
     query: z.looseObject({}),
-    answer: ['To the sign-in page, which goes on, or says what is wrong.'],
+    response: ['To the sign-in page, which goes on, or says what is wrong.'],
     status: 303,
     errors: [404],
     async handle(request, reply) {
@@ -293,7 +293,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     operationId: 'getSecondFactor',
     withoutFactor: true,
     summary: 'Read the state of your second factor',
-    answer: ['Its state.', SecondFactor],
+    response: ['Its state.', SecondFactor],
     handle: ({ user }) => viewFactor(ctx, user.id),
   });
   route({
@@ -304,7 +304,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     summary: 'Begin to set up a second factor',
     description:
       'Gives a secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). It takes effect once it is confirmed with a code. Beginning again creates another secret.',
-    answer: ['The secret.', NewSecondFactor],
+    response: ['The secret.', NewSecondFactor],
     status: 201,
     errors: [409],
     handle: (request) => beginFactor(ctx, request),
@@ -317,7 +317,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     summary: 'Turn the second factor on',
     description: 'With a code of the app. From then on every sign-in asks for one. Your other sessions end.',
     body: SecondFactorCode,
-    answer: ['Ten recovery codes.', RecoveryCodes],
+    response: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
     async handle(request, reply) {
       const codes = await confirmFactor(ctx, request, request.body.code);
@@ -332,7 +332,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Takes a code of the app or a recovery code; a password is not enough. Earlier codes no longer work. Five times an hour.',
     body: SecondFactorCode,
-    answer: ['Ten recovery codes.', RecoveryCodes],
+    response: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
     handle: (request) => makeRecoveryCodes(ctx, request, request.body),
   });
@@ -342,7 +342,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     summary: 'Turn your second factor off',
     description: 'Takes a code of the app or a recovery code; a password is not enough.',
     body: SecondFactorCode,
-    answer: ['Turned off.'],
+    response: ['Turned off.'],
     errors: [409],
     async handle(request, reply) {
       await turnFactorOff(ctx, request, request.body);

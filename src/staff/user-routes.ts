@@ -19,7 +19,7 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     operationId: 'listUsers',
     summary: "List the shop's people",
     query: UserQuery,
-    answer: ['A page of people.', UserList],
+    response: ['A page of people.', UserList],
     handle: ({ caller, query }) => listUsers(ctx, caller, query),
   });
   route({
@@ -28,9 +28,9 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     proof: true,
     summary: 'Add a person',
     description:
-      'An e-mail can be used once in the whole service. Without `password` the answer has a link, valid once within 72 hours, with which the person chooses one; if the service sends mails, they also get it by e-mail.',
+      'An e-mail can be used once in the whole service. Without `password` the response has a link, valid once within 72 hours, with which the person chooses one; if the service sends mails, they also get it by e-mail.',
     body: CreateUser,
-    answer: ['The person.', CreatedUser],
+    response: ['The person.', CreatedUser],
     status: 201,
     errors: [409],
     handle: (request) => addPerson(ctx, request.caller, request.body, baseUrlFor(request)),
@@ -43,7 +43,7 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Change your own e-mail and password on your account page. A new password ends all their sessions; for a person who signs in through the identity provider and has none it takes `besideProvider` (409 `PROVIDER_ONLY`). An `email` counts as confirmed, also if it is the present one. The role of the last Admin of a shop cannot be changed.',
     body: ChangeUser,
-    answer: ['The person as they are now.', User],
+    response: ['The person as they are now.', User],
     errors: [409],
     handle: ({ caller, params, body }) => changeUser(ctx, caller, params.id, body),
   });
@@ -53,7 +53,7 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     proof: true,
     summary: 'Remove a person',
     description: 'Ends all their sessions. The last Admin of a shop cannot be removed.',
-    answer: ['Removed.'],
+    response: ['Removed.'],
     errors: [409],
     handle: ({ caller, params }) => removeUser(ctx, caller, params.id),
   });
@@ -65,7 +65,7 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     description:
       'Valid once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. For a person who signs in through the identity provider and has no password it takes `besideProvider` (409 `PROVIDER_ONLY`). If the service sends mails, they also get it by e-mail.',
     body: GiveLink,
-    answer: ['The link.', NewLink],
+    response: ['The link.', NewLink],
     status: 201,
     errors: [409],
     handle: (request) =>
@@ -84,7 +84,7 @@ export const userRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     summary: "Remove a person's second factor",
     description:
       'For a person who lost their phone. Ends all their sessions. Turn off your own on your account page.',
-    answer: ['Removed.'],
+    response: ['Removed.'],
     errors: [409],
     handle: ({ caller, params }) => resetFactor(ctx, caller, params.id),
   });
@@ -92,7 +92,7 @@ export const userRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     at: 'GET /people',
     operationId: 'listPeople',
     summary: 'List the people to whom returns can be assigned',
-    answer: ["The shop's people.", PeopleList],
+    response: ["The shop's people.", PeopleList],
     handle: ({ caller }) => listPeople(ctx, caller),
   });
 };

@@ -28,9 +28,9 @@ export type Resolve = (host: string) => Promise<string[]>;
  */
 const networkResolve: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const [failure] = answers.filter((answer) => answer.status === 'rejected');
+  const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  const [failure] = results.filter((result) => result.status === 'rejected');
   if (addresses.length === 0) throw failure?.reason ?? new Error(`no address for ${host}`);
   return addresses;
 };

@@ -1,6 +1,6 @@
 // How a delivery is tried: specification, "Delivery". Limits of the dispatcher: ADR 0007.
 
-/** For the whole exchange: name look-up, connection, request and answer. */
+/** For the whole exchange: name look-up, connection, request and response. */
 export const EXCHANGE_TIMEOUT_MS = 10_000;
 
 /** How long after the end of an attempt the next one comes; after the last entry none does. */
@@ -29,7 +29,7 @@ export const ANSWER_LIMIT_LINES = 1_000;
 export const SLOW_MS = 2_000;
 
 /**
- * Places for exchanges: those that hang or refuse take none from those that answer. An exchange that turns slow moves to the
+ * Places for exchanges: those that hang or refuse take none from those that response. An exchange that turns slow moves to the
  * unhealthy pool, however full that is; in the 8 s that it may still take, at most four times the healthy pool can follow it.
  */
 export const LIMITS = { perReceiver: 8, healthy: 1_024, unhealthy: 2_048 };
@@ -48,7 +48,7 @@ export const RECEIVERS_A_ROUND = { most: 64, withBacklog: 16 };
 export const DELIVERIES_A_ROUND = 128;
 /**
  * The loop of the unhealthy rests after each round, and beside requests that of the healthy after one that is not small, so that
- * receivers that answer, and callers, go first.
+ * receivers that response, and callers, go first.
  */
 export const UNHEALTHY_A_ROUND = 8;
 export const BESIDE_REQUESTS_A_ROUND = 24;

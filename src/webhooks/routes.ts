@@ -17,7 +17,7 @@ export const deliveryRoutes = (app: FastifyInstance, ctx: WebhookServices): void
     description:
       'What was and will be sent to the webhook URL of the client whose key this is, in the last 30 days, newest first. Filters combine. Nothing is sent again: what was missed is in the event feed.',
     query: WebhookDeliveryQuery,
-    answer: ['A page of deliveries.', WebhookDeliveryList],
+    response: ['A page of deliveries.', WebhookDeliveryList],
     handle: ({ caller, query }, reply) => sendPage(reply, listDeliveries(ctx, caller, query)),
   });
   route({
@@ -25,7 +25,7 @@ export const deliveryRoutes = (app: FastifyInstance, ctx: WebhookServices): void
     operationId: 'getDelivery',
     summary: 'Read a webhook delivery',
     description: 'With the body as it was sent, to check a signature against.',
-    answer: ['The delivery as it stands now.', WebhookDeliveryWithBody],
+    response: ['The delivery as it stands now.', WebhookDeliveryWithBody],
     errors: ['DELIVERY_NOT_FOUND'],
     handle: ({ caller, params }) => getDelivery(ctx, caller, params.id),
   });

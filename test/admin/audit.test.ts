@@ -4,12 +4,12 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { changeDangerousGoods } from '../../src/shops/dangerous-goods.ts';
 import { adminCaller, newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
-import { auditLog, pluck } from '../support/answers.ts';
 import { ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { lookInto, migratedDatabase } from '../support/process.ts';
+import { auditLog, pluck } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 

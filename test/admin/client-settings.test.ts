@@ -2,11 +2,11 @@
 
 import { describe, expect } from 'vitest';
 import { SPECIFIED_EVENTS } from '../../contract/webhook-event.ts';
-import { auditLog } from '../support/answers.ts';
 import { newRepair, newTradeReturn, rulesOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
+import { auditLog } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
@@ -27,11 +27,11 @@ describe('the rights and events of a client', () => {
   it('are set at creation, changed later and recorded in the audit log', async ({ t, admin }) => {
     const expiresAt = ahead(t, 40 * DAY_MS);
     const chosen = { rights: ['move-trade-returns', 'write', 'write'], events: ['trade_return.resolved'] };
-    const answer = await admin.post('/clients', { name: 'ERP', ...chosen, expiresAt });
-    expect(answer).toHaveStatus(201);
+    const response = await admin.post('/clients', { name: 'ERP', ...chosen, expiresAt });
+    expect(response).toHaveStatus(201);
     const shown = { rights: ['write', 'move-trade-returns'], events: ['trade_return.resolved'], expiresAt };
-    expect(answer.body).toMatchObject({ ...shown, keyStatus: 'ACTIVE' });
-    const change = async (more: object) => (await admin.patch(`/clients/${answer.body.id}`, more)).body;
+    expect(response.body).toMatchObject({ ...shown, keyStatus: 'ACTIVE' });
+    const change = async (more: object) => (await admin.patch(`/clients/${response.body.id}`, more)).body;
     expect(await change({})).toMatchObject(shown);
     expect(await change({ rights: null, events: null })).toMatchObject(shown);
     expect(await change({ rights: [] })).toMatchObject({ ...shown, rights: [] });

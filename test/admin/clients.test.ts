@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
-import { atOnce, pluck } from '../support/answers.ts';
 import { ISO } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { atOnce, pluck } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 
 const it = itWith(sharedHarness());
@@ -145,7 +145,8 @@ it('a shop has at most a hundred active clients', async ({ t, admin }) => {
   // Two more than there is room for, at the same time.
   const made = await atOnce(room + 2, (i) => admin.post('/clients', { name: `Till ${i}` }));
   expect(made).toHaveStatuses({ 201: room, 409: 2 });
-  for (const answer of made) if (answer.status === 409) expect(answer).toFailWith(409, 'TOO_MANY_CLIENTS');
+  for (const response of made)
+    if (response.status === 409) expect(response).toFailWith(409, 'TOO_MANY_CLIENTS');
   expect(await active()).toBe(100);
   const one = made.find(({ status }) => status === 201)?.body.id;
   // Beside the new key the old one would work, too.

@@ -6,12 +6,12 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { findRelated } from '../../src/returns/search.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newPerson } from '../support/admin.ts';
-import { auditLog } from '../support/answers.ts';
 import { rulesOf, staffOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, sharedHarness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
+import { auditLog } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 

@@ -5,11 +5,11 @@ import { sweep } from '../../src/app/janitor.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { eraseEmployeeStep } from '../../src/personal-data/erasures.ts';
 import { newPerson, type Person } from '../support/admin.ts';
-import { auditLog } from '../support/answers.ts';
 import { ISO, newRepair, UNKNOWN_ID } from '../support/api.ts';
 import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { auditLog } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 

@@ -8,10 +8,10 @@ import {
   PASSWORD,
   type Person,
 } from '../support/admin.ts';
-import { atOnce } from '../support/answers.ts';
 import { overSocket, stopClock, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { atOnce } from '../support/responses.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -35,7 +35,8 @@ describe('a change', () => {
     const forms = ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'];
     const similar = ['text/plain; application/json', 'application/jsonp', 'application/json+x'];
     for (const type of [null, ...forms, ...similar])
-      for (const answer of await changes(t, admin, { 'content-type': type })) expect(answer).toFailWith(415);
+      for (const response of await changes(t, admin, { 'content-type': type }))
+        expect(response).toFailWith(415);
     expect(await rules(t)).toEqual([]);
     expect(await admin.get('/session')).toHaveStatus(200);
     const json = ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'];
@@ -53,7 +54,8 @@ describe('a change', () => {
     const others = ['https://evil.example.com', `http://localhost:${port}`, otherScheme];
     const foreign = [...others, ...similar, ...otherPorts, ...noOrigins];
     for (const origin of foreign)
-      for (const answer of await changes(t, admin, { origin })) expect(answer).toFailWith(403, 'CROSS_SITE');
+      for (const response of await changes(t, admin, { origin }))
+        expect(response).toFailWith(403, 'CROSS_SITE');
     expect(await rules(t)).toEqual([]);
     expect(await admin.get('/session')).toHaveStatus(200);
     // Programs send no origin.
@@ -89,11 +91,11 @@ describe('a change', () => {
 describe('a read', () => {
   it('needs neither a content type nor an origin of our own', async ({ admin }) => {
     const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
-    const answer = await admin.get('/users', { headers });
-    expect(answer).toHaveStatus(200);
+    const response = await admin.get('/users', { headers });
+    expect(response).toHaveStatus(200);
     // Without these headers the browser shows nothing to the other site.
     for (const name of ['access-control-allow-origin', 'access-control-allow-credentials'])
-      expect(answer.headers.get(name)).toBeNull();
+      expect(response.headers.get(name)).toBeNull();
   });
 
   it('works with HEAD, and a preflight is refused', async ({ t, admin }) => {
@@ -125,12 +127,12 @@ describe('the order of the checks', () => {
 
   it('reads the body only after it knows who sends it', async ({ t }) => {
     const size = 300 * 1024;
-    const answer = await overSocket(
+    const response = await overSocket(
       t.url,
       `POST ${ADMIN_BASE_PATH}/users HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
         `content-length: ${size}\r\n\r\n${' '.repeat(size)}`,
     );
-    expect(answer).toFailWith(401);
+    expect(response).toFailWith(401);
     expect(await adminCaller(t).post('/users', '{')).toFailWith(401);
   });
 });
@@ -229,9 +231,9 @@ describe('limits', () => {
     const large = JSON.stringify({ email: 'a@example.com', password: 'p'.repeat(8 * 1024) });
     const paths = ['/session', '/password-links', '/links/check', '/links/use', '/set-up', '/set-up/check'];
     for (const path of paths) {
-      const answer = await visitor.post(path, large, { ip: '198.51.100.64' });
-      expect(answer).toFailWith(413);
-      expect(answer.body.message).toBe('The body is larger than 8 KiB.');
+      const response = await visitor.post(path, large, { ip: '198.51.100.64' });
+      expect(response).toFailWith(413);
+      expect(response.body.message).toBe('The body is larger than 8 KiB.');
     }
     await many(60, () => visitor.get('/sign-in-options', { ip }));
     const head = [
@@ -251,7 +253,7 @@ it('unknown addresses and methods return the error body, without a session', asy
   for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
     expect(await visitor.get(path)).toFailWith(404);
   expect(await visitor.post('/nothing', {})).toFailWith(404);
-  const answer = await visitor.put('/users', {});
-  expect(answer).toFailWith(405);
-  expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
+  const response = await visitor.put('/users', {});
+  expect(response).toFailWith(405);
+  expect(response.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
 });

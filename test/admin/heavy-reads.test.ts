@@ -50,26 +50,26 @@ const slowShop = async () => {
 };
 
 /** Whether this many gets, one after another, are answered while the page is on its way. */
-const areAnsweredBeside = async (t: Harness, staff: Person, page: string, repairId: string) => {
+const areServedBeside = async (t: Harness, staff: Person, page: string, repairId: string) => {
   let isOver = false;
-  const answer = staff.get(page).then((value) => {
+  const response = staff.get(page).then((value) => {
     isOver = true;
     return value;
   });
   for (let i = 0; i < GETS; i++) expect(await t.get(`/offline-repairs/${repairId}`)).toHaveStatus(200);
   const answeredFirst = !isOver;
-  expect(await answer).toHaveStatus(200);
+  expect(await response).toHaveStatus(200);
   return answeredFirst;
 };
 
 describe('on SQLite', () => {
   it('other requests are served while a search, a text filter and an overview run', async () => {
     const { t, staff, repair } = await slowShop();
-    expect(await areAnsweredBeside(t, staff, `/search?q=${SLOW_WORD}`, repair.id)).toBe(true);
-    expect(await areAnsweredBeside(t, staff, `/offline-repairs?q=${SLOW_WORD}`, repair.id)).toBe(true);
+    expect(await areServedBeside(t, staff, `/search?q=${SLOW_WORD}`, repair.id)).toBe(true);
+    expect(await areServedBeside(t, staff, `/offline-repairs?q=${SLOW_WORD}`, repair.id)).toBe(true);
     await t.ctx.db.deleteFrom('offline_repairs').where('id', '!=', repair.id).execute();
     await copyRepairs(t, OPEN_ROWS, COPY);
-    expect(await areAnsweredBeside(t, staff, '/overview', repair.id)).toBe(true);
+    expect(await areServedBeside(t, staff, '/overview', repair.id)).toBe(true);
   });
 
   it('a search whose threads end gets a 503, and the next one starts new threads', async () => {

@@ -7,10 +7,10 @@ import { createShop } from '../../src/shops/actions.ts';
 import { offerSetUp } from '../../src/staff/links.ts';
 import { LANES } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
-import { atOnce, auditLog } from '../support/answers.ts';
 import { ISO, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, harness } from '../support/harness.ts';
+import { atOnce, auditLog } from '../support/responses.ts';
 import { turnOn } from '../support/second-factor.ts';
 import { tokenIn } from '../support/smtp.ts';
 
@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 const NEW_PASSWORD = 'a better password';
 const INVITED = { email: 'Grace@example.com', name: 'Grace Muller', role: 'STAFF' };
 
-const tokenOf = ({ body }: Answer): string => tokenIn(body.link);
+const tokenOf = ({ body }: ApiResponse): string => tokenIn(body.link);
 const check = (t: Harness, token: string, ip?: string) =>
   adminCaller(t).post('/links/check', { token }, ip ? { ip } : {});
 const use = (t: Harness, token: string, more: Record<string, unknown> = {}, ip?: string) =>
@@ -99,8 +99,8 @@ describe('a new link for a user', () => {
     t.clock.advance(71 * HOUR_MS);
     expect(await check(t, again)).toHaveStatus(200);
     t.clock.advance(60_000);
-    for (const answer of [await check(t, again), await use(t, again)])
-      expect(answer).toFailWith(410, 'LINK_EXPIRED');
+    for (const response of [await check(t, again), await use(t, again)])
+      expect(response).toFailWith(410, 'LINK_EXPIRED');
     expect(await admin.get('/session')).toHaveStatus(401);
   });
 
@@ -129,9 +129,9 @@ describe('a new link for a user', () => {
     const { id, email } = await newUser(t);
     const token = tokenOf(await admin.post(`/users/${id}/link`));
     const passwords = ['first password', 'second password', 'third password', 'fourth password'];
-    const answers = await Promise.all(passwords.map((password) => use(t, token, { password })));
-    expect(answers).toHaveStatuses({ 200: 1, 410: 3 });
-    const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? '';
+    const responses = await Promise.all(passwords.map((password) => use(t, token, { password })));
+    expect(responses).toHaveStatuses({ 200: 1, 410: 3 });
+    const winner = passwords[responses.findIndex(({ status }) => status === 200)] ?? '';
     expect(await signIn(t, email, winner)).toHaveStatus(200);
   });
 });
@@ -166,10 +166,10 @@ it('guessing links is limited to thirty a minute from one address; other address
   const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
   const ip = '198.51.100.9';
   const guesses = await atOnce(30, (i) => check(t, String(i).padStart(64, '0'), ip));
-  for (const answer of guesses) expect(answer).toFailWith(410, 'LINK_EXPIRED');
-  for (const answer of [await check(t, token, ip), await use(t, token, {}, ip)]) {
-    expect(answer).toFailWith(429);
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  for (const response of guesses) expect(response).toFailWith(410, 'LINK_EXPIRED');
+  for (const response of [await check(t, token, ip), await use(t, token, {}, ip)]) {
+    expect(response).toFailWith(429);
+    expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
   expect(await check(t, token)).toHaveStatus(200);
   for (const nonsense of ['x', 'É'.repeat(64), `${token}0`, token.toUpperCase().slice(1)])
@@ -203,12 +203,12 @@ const rowsOf = async ({ ctx: { db } }: Harness) => ({
 it('a setup link that is used several times at once creates one shop with one Admin', async () => {
   const t = await withoutShops();
   const token = await offerSetUp(t.ctx);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['one@example.com', 'two@example.com', 'three@example.com'].map((email) =>
       adminCaller(t).post('/set-up', { ...WISHES, email, token }),
     ),
   );
-  expect(answers).toHaveStatuses({ 201: 1, 409: 2 });
+  expect(responses).toHaveStatuses({ 201: 1, 409: 2 });
   const entries = await t.ctx.db.selectFrom('audit_log').select(['action', 'address']).execute();
   expect(entries.map(({ action }) => action).sort()).toEqual(['SHOP_CREATED', 'USER_CREATED']);
   expect(entries.every(({ address }) => address !== null)).toBe(true);

@@ -5,12 +5,12 @@ import { sha256 } from '../../src/platform/secrets.ts';
 import { LANES } from '../../src/staff/passwords.ts';
 import { rememberAddress } from '../../src/staff/sessions.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
-import { atOnce, auditLog, repeatedly } from '../support/answers.ts';
 import { stopClock } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
+import { atOnce, auditLog, repeatedly } from '../support/responses.ts';
 import { factorOf } from '../support/second-factor.ts';
 import { tokenIn } from '../support/smtp.ts';
 import { scaled, until } from '../support/until.ts';
@@ -41,14 +41,14 @@ const manyFailures = async (
   };
   for (let done = 0; done < count; done += 10) {
     clock.advance(1000);
-    for (const answer of await atOnce(10, (i) => fail(done + i))) expect(answer).toFailWith(401);
+    for (const response of await atOnce(10, (i) => fail(done + i))) expect(response).toFailWith(401);
   }
   clock.advance(1000);
 };
-const expectLocked = (answer: Answer, seconds?: number) => {
-  expect(answer).toFailWith(429);
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  if (seconds) expect(Number(answer.headers.get('retry-after'))).toBe(seconds);
+const expectLocked = (response: ApiResponse, seconds?: number) => {
+  expect(response).toFailWith(429);
+  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  if (seconds) expect(Number(response.headers.get('retry-after'))).toBe(seconds);
 };
 
 describe('ten failures for one email from one address', () => {
@@ -125,8 +125,8 @@ describe('ten failures for one email from one address', () => {
 
   it('are the limit for parallel guesses too', async ({ t }) => {
     const { email } = await newUser(t);
-    const answers = await atOnce(20, (i) => attempt(t, email, `guess number ${i}`, IP));
-    expect(answers).toHaveStatuses({ 401: 10, 429: 10 });
+    const responses = await atOnce(20, (i) => attempt(t, email, `guess number ${i}`, IP));
+    expect(responses).toHaveStatuses({ 401: 10, 429: 10 });
     expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
@@ -161,8 +161,8 @@ it('correct passwords all succeed, however many arrive at once for one email and
     await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, id, IP));
   await failures(t, 9, () => first);
   emails.push(...Array(14).fill(first));
-  const answers = await Promise.all(emails.map((each) => attempt(t, each, PASSWORD, IP)));
-  expect(answers).toHaveStatuses({ 200: 29 });
+  const responses = await Promise.all(emails.map((each) => attempt(t, each, PASSWORD, IP)));
+  expect(responses).toHaveStatuses({ 200: 29 });
 });
 
 describe('a hundred failures', () => {
@@ -228,13 +228,13 @@ it(
     let self = adminCaller(t, `${cookieFrom(first)}; ${device}`);
     await manyFailures(t, clock, 100, (i) => [email, address(i)]);
     /** After this change, which may make the browser trusted again. */
-    const ends = async (change: () => Promise<Answer>, code?: () => string) => {
+    const ends = async (change: () => Promise<ApiResponse>, code?: () => string) => {
       const before = device;
-      const answer = await change();
-      expect(answer).toHaveStatus(200, 201, 204);
+      const response = await change();
+      expect(response).toHaveStatus(200, 201, 204);
       clock.advance(30_000);
       expectLocked(await signIn(before, code?.()));
-      const renewed = /handback_device=[^;]+/.exec(answer.headers.getSetCookie().join())?.[0];
+      const renewed = /handback_device=[^;]+/.exec(response.headers.getSetCookie().join())?.[0];
       if (!renewed) return;
       const again = await signIn(renewed, code?.());
       expect(again).toHaveStatus(200);
@@ -320,15 +320,15 @@ describe('a flood of sign-ins', () => {
       const person = await newPerson(t);
       const known = await attempt(t, person.email, PASSWORD, IP);
       const device = deviceFrom(known);
-      const answers: Answer[] = [];
+      const responses: ApiResponse[] = [];
       let sent = 0;
       const end = repeatedly(12, async () => {
         sent += 1;
         const ip = from(sent);
         const body = { email: `nobody-${sent}@example.com`, password: 'wrong' };
-        answers.push(await adminCaller(t).post('/session', body, { ip, waitsForStrangers: false }));
+        responses.push(await adminCaller(t).post('/session', body, { ip, waitsForStrangers: false }));
       });
-      await until('the flood is on', () => answers.length > 50);
+      await until('the flood is on', () => responses.length > 50);
       const slowest: number[] = [];
       for (let i = 0; i < 5; i += 1)
         for (const ask of [
@@ -344,9 +344,9 @@ describe('a flood of sign-ins', () => {
       // In operation this takes a second; here the flood runs in the same process.
       expect(Math.max(...slowest)).toBeLessThan(scaled(3_000));
       // Excess attempts are refused, without an error line in the log.
-      for (const answer of answers) {
-        expect(answer).toHaveStatus(401, 429, 503);
-        if (answer.status === 429) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      for (const response of responses) {
+        expect(response).toHaveStatus(401, 429, 503);
+        if (response.status === 429) expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       }
       expect(t.logs.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
       expect(await t.get('/healthz')).toHaveStatus(200);
@@ -397,10 +397,10 @@ describe('a flood of sign-ins', () => {
       // Each sign-in without a cookie makes another browser, with a share of its own.
       for (let i = 0; i < 5; i += 1) devices.push(deviceFrom(await attempt(t, email, PASSWORD, address(i))));
       clock.advance(60_000);
-      const answers: Answer[] = [];
+      const responses: ApiResponse[] = [];
       for (let i = 0; i < 70; i += 1)
-        answers.push(await attempt(t, email, PASSWORD, address(i), devices[i % devices.length]));
-      expect(answers).toHaveStatuses([...Array(60).fill(200), ...Array(10).fill(429)]);
+        responses.push(await attempt(t, email, PASSWORD, address(i), devices[i % devices.length]));
+      expect(responses).toHaveStatuses([...Array(60).fill(200), ...Array(10).fill(429)]);
       clock.advance(60_000);
       expect(await attempt(t, email, PASSWORD, IP, devices[0])).toHaveStatus(200);
     },

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD } from '../support/admin.ts';
-import { atOnce, auditLog } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
+import { atOnce, auditLog } from '../support/responses.ts';
 import { type MailServer, mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
 import { scaled, until, untilMatches } from '../support/until.ts';
 
@@ -46,9 +46,9 @@ describe('with a mail server', () => {
     const { email, id } = await newUser(t);
     await sql`update users set last_sign_in_at = 1 where id = ${id}`.execute(t.ctx.db);
     const [known, unknown] = [await ask(t, email.toUpperCase()), await ask(t, 'nobody@example.com')];
-    for (const answer of [known, unknown]) {
-      expect(answer).toHaveStatus(202);
-      expect(answer.body).toEqual({ accepted: true });
+    for (const response of [known, unknown]) {
+      expect(response).toHaveStatus(202);
+      expect(response.body).toEqual({ accepted: true });
     }
     const mail = await mails.got(1);
     expect(mail.to).toEqual([email]);
@@ -120,9 +120,9 @@ describe('with a mail server', () => {
     const path = `/users/${(await newUser(t)).id}/link`;
     for (let i = 0; i < 10; i += 1)
       for (const { body } of await atOnce(10, () => admin.post(path))) expect(body.mailed).toBe(true);
-    const answer = await admin.post(path);
-    expect(answer).toHaveStatus(201);
-    expect(answer.body.mailed).toBe(false);
+    const response = await admin.post(path);
+    expect(response).toHaveStatus(201);
+    expect(response.body.mailed).toBe(false);
     const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
     const theirs = await newUser(t, { shop: stranger.shop });
     expect((await stranger.post(`/users/${theirs.id}/link`)).body.mailed).toBe(true);
@@ -155,12 +155,12 @@ describe('with a mail server', () => {
   it('a temporary failure is retried, a permanent one is not; neither address nor link is logged', async () => {
     const { mails, t } = await mailing();
     const [admin, { id, email }] = [await newPerson(t), await newUser(t)];
-    mails.answers.push(451);
+    mails.responses.push(451);
     const { link } = (await admin.post(`/users/${id}/link`)).body;
     await mails.got(1);
     expect(mails.attempts).toBe(2);
 
-    mails.answers.push(550);
+    mails.responses.push(550);
     expect(await admin.post(`/users/${id}/link`)).toHaveStatus(201);
     await untilMatches(() => t.logs.join('\n'), /given up/);
     const counted = await t.ctx.metrics.registry.metrics();
@@ -169,11 +169,11 @@ describe('with a mail server', () => {
     expect(await t.ctx.mail?.finish()).toBe(false);
     expect(mails.attempts).toBe(3);
     const logged = t.logs.join('');
-    for (const answer of [451, 550]) expect(logged).toContain(`"answer":${answer}`);
+    for (const response of [451, 550]) expect(logged).toContain(`"status":${response}`);
     for (const hidden of [email, tokenIn(link)]) expect(logged).not.toContain(hidden);
   });
 
-  it('a server that never answers delays nothing', async () => {
+  it('a server that never responds delays nothing', async () => {
     const silent = await silentMailServer();
     const t = await harness({ env: silent.env });
     const admin = await newPerson(t);
@@ -195,8 +195,8 @@ it('without a mail server the response is the same, no link is created, and the 
     passwords: true,
     provider: null,
   });
-  const answer = await ask(t, email);
-  expect(answer).toHaveStatus(202);
-  expect(answer.body).toEqual({ accepted: true });
+  const response = await ask(t, email);
+  expect(response).toHaveStatus(202);
+  expect(response.body).toEqual({ accepted: true });
   expect(await t.ctx.db.selectFrom('access_links').select('user_id').execute()).toEqual([]);
 });

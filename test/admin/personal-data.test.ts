@@ -12,11 +12,11 @@ import { addErasures, finishErasures } from '../../src/personal-data/erasures.ts
 import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import type { Person } from '../support/admin.ts';
-import { atOnce, auditLog } from '../support/answers.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness, sharedHarness } from '../support/harness.ts';
+import { atOnce, auditLog } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 /** For tests that look at whole tables. */
@@ -86,8 +86,8 @@ const plant = async (t: Harness, admin: Person): Promise<Planted> => {
   const repair = (await t.post('/offline-repairs', plantedRepair(), key)).body.id;
   const trade = (await t.post('/trade-returns', plantedTrade())).body.id;
   const call = async (path: string, body: object) => {
-    const answer = await admin.post(path, body);
-    expect(answer, path).toHaveStatus(200);
+    const response = await admin.post(path, body);
+    expect(response, path).toHaveStatus(200);
   };
   const onRepair = (action: string, body: object) => call(`/offline-repairs/${repair}/${action}`, body);
   const onTrade = (action: string, body: object) => call(`/trade-returns/${trade}/${action}`, body);
@@ -248,12 +248,12 @@ describe('a planted customer', () => {
 
   itAlone('is exported whole', async ({ t, admin }) => {
     await plant(t, admin);
-    const answer = await admin.post('/customers/export', { email: EMAIL });
-    expect(answer).toHaveStatus(200);
-    const text = JSON.stringify(answer.body);
+    const response = await admin.post('/customers/export', { email: EMAIL });
+    expect(response).toHaveStatus(200);
+    const text = JSON.stringify(response.body);
     const planted = marksIn(await wholeDump(t));
     expect(marksIn(text)).toEqual(planted);
-    expect(answer.body.returns.map(({ kind }: { kind: string }) => kind)).toEqual([
+    expect(response.body.returns.map(({ kind }: { kind: string }) => kind)).toEqual([
       'TRADE_RETURN',
       'OFFLINE_REPAIR',
     ]);
@@ -280,10 +280,10 @@ describe('a planted customer', () => {
     expect(dry.body).toMatchObject({ dryRun: true, matched: 2, erased: 2, refused: [], remaining: 0 });
     expect(marksIn(await wholeDump(t))).toEqual(marksIn(before));
 
-    const answer = await erase(admin, { email: EMAIL });
-    expect(answer).toHaveStatus(200);
-    expect(answer.body).toMatchObject({ matched: 2, erased: 2, refused: [], remaining: 0, views: 2 });
-    expect(answer.body.returns.map(({ id }: { id: string }) => id)).toEqual([trade, repair]);
+    const response = await erase(admin, { email: EMAIL });
+    expect(response).toHaveStatus(200);
+    expect(response.body).toMatchObject({ matched: 2, erased: 2, refused: [], remaining: 0, views: 2 });
+    expect(response.body.returns.map(({ id }: { id: string }) => id)).toEqual([trade, repair]);
 
     const after = await wholeDump(t);
     expect(marksIn(after)).toEqual(keptBefore);
@@ -513,10 +513,10 @@ describe('by API', () => {
     expect(refused.body).toMatchObject({ matched: 2, erased: 1, refused: [], remaining: 0 });
     await admin.post(`/offline-repairs/${own}/close`, {});
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    const answer = await post({ customerEmail: EMAIL });
-    expect(answer).toHaveStatus(200);
-    expect(answer.body.erased).toBe(2);
-    expect(answer.body.returns.map((each: { id: string }) => each.id)).toEqual([id]);
+    const response = await post({ customerEmail: EMAIL });
+    expect(response).toHaveStatus(200);
+    expect(response.body.erased).toBe(2);
+    expect(response.body.returns.map((each: { id: string }) => each.id)).toEqual([id]);
     expect((await admin.get(`/offline-repairs/${own}`)).body.customerName).toBe('[erased]');
     expect(await post({ customerEmail: EMAIL, includeOpen: true })).toHaveStatus(400);
   });

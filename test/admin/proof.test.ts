@@ -10,11 +10,11 @@ import {
   type Person,
   signInAs,
 } from '../support/admin.ts';
-import { atOnce, auditLog, pluck } from '../support/answers.ts';
 import { rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
+import { atOnce, auditLog, pluck } from '../support/responses.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
@@ -47,7 +47,7 @@ const newUserBody = (role: string) => ({ email: anEmail(), role, password: NEW_P
 
 type Opened = Awaited<ReturnType<typeof openSession>>;
 /** Each needs a proof, and works with one. In this order: the last ones change what the others need. */
-const GUARDED: Record<string, (opened: Opened) => Promise<Answer>> = {
+const GUARDED: Record<string, (opened: Opened) => Promise<ApiResponse>> = {
   'invite an Admin': ({ person }) => person.post('/users', { email: anEmail(), role: 'ADMIN' }),
   'add an Admin': ({ person }) => person.post('/users', newUserBody('ADMIN')),
   'add a person': ({ person }) => person.post('/users', newUserBody('STAFF')),
@@ -83,12 +83,12 @@ describe('a stolen session', () => {
     const { person } = opened;
     const rowsBefore = await t.ctx.db.selectFrom('users').selectAll().orderBy('id').execute();
     for (const [what, act] of Object.entries(GUARDED)) {
-      const answer = await act(opened);
-      expect(answer, what).toFailWith(403, 'PROOF_REQUIRED');
+      const response = await act(opened);
+      expect(response, what).toFailWith(403, 'PROOF_REQUIRED');
     }
     const ownFactor = [await person.post('/session/second-factor/confirm', { code: '123456' })];
-    for (const answer of [...ownFactor, ...(await changesOfOwnAccount(person))])
-      expect(answer).toFailWith(403, 'PROOF_REQUIRED');
+    for (const response of [...ownFactor, ...(await changesOfOwnAccount(person))])
+      expect(response).toFailWith(403, 'PROOF_REQUIRED');
     const currentPassword = 'a guess';
     for (const [field, value] of [
       ['email', { email: anEmail() }],
@@ -106,9 +106,9 @@ describe('a stolen session', () => {
 
   it('cannot change its own account on the team page, even with a proof', async ({ t, person }) => {
     await turnOn(t, person);
-    for (const answer of await changesOfOwnAccount(person)) {
-      expect(answer).toFailWith(409, 'OWN_ACCOUNT');
-      expect(answer.body.message).toContain('account page');
+    for (const response of await changesOfOwnAccount(person)) {
+      expect(response).toFailWith(409, 'OWN_ACCOUNT');
+      expect(response.body.message).toContain('account page');
     }
     expect((await person.get('/session')).body.user).toMatchObject({ name: null, secondFactor: true });
   });
@@ -197,8 +197,8 @@ describe('a proof', () => {
   });
 
   it('cannot be guessed faster in parallel', async ({ t, person }) => {
-    const answers = await atOnce(30, () => prove(person, { password: 'wrong' }));
-    expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
+    const responses = await atOnce(30, () => prove(person, { password: 'wrong' }));
+    expect(responses.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
     expect(await prove(person)).toFailWith(401);
     // It is not counted as a sign-in.
     await signInAs(t, person);
@@ -222,8 +222,8 @@ const EDGE =
 describe('own sessions', () => {
   const signInFrom = async (t: Harness, email: string, userAgent: string | null, ip: string) => {
     const headers = { 'user-agent': userAgent };
-    const answer = await adminCaller(t).post('/session', { email, password: PASSWORD }, { headers, ip });
-    return adminCaller(t, cookieFrom(answer));
+    const response = await adminCaller(t).post('/session', { email, password: PASSWORD }, { headers, ip });
+    return adminCaller(t, cookieFrom(response));
   };
 
   it('are listed with browser, address and last use', async ({ t }) => {
@@ -377,16 +377,16 @@ describe('where mails are sent', ONLY_SQLITE, () => {
     const [staff, victim] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
     const { recoveryCodes } = await turnOn(t, staff);
     let codes = recoveryCodes;
-    const answers: Answer[] = [];
-    while (answers.length < 105 && codes.length > 0) {
+    const responses: ApiResponse[] = [];
+    while (responses.length < 105 && codes.length > 0) {
       const code = codes.pop() ?? '000000';
-      const answer = await staff.post('/session/second-factor/recovery-codes', { code });
-      answers.push(answer);
-      codes = answer.body.recoveryCodes ?? codes;
+      const response = await staff.post('/session/second-factor/recovery-codes', { code });
+      responses.push(response);
+      codes = response.body.recoveryCodes ?? codes;
     }
     // Beyond five an hour the code is used up, and nothing happens.
-    expect(answers.length).toBeGreaterThan(5);
-    expect(answers).toHaveStatuses(answers.map((_, i) => (i < 5 ? 200 : 429)));
+    expect(responses.length).toBeGreaterThan(5);
+    expect(responses).toHaveStatuses(responses.map((_, i) => (i < 5 ? 200 : 429)));
     const change = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
     expect(await victim.put('/session/password', change)).toHaveStatus(200);
     await until('the victim is warned', () =>

@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/platform/secrets.ts';
 import { isVerified } from '../../src/staff/oidc.ts';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person } from '../support/admin.ts';
-import { auditLog, pluck } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -17,6 +16,7 @@ import {
   scriptedProvider,
   throughProvider,
 } from '../support/identity-provider.ts';
+import { auditLog, pluck } from '../support/responses.ts';
 import { turnOn } from '../support/second-factor.ts';
 import { mailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
@@ -53,8 +53,8 @@ const proofRequired = async (person: Pick<Person, 'post'>) =>
 describe('the protocol', ONLY_SQLITE, () => {
   it('uses a code with PKCE, state and nonce, and a sealed cookie that other sites cannot set', async () => {
     const { t, provider } = await withProvider({ PUBLIC_URL: 'https://returns.example.com' });
-    const answer = await adminCaller(t).post('/session/oidc', {});
-    const address = new URL(answer.body.url);
+    const response = await adminCaller(t).post('/session/oidc', {});
+    const address = new URL(response.body.url);
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
       response_type: 'code',
       client_id: 'handback',
@@ -64,14 +64,14 @@ describe('the protocol', ONLY_SQLITE, () => {
       state: expect.stringMatching(/^.{43}$/),
       nonce: expect.stringMatching(/^.{43}$/),
     });
-    const [set = ''] = answer.headers.getSetCookie();
+    const [set = ''] = response.headers.getSetCookie();
     expect(set).toMatch(
       /^__Secure-handback_provider=v1[^;]*; Max-Age=600; Path=\/admin; HttpOnly; Secure; SameSite=Lax$/,
     );
     expect(set).not.toContain(address.searchParams.get('state'));
 
     const cookie = set.split(';')[0] ?? '';
-    const { session, answer: back } = await throughProvider(
+    const { session, response: back } = await throughProvider(
       t,
       provider,
       { sub: 'g1', ...GRACE },
@@ -114,8 +114,8 @@ describe('the protocol', ONLY_SQLITE, () => {
   it('is rate-limited like every call without a session', async () => {
     const { t } = await withProvider();
     const arrive = () => comeBack(t, { state: 'x' }, null, '203.0.113.7');
-    for (let i = 0; i < 60; i++) expect((await arrive()).answer).toHaveStatus(303);
-    expect((await arrive()).answer).toHaveStatus(429);
+    for (let i = 0; i < 60; i++) expect((await arrive()).response).toHaveStatus(303);
+    expect((await arrive()).response).toHaveStatus(429);
   });
 
   it('needs a provider', async () => {
@@ -157,9 +157,9 @@ describe('a provider that is unavailable or responds with garbage', ONLY_SQLITE,
   it.each(Object.keys(cases))('%s: shows a message, and passwords still work', async (name) => {
     const { t, provider } = await withProvider();
     await cases[name]?.(provider);
-    const answer = await adminCaller(t).post('/session/oidc', {});
-    expect(answer).toFailWith(503, 'PROVIDER_AWAY');
-    expect(answer.body.message).toContain('Example SSO');
+    const response = await adminCaller(t).post('/session/oidc', {});
+    expect(response).toFailWith(503, 'PROVIDER_AWAY');
+    expect(response.body.message).toContain('Example SSO');
     expect(t.logs.join('\n')).toContain('the identity provider cannot be used');
     const { email } = GRACE;
     expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toHaveStatus(200);

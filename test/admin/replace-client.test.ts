@@ -4,29 +4,29 @@ import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
-import { atOnce, auditLog, pluck } from '../support/answers.ts';
 import { ISO, rulesOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { atOnce, auditLog, pluck } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
 const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
   const admin = await newPerson(t);
-  const answer = await admin.post(`/clients/${id}/replace`, body);
-  expect(answer).toHaveStatus(201);
-  return answer.body;
+  const response = await admin.post(`/clients/${id}/replace`, body);
+  expect(response).toHaveStatus(201);
+  return response.body;
 };
 
 describe('replacing a client', () => {
   it('returns a new key and secret, shown once, and stops the old key immediately', async ({ t, admin }) => {
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
-    const answer = await admin.post(`/clients/${t.client.id}/replace`);
-    expect(answer).toHaveStatus(201);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    const { id, apiKey, webhookSecret, ...shown } = answer.body;
+    const response = await admin.post(`/clients/${t.client.id}/replace`);
+    expect(response).toHaveStatus(201);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const { id, apiKey, webhookSecret, ...shown } = response.body;
     expect(shown).toMatchObject({ name: 'Till', webhookUrl: null, lastUsedAt: null, revokedAt: null });
     expect(apiKey).toMatch(/^handback_ext_[0-9a-f]{48}$/);
     expect(webhookSecret).toMatch(/^whsec_[0-9a-f]{48}$/);
@@ -88,8 +88,8 @@ describe('replacing a client', () => {
   });
 
   it('by several users at once happens once', async ({ t, admin }) => {
-    const answers = await atOnce(4, () => admin.post(`/clients/${t.client.id}/replace`));
-    expect(answers).toHaveStatuses({ 201: 1, 409: 3 });
+    const responses = await atOnce(4, () => admin.post(`/clients/${t.client.id}/replace`));
+    expect(responses).toHaveStatuses({ 201: 1, 409: 3 });
     expect((await admin.get('/clients')).body.items).toHaveLength(2);
   });
 

@@ -4,11 +4,11 @@ import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newPerson } from '../support/admin.ts';
-import { pluck } from '../support/answers.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { pluck } from '../support/responses.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -69,7 +69,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     await staff.post(`${path}/${id}/notes`, { note: 'two' });
     await admin.patch(`/users/${staff.id}`, { name: '' });
     await staff.post(`${path}/${id}/notes`, { note: 'three' });
-    const namesFor = async (caller: { get(path: string): Promise<Answer> }) => {
+    const namesFor = async (caller: { get(path: string): Promise<ApiResponse> }) => {
       const items = (await caller.get(`${path}/${id}/timeline`)).body.items.slice(1);
       expect(pluck(items, 'note')).toEqual(['one', 'two', 'three']);
       return pluck(pluck(items, 'actor'), 'name');

@@ -14,8 +14,8 @@ const it = itWith(sharedHarness());
 const registered = async (t: Harness): Promise<string[]> => {
   const names = await Promise.all(
     registeredRoutes(t, ADMIN_BASE_PATH).map(async (path) => {
-      const answer = await adminCaller(t).send(path.replace(/:\w+/g, 'x'), { method: 'OPTIONS' });
-      const methods = (answer.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
+      const response = await adminCaller(t).send(path.replace(/:\w+/g, 'x'), { method: 'OPTIONS' });
+      const methods = (response.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
       return methods.map((method) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     }),
   );
@@ -28,10 +28,10 @@ describe('the routes of the admin API', () => {
   it('are all in the table, and all in the OpenAPI document', async ({ t }) => {
     const all = await registered(t);
     expect(all).toEqual([...Object.keys(ADMIN_ROUTES), ...OPEN_TO_ALL].sort());
-    const answer = await adminCaller(t).get('/openapi.json');
-    expect(answer).toHaveStatus(200);
-    expect(answer.body.openapi).toMatch(/^3\.1\./);
-    const told = Object.entries(answer.body.paths as Record<string, object>).flatMap(([path, operations]) =>
+    const response = await adminCaller(t).get('/openapi.json');
+    expect(response).toHaveStatus(200);
+    expect(response.body.openapi).toMatch(/^3\.1\./);
+    const told = Object.entries(response.body.paths as Record<string, object>).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(told.sort()).toEqual(Object.keys(ADMIN_ROUTES).sort());
@@ -61,10 +61,13 @@ describe('the routes of the admin API', () => {
       const statuses: number[] = [];
       for (const person of endsSession ? await makePeople() : usual) {
         const path = `${template.replace('{id}', id ? await id(t) : '')}${query}`;
-        const answer = await person.send(path, { method, body: typeof body === 'function' ? body() : body });
-        if (answer.status >= 400)
-          expect(answer).toFailWith(answer.status, { 403: 'ADMIN_REQUIRED', ...codes }[answer.status]);
-        statuses.push(answer.status);
+        const response = await person.send(path, {
+          method,
+          body: typeof body === 'function' ? body() : body,
+        });
+        if (response.status >= 400)
+          expect(response).toFailWith(response.status, { 403: 'ADMIN_REQUIRED', ...codes }[response.status]);
+        statuses.push(response.status);
       }
       seen[name] = statuses;
     }

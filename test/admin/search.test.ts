@@ -13,9 +13,9 @@ const it = itWith(sharedHarness());
 
 const searching = (staff: Person) => {
   const search = async (q: string): Promise<FoundReturn[]> => {
-    const answer = await staff.get(`/search?q=${encodeURIComponent(q)}`);
-    expect(answer).toHaveStatus(200);
-    return answer.body.items;
+    const response = await staff.get(`/search?q=${encodeURIComponent(q)}`);
+    expect(response).toHaveStatus(200);
+    return response.body.items;
   };
   const found = async (q: string) => (await search(q)).map(({ rmaNumber, match }) => [rmaNumber, match]);
   return { search, found };

@@ -16,11 +16,11 @@ import {
   type Person,
   signInAs,
 } from '../support/admin.ts';
-import { atOnce, auditLog } from '../support/answers.ts';
 import { ISO, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, ENGINE, type Harness, harness, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, ENGINE, type Harness, harness, sharedHarness } from '../support/harness.ts';
 import { exchange } from '../support/http.ts';
+import { atOnce, auditLog } from '../support/responses.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
@@ -95,7 +95,7 @@ describe('recovery codes', () => {
     // From a known address: unknown ones share ten sign-ins a second.
     for (let i = 0; i < 6; i += 1)
       await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, person.id, `203.0.113.${i}`));
-    const race = (given: string): Promise<Answer[]> => {
+    const race = (given: string): Promise<ApiResponse[]> => {
       const body = JSON.stringify({ email: person.email, password: PASSWORD, code: given });
       const headers = { 'content-type': 'application/json' };
       return atOnce(6, (i) =>
@@ -251,9 +251,9 @@ describe('turning it off', () => {
     expect((await person.get('/session')).body.user.secondFactor).toBe(true);
 
     const [again, change] = ways({ code: code() });
-    const made = (await again?.()) as Answer;
+    const made = (await again?.()) as ApiResponse;
     expect(made).toHaveStatus(200);
-    expect(rulesOf((await change?.()) as Answer)).toEqual({ code: 'wrong' });
+    expect(rulesOf((await change?.()) as ApiResponse)).toEqual({ code: 'wrong' });
     const [one = '', two = ''] = made.body.recoveryCodes;
     expect(recoveryCodes).not.toContain(one);
     const changed = await person.put('/session/password', { code: one, newPassword });
@@ -294,7 +294,7 @@ it('a shop that requires a second factor refuses everything else until a user ha
     await person.get('/users'),
     await person.put('/session/password', { currentPassword: PASSWORD, newPassword: 'a better password' }),
   ];
-  for (const answer of refused) expect(answer).toFailWith(403, 'SET_UP_SECOND_FACTOR');
+  for (const response of refused) expect(response).toFailWith(403, 'SET_UP_SECOND_FACTOR');
   expect(await person.get('/session/second-factor')).toHaveStatus(200);
   await turnOn(t, person);
   expect(await person.get('/offline-repairs')).toHaveStatus(200);
@@ -313,7 +313,7 @@ it('a link to choose a password also asks for a code, and stays valid until it i
   const { code } = await turnOn(t, person);
   t.clock.advance(STEP_MS);
   const token = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
-  const use = (given: string | null): Promise<Answer> =>
+  const use = (given: string | null): Promise<ApiResponse> =>
     adminCaller(t).post('/links/use', { token, password: 'a better password', code: given }, { ip: IP });
   expect((await adminCaller(t).post('/links/check', { token })).body.secondFactor).toBe(true);
   expect(await use(null)).toFailWith(401, 'SECOND_FACTOR_REQUIRED');

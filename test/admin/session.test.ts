@@ -15,11 +15,11 @@ import {
   type Person,
   signInAs,
 } from '../support/admin.ts';
-import { atOnce } from '../support/answers.ts';
 import { rulesOf } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { atOnce } from '../support/responses.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -78,12 +78,12 @@ describe('signing in', () => {
   ])('with PUBLIC_URL %s: a Secure cookie, by its name too, is %s', async (publicUrl, secure) => {
     const t = await harness({ env: { PUBLIC_URL: publicUrl } });
     const { email, password } = await newUser(t);
-    const answer = await signIn(t, email, password);
-    for (const cookie of answer.headers.getSetCookie()) {
+    const response = await signIn(t, email, password);
+    for (const cookie of response.headers.getSetCookie()) {
       expect(attributesOf(cookie).includes('Secure')).toBe(secure);
       expect(cookie.startsWith('__Secure-handback_')).toBe(secure);
     }
-    const cookie = cookieFrom(answer);
+    const cookie = cookieFrom(response);
     expect(await adminCaller(t, cookie).get('/session')).toHaveStatus(200);
     // Under the other name the cookie is ignored: a page of a sibling host may have planted it.
     const planted = secure ? cookie.replace('__Secure-', '') : `__Secure-${cookie}`;
@@ -107,15 +107,15 @@ describe('signing in', () => {
   it('returns the same response for a wrong email and a wrong password', ONLY_SQLITE, async () => {
     const t = await harness({ own: true });
     const { email } = await newUser(t);
-    const answers = [
+    const responses = [
       await signIn(t, email, 'wrong password'),
       await signIn(t, 'nobody@example.com', PASSWORD),
       await signIn(t, 'nobody@example.com', 'x'),
       await signIn(t, email, `${PASSWORD} `),
       await signIn(t, email, PASSWORD.toUpperCase()),
     ];
-    for (const answer of answers) expect(answer).toFailWith(401);
-    const seen = answers.map(({ body, headers }) => ({
+    for (const response of responses) expect(response).toFailWith(401);
+    const seen = responses.map(({ body, headers }) => ({
       body: { ...body, requestId: null },
       cookies: headers.getSetCookie(),
       names: [...headers.keys()].sort(),
@@ -208,10 +208,10 @@ describe('a session', () => {
     const person = await newPerson(t);
     const stolen = adminCaller(t, person.cookie);
     expect(await stolen.get('/users')).toHaveStatus(200);
-    const answer = await person.delete('/session');
-    expect(answer).toHaveStatus(204);
-    expect(answer.body).toBe('');
-    const [cleared = ''] = answer.headers.getSetCookie();
+    const response = await person.delete('/session');
+    expect(response).toHaveStatus(204);
+    expect(response.body).toBe('');
+    const [cleared = ''] = response.headers.getSetCookie();
     expect(cleared).toMatch(/^handback_session=;/);
     expect(attributesOf(cleared)).toEqual(
       expect.arrayContaining(['HttpOnly', 'Path=/admin', 'SameSite=Strict']),
@@ -230,10 +230,10 @@ describe('changing your own password', () => {
     const person = await newPerson(t, { role });
     const elsewhere = await signInAs(t, person);
     const bystander = await newPerson(t);
-    const answer = await change(person);
-    expect(answer).toHaveStatus(200);
-    expect(answer.body).toMatchObject({ user: shownUser(person) });
-    const fresh = cookieFrom(answer);
+    const response = await change(person);
+    expect(response).toHaveStatus(200);
+    expect(response.body).toMatchObject({ user: shownUser(person) });
+    const fresh = cookieFrom(response);
     expect(fresh).not.toBe(person.cookie);
     expect(await adminCaller(t, fresh).get('/session')).toHaveStatus(200);
     for (const ended of [person, elsewhere]) expect(await ended.get('/session')).toFailWith(401);
@@ -264,9 +264,9 @@ describe('changing your own password', () => {
       atOnce(6, () => signIn(t, person.email, PASSWORD)),
     ]);
     expect(changed.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of opened)
-      if (answer.status === 200)
-        expect(await adminCaller(t, cookieFrom(answer)).get('/session')).toFailWith(401);
+    for (const response of opened)
+      if (response.status === 200)
+        expect(await adminCaller(t, cookieFrom(response)).get('/session')).toFailWith(401);
     expect(await sessionRows(t)).toHaveLength(1);
   });
 });

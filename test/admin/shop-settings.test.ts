@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'vitest';
 import { OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
-import { auditLog, pluck } from '../support/answers.ts';
 import { rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { harness } from '../support/harness.ts';
 import { dataUrl, jpeg, png, webp } from '../support/pictures.ts';
+import { auditLog, pluck } from '../support/responses.ts';
 
 const it = itWith(harness);
 

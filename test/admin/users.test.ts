@@ -2,10 +2,10 @@
 
 import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
-import { atOnce, pluck } from '../support/answers.ts';
 import { ISO, rulesOf, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { atOnce, pluck } from '../support/responses.ts';
 import { tokenIn } from '../support/smtp.ts';
 
 const harness = sharedHarness();
@@ -51,12 +51,12 @@ describe('the team', () => {
   });
 
   it('accepts a new user, who can sign in immediately', async ({ t, admin }) => {
-    const answer = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
-    expect(answer).toHaveStatus(201);
+    const response = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
+    expect(response).toHaveStatus(201);
     const id = expect.stringMatching(UUID7);
     const shown = shownOf({ id, email: 'grace@example.com', role: 'STAFF' });
-    expect(answer.body).toEqual({ ...shown, link: null, linkExpiresAt: null, mailed: false });
-    const grace = await signInAs(t, { ...admin, ...answer.body, password: PASSWORD });
+    expect(response.body).toEqual({ ...shown, link: null, linkExpiresAt: null, mailed: false });
+    const grace = await signInAs(t, { ...admin, ...response.body, password: PASSWORD });
     const session = { user: { role: 'STAFF' }, shop: { id: t.shop.id } };
     expect((await grace.get('/session')).body).toMatchObject(session);
   });
@@ -91,7 +91,7 @@ describe('the team', () => {
     const taken = [admin.email, admin.email.toUpperCase(), stranger.email];
     const refused = [];
     for (const email of taken) refused.push(await admin.post('/users', userBody({ email })));
-    for (const answer of refused) expect(answer).toFailWith(409, 'EMAIL_TAKEN');
+    for (const response of refused) expect(response).toFailWith(409, 'EMAIL_TAKEN');
     // The response does not say whose it is.
     expect(new Set(refused.map(({ body }) => body.message)).size).toBe(1);
     const both = await Promise.all([
@@ -166,10 +166,10 @@ describe('an email with letters beyond ASCII', () => {
         await admin.patch(`/users/${staff.id}`, { email }),
         await staff.put('/session/email', { email, currentPassword: PASSWORD }),
       ];
-      for (const answer of refused) {
-        expect(answer).toHaveStatus(400);
-        expect(rulesOf(answer)).toEqual({ email: 'ascii' });
-        expect(answer.body.message[0]).toContain('only letters from a to z');
+      for (const response of refused) {
+        expect(response).toHaveStatus(400);
+        expect(rulesOf(response)).toEqual({ email: 'ascii' });
+        expect(response.body.message[0]).toContain('only letters from a to z');
       }
     }
     expect(await rolesIn(t)).toEqual(['ADMIN', 'STAFF']);
@@ -272,9 +272,9 @@ describe('a user', () => {
   });
 
   it('is gone once removed, and the email is available again', async ({ t, admin, staff }) => {
-    const answer = await admin.delete(`/users/${staff.id}`);
-    expect(answer).toHaveStatus(204);
-    expect(answer.body).toBe('');
+    const response = await admin.delete(`/users/${staff.id}`);
+    expect(response).toHaveStatus(204);
+    expect(response.body).toBe('');
     expect(await staff.get('/session')).toFailWith(401);
     const { email } = staff;
     expect(await adminCaller(t).post('/session', { email, password: PASSWORD })).toFailWith(401);
@@ -306,11 +306,11 @@ describe('the last Admin of a shop', () => {
     for (let round = 0; round < 5; round += 1) {
       const { shop } = await t.addShop();
       const admins = await atOnce(3, () => newPerson(t, { shop }));
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         admins.map((admin, i) => admin.send(`/users/${admins[(i + 1) % 3]?.id}`, options)),
       );
       expect((await rolesIn(t, shop.id)).filter((role) => role === 'ADMIN')).not.toHaveLength(0);
-      for (const answer of answers) expect(answer).toHaveStatus(200, 204, 401, 403, 409);
+      for (const response of responses) expect(response).toHaveStatus(200, 204, 401, 403, 409);
     }
   });
 });

@@ -2,11 +2,11 @@
 
 import { describe, expect } from 'vitest';
 import { type Person, signInAs } from '../support/admin.ts';
-import { atOnce } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
+import { atOnce } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
@@ -30,10 +30,10 @@ const advance = async (t: Harness, ms: number, ...people: Person[]): Promise<voi
 };
 
 const numbersOf = async (person: Person, path: string, query: string): Promise<string[]> => {
-  const answer = await person.get(`${path}?limit=100&${query}`);
-  expect(answer, query).toHaveStatus(200);
-  expect(answer.body.total).toBe(answer.body.items.length);
-  return answer.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
+  const response = await person.get(`${path}?limit=100&${query}`);
+  expect(response, query).toHaveStatus(200);
+  expect(response.body.total).toBe(response.body.items.length);
+  return response.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
 };
 
 describe.each(KINDS)('a waiting return at $path', ({ path, table, body, figures, move, start, end }) => {

@@ -3,13 +3,13 @@
 import { describe, expect } from 'vitest';
 import { sweep } from '../../src/app/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
-import { atOnce, pluck } from '../support/answers.ts';
 import { newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { atOnce, pluck } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
@@ -20,10 +20,10 @@ const KINDS = [
 ];
 
 const listed = async (person: Person, path: string, query: string): Promise<string[]> => {
-  const answer = await person.get(`${path}?limit=100&${query}`);
-  expect(answer, query).toHaveStatus(200);
-  expect(answer.body.total).toBe(answer.body.items.length);
-  return answer.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
+  const response = await person.get(`${path}?limit=100&${query}`);
+  expect(response, query).toHaveStatus(200);
+  expect(response.body.total).toBe(response.body.items.length);
+  return response.body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
 };
 
 /** Every figure of the overview, and the filters of the list that shows its rows. */
@@ -217,12 +217,12 @@ describe('saved views', () => {
       [admin, UNKNOWN_ID],
       [staff, 'x'],
     ] as const)
-      for (const answer of [
+      for (const response of [
         await person.patch(`/views/${id}`, { name: 'x' }),
         await person.delete(`/views/${id}`),
       ]) {
-        expect(answer).toHaveStatus(404);
-        expect(answer.body.message).toBe('There is no such view.');
+        expect(response).toHaveStatus(404);
+        expect(response.body.message).toBe('There is no such view.');
       }
     expect((await admin.patch(`/views/${shared.id}`, { shared: false })).body.shared).toBe(false);
     expect(await names(colleague)).toEqual([]);
@@ -268,16 +268,16 @@ it('the overview counts returns by age and day, of one shop only', async () => {
   const staff = await newPerson(t, { role: 'STAFF' });
   await staff.post('/offline-repairs', repairBody());
 
-  const answer = await staff.get('/overview');
-  expect(answer).toHaveStatus(200);
-  const { openByAge } = answer.body.offlineRepairs;
+  const response = await staff.get('/overview');
+  expect(response).toHaveStatus(200);
+  const { openByAge } = response.body.offlineRepairs;
   expect(pluck(openByAge, 'upToDays')).toEqual([1, 3, 7, 30, null]);
   expect(pluck(openByAge, 'count')).toEqual([1, 0, 1, 0, 0]);
-  expect(answer.body.createdPerDay).toHaveLength(30);
+  expect(response.body.createdPerDay).toHaveLength(30);
   const day = new Date(t.ctx.clock.now()).toISOString().slice(0, 10);
-  expect(answer.body.createdPerDay.at(-1)).toMatchObject({ day, offlineRepairs: 2, tradeReturns: 1 });
-  expect(answer.body.createdPerDay.at(-6)).toMatchObject({ offlineRepairs: 1, tradeReturns: 0 });
-  expect(answer.body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
+  expect(response.body.createdPerDay.at(-1)).toMatchObject({ day, offlineRepairs: 2, tradeReturns: 1 });
+  expect(response.body.createdPerDay.at(-6)).toMatchObject({ offlineRepairs: 1, tradeReturns: 0 });
+  expect(response.body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
 });
 
 it("the overview shows this month's usage against the allowance, from the first of the month", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
-import { pluck } from '../support/answers.ts';
 import { askAll, endpoints, ISO, newRepair, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS } from '../support/kinds.ts';
+import { pluck } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
@@ -51,25 +51,25 @@ describe('an action', () => {
       const before = (await t.get(`/offline-repairs/${(await REPAIRS.reach(t, from)).id}`)).body;
       expect(before.status).toBe(from);
       const earlier = await timelineOf(t, before.id);
-      const answer = await act(t, before.id, action, body);
-      expect(answer).toHaveStatus(200);
-      expect(answer.body).toEqual({
+      const response = await act(t, before.id, action, body);
+      expect(response).toHaveStatus(200);
+      expect(response.body).toEqual({
         ...before,
         ...changes,
         status: to ?? from,
-        statusSince: to === null || to === from ? before.statusSince : answer.body.updatedAt,
+        statusSince: to === null || to === from ? before.statusSince : response.body.updatedAt,
         updatedAt: expect.stringMatching(ISO),
       });
-      expect(Date.parse(answer.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
-      expect((await t.get(`/offline-repairs/${before.id}`)).body).toEqual(answer.body);
+      expect(Date.parse(response.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+      expect((await t.get(`/offline-repairs/${before.id}`)).body).toEqual(response.body);
       expect(await timelineOf(t, before.id)).toEqual([
         ...earlier,
         {
           id: expect.stringMatching(UUID7),
-          at: answer.body.updatedAt,
+          at: response.body.updatedAt,
           actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
           fromStatus: from,
-          toStatus: answer.body.status,
+          toStatus: response.body.status,
           type,
           note,
           data,
@@ -128,9 +128,9 @@ it('resolve accepts every disposition, also when repeated, and later moves keep 
 }) => {
   const { id } = await newRepair(t);
   for (const offlineDisposition of DISPOSITIONS) {
-    const answer = await act(t, id, 'resolve', { offlineDisposition });
-    expect(answer).toHaveStatus(200);
-    expect(answer.body).toMatchObject({ status: 'OFFLINE_RESOLVED', offlineDisposition });
+    const response = await act(t, id, 'resolve', { offlineDisposition });
+    expect(response).toHaveStatus(200);
+    expect(response.body).toMatchObject({ status: 'OFFLINE_RESOLVED', offlineDisposition });
   }
   const last = { status: 'OFFLINE_CLOSED', offlineDisposition: DISPOSITIONS.at(-1) };
   expect((await act(t, id, 'close')).body).toMatchObject(last);

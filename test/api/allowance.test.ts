@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { atOnce } from '../support/answers.ts';
 import {
   bodyOf,
   KINDS,
@@ -19,6 +18,7 @@ import {
 } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { atOnce } from '../support/responses.ts';
 
 const harness = sharedHarness();
 
@@ -28,9 +28,9 @@ const expectFull = async (t: Harness, code = 'LIMIT_EXCEEDED') =>
   expect(await create(t)).toFailWith(403, code);
 const expectCreated = async (t: Harness) => expect(await create(t)).toHaveStatus(201);
 const usage = async (t: Harness) => {
-  const answer = await t.get('/usage');
-  expect(answer).toHaveStatus(200);
-  return answer.body;
+  const response = await t.get('/usage');
+  expect(response).toHaveStatus(200);
+  return response.body;
 };
 const goTo = (t: Harness, ms: number) => t.clock.advance(ms - t.ctx.clock.now());
 
@@ -145,13 +145,14 @@ describe('the month of an allowance', () => {
 it('simultaneous creations use exactly what is left of the allowance; the others are refused', async () => {
   const t = await harness({ allowance: 10 });
   await setUsed(t, 3);
-  const answers = await atOnce(40, (index) => {
+  const responses = await atOnce(40, (index) => {
     const kind = KINDS[index % 2] as Kind;
     return t.post(`/${kind}`, bodyOf[kind]());
   });
-  const created = answers.filter(({ status }) => status === 201);
-  expect(answers).toHaveStatuses({ 201: 7, 403: 33 });
-  for (const answer of answers) if (answer.status === 403) expect(answer).toFailWith(403, 'LIMIT_EXCEEDED');
+  const created = responses.filter(({ status }) => status === 201);
+  expect(responses).toHaveStatuses({ 201: 7, 403: 33 });
+  for (const response of responses)
+    if (response.status === 403) expect(response).toFailWith(403, 'LIMIT_EXCEEDED');
   expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
   expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
   const { repairs, returns, timeline, used } = await rowCounts(t);

@@ -5,11 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { CONNECTION_LIMITS } from '../../src/http/connection-limits.ts';
-import { atOnce } from '../support/answers.ts';
 import { overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness, IMPATIENT } from '../support/harness.ts';
+import { atOnce } from '../support/responses.ts';
 import { scaled, until } from '../support/until.ts';
 
 const it = itWith(harness);
@@ -98,10 +98,10 @@ it('a connection stays open for a response that is allowed to take longer', asyn
   });
   t.app.server.setTimeout(1_000);
   const socket = await open(t, 'GET /slow HTTP/1.1\r\nhost: test\r\n\r\n');
-  const answer = await new Promise((resolve) =>
-    socket.once('data', resolve).once('close', () => resolve('closed without an answer')),
+  const response = await new Promise((resolve) =>
+    socket.once('data', resolve).once('close', () => resolve('closed without a response')),
   );
-  expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+  expect(String(response)).toMatch(/^HTTP\/1.1 200 /);
 });
 
 describe('connections from one address without a trusted proxy', () => {
@@ -191,26 +191,26 @@ describe('a body that is no longer needed', () => {
     ];
     for (const [status, head] of refusals) {
       const socket = await open(t, head);
-      let answer = '';
+      let response = '';
       socket.on('data', (chunk) => {
-        answer += chunk;
+        response += chunk;
       });
       const piece = Buffer.alloc(64 * 1024, ' ');
       for (let sent = 0; sent < LENGTH && socket.writable; sent += piece.length)
         if (!socket.write(piece))
           await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
       await until('the connection is closed', () => socket.closed);
-      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-      expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+      expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(response).toMatch(/\r\nconnection: close\r\n/i);
       expect(served.at(-1)?.bytesRead).toBeLessThan(5 * 1024 * 1024);
     }
     await noneLeft(t);
   });
 
   it('keeps the connection open if it arrived completely', async ({ t }) => {
-    const answer = await t.post('/offline-repairs', {}, { key: null });
-    expect(answer).toHaveStatus(401);
-    expect(answer.headers.get('connection')).toBe('keep-alive');
+    const response = await t.post('/offline-repairs', {}, { key: null });
+    expect(response).toHaveStatus(401);
+    expect(response.headers.get('connection')).toBe('keep-alive');
   });
 });
 
@@ -249,10 +249,10 @@ it('a request that misses its deadline gets a 503 with Retry-After, and its late
     },
   });
   const paths = ['/returns', '/sends', '/throws', '/gate'];
-  const answers = await Promise.all(paths.map((path) => t.get(`${path}?q=${secret}`, unchecked)));
-  for (const answer of answers) {
-    expect(answer).toFailWith(503);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  const responses = await Promise.all(paths.map((path) => t.get(`${path}?q=${secret}`, unchecked)));
+  for (const response of responses) {
+    expect(response).toFailWith(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   }
   await until('all handlers are done', () => late === paths.length);
   expect(await t.get('/healthz')).toHaveStatus(200);
@@ -260,7 +260,7 @@ it('a request that misses its deadline gets a 503 with Retry-After, and its late
   expect(log).not.toContain(secret);
   expect(log).not.toMatch(/already sent|Promise errored/i);
   // One line for the request, one for its failure.
-  for (const { body } of answers) expect(log.split(body.requestId)).toHaveLength(3);
+  for (const { body } of responses) expect(log.split(body.requestId)).toHaveLength(3);
 });
 
 it('the deadline excludes the time to receive a body and to read a response', async () => {

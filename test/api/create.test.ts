@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
-import { pluck } from '../support/answers.ts';
 import { newRepair, newRma, newStaffRma, newTradeReturn, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS, STAMPS } from '../support/kinds.ts';
+import { pluck } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
@@ -16,7 +16,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     ] as const) {
       const created = await t.post(path, sent);
       expect(created).toHaveStatus(201);
-      expect(created.body).toEqual({ ...row.answers.smallest, ...STAMPS, rmaNumber });
+      expect(created.body).toEqual({ ...row.responses.smallest, ...STAMPS, rmaNumber });
       expect(created.body.updatedAt).toBe(created.body.createdAt);
     }
   });
@@ -25,7 +25,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     const created = await t.post(path, row.whole());
     expect(created).toHaveStatus(201);
     expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(created.body).toEqual({ ...row.answers.whole, ...STAMPS });
+    expect(created.body).toEqual({ ...row.responses.whole, ...STAMPS });
     const read = await t.get(`${path}/${created.body.id}`);
     expect(read).toHaveStatus(200);
     expect(read.body).toEqual(created.body);
@@ -42,9 +42,9 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
 
   it('starts the timeline with one entry by the client that created it', async ({ t }) => {
     const { id, createdAt } = await newRma(t, kind, row.whole());
-    const answer = await t.get(`${path}/${id}/timeline`);
-    expect(answer).toHaveStatus(200);
-    const { items: first, ...page } = answer.body;
+    const response = await t.get(`${path}/${id}/timeline`);
+    expect(response).toHaveStatus(200);
+    const { items: first, ...page } = response.body;
     expect(page).toEqual({ total: 1, page: 1, limit: 500, totalPages: 1 });
     const actor = { type: 'API_CLIENT', id: t.client.id, name: 'Till' };
     const stamps = { id: expect.stringMatching(UUID7), at: createdAt };

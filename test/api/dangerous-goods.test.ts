@@ -101,8 +101,8 @@ describe('the dangerous-goods rules', () => {
   it('are one of the lists, not a mixture, after simultaneous replacements', async ({ admin }) => {
     const lists = ['A', 'B', 'C', 'D'].map((letter) => [`${letter}1`, `${letter}2`, 'SHARED']);
     for (let round = 0; round < 2; round += 1) {
-      const answers = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));
-      for (const answer of answers) expect(answer).toHaveStatus(200);
+      const responses = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));
+      for (const response of responses) expect(response).toHaveStatus(200);
       expect(lists).toContainEqual((await admin.get('/dangerous-goods')).body.rules);
     }
   });

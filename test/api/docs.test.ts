@@ -47,9 +47,9 @@ describe('the pages', () => {
   });
 
   it('are found without a trailing slash', async ({ t }) => {
-    const answer = await ask(t, '/docs');
-    expect(answer).toHaveStatus(308);
-    expect(answer.headers.get('location')).toBe('/docs/');
+    const response = await ask(t, '/docs');
+    expect(response).toHaveStatus(308);
+    expect(response.headers.get('location')).toBe('/docs/');
   });
 
   it('have no dead links', async ({ t }) => {
@@ -199,11 +199,11 @@ describe('the documentation as text', () => {
       pages.map((path) => (path === '/docs/' ? '/docs/index.md' : `${path}.md`)),
     );
     for (const url of listed) {
-      const answer = await ask(t, url.replace(t.url, ''));
-      expect(answer).toHaveStatus(200);
-      expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-      expect(answer.body).toMatch(/^# \S/);
-      expect(answer.body).not.toContain('returns.example.com');
+      const response = await ask(t, url.replace(t.url, ''));
+      expect(response).toHaveStatus(200);
+      expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+      expect(response.body).toMatch(/^# \S/);
+      expect(response.body).not.toContain('returns.example.com');
     }
   });
 
@@ -236,9 +236,9 @@ describe('the address of the service in texts and errors', () => {
       expect(body).toContain('https://shop.example.org/');
       expect(body).not.toContain('evil.example');
     }
-    const answer = await t.get('/offline-repairs', { key: 'wrong', headers });
-    expect(answer).toFailWith(401);
-    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
+    const response = await t.get('/offline-repairs', { key: 'wrong', headers });
+    expect(response).toFailWith(401);
+    expect(response.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
   it('is otherwise the address of the request, also behind a proxy, and is not cached', async ({ t }) => {
@@ -263,10 +263,10 @@ describe('the address of the service in texts and errors', () => {
     const commands = ['$(reboot)', '`whoami`', '"><script>', "a'b", '-x'];
     for (const host of ['evil.example/path', 'evil host', 'a@b', ...commands, 'x'.repeat(300)]) {
       const headers = { 'x-forwarded-host': host };
-      const answer = await ask(t, '/docs/quick-start.md', headers);
-      expect(answer).toHaveStatus(200);
-      expect(answer.body).not.toContain(host);
-      expect(answer.body).toContain(t.ctx.config.publicUrl);
+      const response = await ask(t, '/docs/quick-start.md', headers);
+      expect(response).toHaveStatus(200);
+      expect(response.body).not.toContain(host);
+      expect(response.body).toContain(t.ctx.config.publicUrl);
       const { docs } = (await ask(t, '/nothing', headers)).body;
       expect(docs).toBe(`${t.ctx.config.publicUrl}/docs/errors#ROUTE_NOT_FOUND`);
     }

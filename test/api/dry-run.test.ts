@@ -26,15 +26,15 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   it('returns what the real call would do, and stores nothing', async () => {
     const t = await harness({ allowance: 3 });
     await newRma(t, kind);
-    const answers = await withoutTrace(t, async () => [
+    const responses = await withoutTrace(t, async () => [
       await tryOut(t, kind),
       await tryOut(t, kind, bodyOf[kind](), keyed('till-1')),
     ]);
-    for (const answer of answers) {
-      expect(answer).toHaveStatus(200);
-      expect(answer.body).toEqual({ ...expected, remaining: 2 });
+    for (const response of responses) {
+      expect(response).toHaveStatus(200);
+      expect(response.body).toEqual({ ...expected, remaining: 2 });
       // It counts as a creation.
-      expect(answer.headers.get('ratelimit-limit')).toBe('60');
+      expect(response.headers.get('ratelimit-limit')).toBe('60');
     }
     const real = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
     expect(real).toHaveStatus(201);
@@ -101,11 +101,11 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
 
   it("does not wait for a transaction that locks the shop's counters", async () => {
     const t = await harness({ allowance: 5 });
-    const answer = await t.ctx.db.transaction().execute(async (trx) => {
+    const response = await t.ctx.db.transaction().execute(async (trx) => {
       await sql`update shop_counters set month_used = 3 where shop_id = ${t.shop.id}`.execute(trx);
       return tryOut(t, kind);
     });
-    expect(answer.body).toMatchObject({ dryRun: true, remaining: 5 });
+    expect(response.body).toMatchObject({ dryRun: true, remaining: 5 });
   });
 });
 

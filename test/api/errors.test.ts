@@ -32,9 +32,9 @@ it('an unreadable row returns a 500, and the log names it', async ({ t }) => {
     await sql`update ${sql.table(kind)} set ${sql.id(column)} = '{"customer' where id = ${id}`.execute(
       t.ctx.db,
     );
-    const answer = await t.get(`/${kind.replace('_', '-')}/${id}`, { unchecked: true });
-    expect(answer).toFailWith(500, 'INTERNAL_ERROR');
-    const { requestId } = answer.body;
+    const response = await t.get(`/${kind.replace('_', '-')}/${id}`, { unchecked: true });
+    expect(response).toFailWith(500, 'INTERNAL_ERROR');
+    const { requestId } = response.body;
     const line = t.logs.find((each) => each.includes(requestId) && each.includes('request failed')) ?? '{}';
     expect(JSON.parse(line).error).toMatchObject({ row: id });
     expect(line).not.toContain('customer');
@@ -59,9 +59,9 @@ describe('the error body', () => {
   it('names the correct base path for an unknown address', async ({ t }) => {
     const other = ['/api/v1/offline-repairs', '/external/v1/usage', '/api/v2/external/v1/events'];
     for (const path of ['/offline-repairs', ...other]) {
-      const answer = await exchange(`${t.url}${path}`);
-      expect(answer).toFailWith(404, 'ROUTE_NOT_FOUND');
-      expect(answer.body.message).toContain(` ${BASE_PATH};`);
+      const response = await exchange(`${t.url}${path}`);
+      expect(response).toFailWith(404, 'ROUTE_NOT_FOUND');
+      expect(response.body.message).toContain(` ${BASE_PATH};`);
     }
   });
 
@@ -84,9 +84,9 @@ describe('the error body', () => {
     for (const kind of KINDS)
       for (const number of ['%23RMA-000001', 'RMA-000001', '000001', '999999'])
         for (const rest of ['', '/timeline']) {
-          const answer = await t.get(`/${kind}/${number}${rest}`);
-          expect(answer).toFailWith(404, 'NOT_FOUND');
-          expect(answer.body.message).toContain('takes the id, not the rmaNumber');
+          const response = await t.get(`/${kind}/${number}${rest}`);
+          expect(response).toFailWith(404, 'NOT_FOUND');
+          expect(response.body.message).toContain('takes the id, not the rmaNumber');
         }
     const move = await t.post('/offline-repairs/RMA-000001/close');
     expect(move.body.message).toContain('?rmaNumber=');
@@ -107,10 +107,10 @@ describe('the error body', () => {
     const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
     const headers = { origin: 'https://shop.example.org', ...asked };
     for (const path of ['/offline-repairs', '/offline-repairs/x/close', `${BASE_PATH}/nowhere`]) {
-      const answer = await t.send(path, { method: 'OPTIONS', key: null, headers, unchecked: true });
-      expect(answer).toFailWith(403, 'CORS_NOT_SUPPORTED');
-      expect(answer.body.message).toMatch(/server/);
-      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+      const response = await t.send(path, { method: 'OPTIONS', key: null, headers, unchecked: true });
+      expect(response).toFailWith(403, 'CORS_NOT_SUPPORTED');
+      expect(response.body.message).toMatch(/server/);
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
     expect(await t.send('/offline-repairs', { method: 'OPTIONS' })).toFailWith(405);
   });
@@ -132,11 +132,11 @@ describe('the error body', () => {
       for (const method of all.filter((each) => !methods.includes(each))) {
         // There it would be an id.
         if (method === 'GET' && path.endsWith('/dry-run')) continue;
-        const answer = await t.send(path, { method });
-        expect(answer).toFailWith(405);
+        const response = await t.send(path, { method });
+        expect(response).toFailWith(405);
         // There, a GET is routed as well: by an id that no return has.
         const all = path.endsWith('/dry-run') ? [...methods, 'GET', 'HEAD'] : methods;
-        expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual(all.toSorted());
+        expect((response.headers.get('allow') ?? '').split(', ').sort()).toEqual(all.toSorted());
       }
     expect(await rowCounts(t)).toEqual(before);
     expect(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' })).toFailWith(405);
@@ -144,9 +144,9 @@ describe('the error body', () => {
 
   it('comes with a 405 for pages too, and with a 404 if there is no such page', async ({ t }) => {
     const expectAllowed = async (method: string, path: string, status: number, allowed: string | null) => {
-      const answer = await exchange(`${t.url}${path}`, { method });
-      expect(answer).toHaveStatus(status);
-      expect(answer.headers.get('allow'), `${method} ${path}`).toBe(allowed);
+      const response = await exchange(`${t.url}${path}`, { method });
+      expect(response).toHaveStatus(status);
+      expect(response.headers.get('allow'), `${method} ${path}`).toBe(allowed);
     };
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
       for (const path of ['/docs', '/docs/', '/admin', '/admin/', '/admin/settings/team'])
@@ -169,12 +169,12 @@ describe('the error body', () => {
 
   it.for(KINDS)('comes with a 413 at /%s also for a body of unknown length', async (kind, { t }) => {
     const chunk = `1000\r\n${' '.repeat(0x1000)}\r\n`;
-    const answer = await overSocket(
+    const response = await overSocket(
       t.url,
       `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
         `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
     );
-    expect(answer).toFailWith(413);
+    expect(response).toFailWith(413);
   });
 
   it.for(KINDS)('comes with a 415 for a body that is not declared as JSON, at /%s', async (kind, { t }) => {
@@ -200,9 +200,9 @@ describe('the error body', () => {
         ...(endpoint.isCreation ? { body: bodyOf[endpoint.kind]({ customerName: 'private words' }) } : {}),
       }),
     );
-    for (const answer of Object.values(asked)) {
-      expect(answer).toFailWith(500);
-      expect(JSON.stringify(answer.body)).not.toMatch(
+    for (const response of Object.values(asked)) {
+      expect(response).toFailWith(500);
+      expect(JSON.stringify(response.body)).not.toMatch(
         /offline_repairs|trade_returns|sql|select|insert|table|\.ts|relation/i,
       );
     }
@@ -252,10 +252,10 @@ describe('the error body', () => {
       [action('resolve'), { offlineDispositon: 'x' }, 'offlineDispositon', 'offlineDisposition'],
     ];
     for (const [path, body, field, hint] of asked) {
-      const answer = await t.post(path, body);
-      expect(answer).toFailWith(400);
+      const response = await t.post(path, body);
+      expect(response).toFailWith(400);
       const ending = hint ? `: did you mean ${hint}?` : '';
-      expect(answer.body.message).toContain(`${field} is not a known field${ending}`);
+      expect(response.body.message).toContain(`${field} is not a known field${ending}`);
     }
   });
 
@@ -270,9 +270,9 @@ describe('the error body', () => {
       ['trade-returns', tradeBody({ items: Array(60_000).fill(1) }), 'body has more than 5000 values'],
     ] as const;
     for (const [kind, body, message] of bodies) {
-      const answer = await t.post(`/${kind}`, body);
-      expect(answer).toFailWith(400);
-      expect(answer.body.errors).toEqual([{ field: 'body', rule: 'more', message }]);
+      const response = await t.post(`/${kind}`, body);
+      expect(response).toFailWith(400);
+      expect(response.body.errors).toEqual([{ field: 'body', rule: 'more', message }]);
     }
     // A list that was cut says so in its last item.
     for (const body of [fields, tradeBody({ items: Array.from({ length: 250 }, () => ({})) })]) {
@@ -303,10 +303,10 @@ describe('X-Request-Id', () => {
     const ids = new Set<string>();
     const wrong = ['', 'x'.repeat(129), 'ä', 'a\tb', '\u0080'];
     for (const headers of [{}, ...wrong.map((own) => ({ 'x-request-id': own }))]) {
-      const answer = await t.get('/offline-repairs/nothing', { headers });
-      expect(answer).toFailWith(404);
-      expect(answer.body.requestId).toMatch(UUID7);
-      ids.add(answer.body.requestId);
+      const response = await t.get('/offline-repairs/nothing', { headers });
+      expect(response).toFailWith(404);
+      expect(response.body.requestId).toMatch(UUID7);
+      ids.add(response.body.requestId);
     }
     expect(ids.size).toBe(wrong.length + 1);
   });
@@ -336,9 +336,9 @@ describe('malformed requests', () => {
     ['two Hosts in HTTP/1.0', get('host: test', 'HOST: elsewhere').replace('HTTP/1.1', 'HTTP/1.0')],
   ])('get a 400 with the error body: %s', async (_what, bytes) => {
     const t = await harness();
-    const answer = await overSocket(t.url, bytes);
-    expect(answer).toFailWith(400);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await overSocket(t.url, bytes);
+    expect(response).toFailWith(400);
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await t.get('/offline-repairs')).toHaveStatus(200);
   });
 
@@ -347,8 +347,8 @@ describe('malformed requests', () => {
   });
 
   it('get a 417 with the error body for an unknown expectation', async ({ t }) => {
-    const answer = await overSocket(t.url, get('host: test', 'expect: a-miracle'));
-    expect(answer).toFailWith(417);
+    const response = await overSocket(t.url, get('host: test', 'expect: a-miracle'));
+    expect(response).toFailWith(417);
   });
 });
 
@@ -362,9 +362,9 @@ it('every response forbids framing and the browser features that no page of ours
 });
 
 it('a compressed body gets a 415 that says so', async ({ t }) => {
-  const answer = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
+  const response = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
     headers: { 'content-encoding': 'gzip' },
   });
-  expect(answer).toFailWith(415);
-  expect(answer.body.message).toContain('uncompressed');
+  expect(response).toFailWith(415);
+  expect(response.body.message).toContain('uncompressed');
 });

@@ -19,9 +19,9 @@ const it = itWith(harness);
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const page = async (t: Harness, query = '', options = {}) => {
-  const answer = await t.get(`/events${query}`, options);
-  expect(answer).toHaveStatus(200);
-  return answer.body as {
+  const response = await t.get(`/events${query}`, options);
+  expect(response).toHaveStatus(200);
+  return response.body as {
     items: { id: string; event: string; data: { id: string } }[];
     cursor: string;
     hasMore: boolean;

@@ -94,11 +94,11 @@ describe('the order of the checks', () => {
       await t.post(`/${kind}`, '<a/>', { key, headers: { 'content-type': 'application/xml' } }),
       await sendTooLarge(key),
     ];
-    for (const answer of await all(null)) expect(answer).toFailWith(401);
+    for (const response of await all(null)) expect(response).toFailWith(401);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    for (const answer of await all(t.client.apiKey)) expect(answer).toFailWith(403, 'READ_ONLY');
+    for (const response of await all(t.client.apiKey)) expect(response).toFailWith(403, 'READ_ONLY');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
-    for (const answer of await all(t.client.apiKey)) expect(answer).toFailWith(403, 'PLAN_REQUIRED');
+    for (const response of await all(t.client.apiKey)) expect(response).toFailWith(403, 'PLAN_REQUIRED');
   });
 });
 
@@ -111,10 +111,10 @@ it('SCALE and ENTERPRISE allow every endpoint; an inactive subscription only all
       const readsAlone = subscription === 'inactive';
       const before = await rowCounts(t);
       for (const endpoint of endpoints(t)) {
-        const answer = await call(t, endpoint, ids);
-        if (!isOpen) expect(answer).toFailWith(403, 'PLAN_REQUIRED');
-        else if (readsAlone && endpoint.method !== 'GET') expect(answer).toFailWith(403, 'READ_ONLY');
-        else expect(answer).toHaveStatus(200, 201);
+        const response = await call(t, endpoint, ids);
+        if (!isOpen) expect(response).toFailWith(403, 'PLAN_REQUIRED');
+        else if (readsAlone && endpoint.method !== 'GET') expect(response).toFailWith(403, 'READ_ONLY');
+        else expect(response).toHaveStatus(200, 201);
       }
       if (!isOpen || readsAlone) expect(await rowCounts(t)).toEqual(before);
     }
@@ -122,7 +122,7 @@ it('SCALE and ENTERPRISE allow every endpoint; an inactive subscription only all
 
 it('no response of either API may be cached', async ({ t }) => {
   const ids = await makeIds(t);
-  const answers = [
+  const responses = [
     ...Object.values(await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids))),
     ...Object.values(await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids, { key: null }))),
     await t.get(`${BASE_PATH}/nowhere`),
@@ -130,5 +130,5 @@ it('no response of either API may be cached', async ({ t }) => {
     await t.get('/admin/api/session', { key: null, unchecked: true }),
     await t.get('/admin/api/nowhere', { key: null, unchecked: true }),
   ];
-  for (const { headers } of answers) expect(headers.get('cache-control')).toBe('no-store');
+  for (const { headers } of responses) expect(headers.get('cache-control')).toBe('no-store');
 });

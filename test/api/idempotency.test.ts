@@ -9,13 +9,13 @@ import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { atOnce } from '../support/answers.ts';
 import { newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ONLY_POSTGRES } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
+import { atOnce } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 
 const harness = sharedHarness();
@@ -36,7 +36,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
   const send = (t: Harness, key: string, sent: unknown = body(), options: SendOptions = {}) =>
     t.post(path, sent, keyed(key, options));
   const other = body({ externalRef: 'another' });
-  const expectReplay = async (t: Harness, { body: made }: Answer, sent: unknown = body()) => {
+  const expectReplay = async (t: Harness, { body: made }: ApiResponse, sent: unknown = body()) => {
     const replay = await send(t, 'receipt-1', sent);
     expect(replay).toHaveStatus(201);
     expect([isReplay(replay), replay.body]).toEqual([true, made]);
@@ -141,9 +141,9 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     const { client } = await t.addShop();
     await send(t, 'receipt-1');
     for (const key of [erp.apiKey, client.apiKey]) {
-      const answer = await send(t, 'receipt-1', other, { key });
-      expect(answer).toHaveStatus(201);
-      expect([isReplay(answer), answer.body.externalRef]).toEqual([false, 'another']);
+      const response = await send(t, 'receipt-1', other, { key });
+      expect(response).toHaveStatus(201);
+      expect([isReplay(response), response.body.externalRef]).toEqual([false, 'another']);
     }
     expect((await rowCounts(t))[rows]).toBe(3);
   });
@@ -155,9 +155,9 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(await send(t, 'receipt-1')).toFailWith(403, 'LIMIT_EXCEEDED');
     expect((await rowCounts(t)).keys).toBe(0);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 1 });
-    const answer = await send(t, 'receipt-1', other);
-    expect(answer).toHaveStatus(201);
-    expect(isReplay(answer)).toBe(false);
+    const response = await send(t, 'receipt-1', other);
+    expect(response).toHaveStatus(201);
+    expect(isReplay(response)).toBe(false);
   });
 
   it('has 1 to 255 printable characters, all significant; anything else gets a 400', async ({ t }) => {
@@ -165,9 +165,9 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
       expect(rulesOf(await send(t, key)), key).toEqual({ 'Idempotency-Key': 'format' });
     expect(await rowCounts(t)).toEqual(NONE);
     for (const key of ['a', 'A', 'a b', 'a  b', '~', '"', 'x'.repeat(254), 'x'.repeat(255)]) {
-      const answer = await send(t, key);
-      expect(answer, key).toHaveStatus(201);
-      expect(isReplay(answer), key).toBe(false);
+      const response = await send(t, key);
+      expect(response, key).toHaveStatus(201);
+      expect(isReplay(response), key).toBe(false);
     }
     expect(isReplay(await send(t, 'x'.repeat(255)))).toBe(true);
   });
@@ -183,9 +183,9 @@ describe('an Idempotency-Key', () => {
       headers: { ...headers, 'Idempotency-Key': ['a', 'a'] },
     });
     sent.end(JSON.stringify(repairBody()));
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    const { errors } = (await json(answer)) as { errors: { rule: string }[] };
-    expect([answer.statusCode, errors]).toMatchObject([
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const { errors } = (await json(response)) as { errors: { rule: string }[] };
+    expect([response.statusCode, errors]).toMatchObject([
       400,
       [{ field: 'Idempotency-Key', rule: 'repeated' }],
     ]);
@@ -205,12 +205,12 @@ describe('an Idempotency-Key', () => {
   it('creates one RMA if both kinds use it at the same time; the others get a 422 or a 409', async ({
     t,
   }) => {
-    const answers = await atOnce(12, (index) => (index % 2 ? trade(t, 'a') : create(t, 'a')));
-    const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
+    const responses = await atOnce(12, (index) => (index % 2 ? trade(t, 'a') : create(t, 'a')));
+    const made = responses.filter((response) => response.status === 201 && !isReplay(response));
     expect(made).toHaveLength(1);
-    for (const answer of answers) {
-      expect(answer).toHaveStatus(201, 409, 422);
-      if (answer.status === 201) expect(answer.body).toEqual(made[0]?.body);
+    for (const response of responses) {
+      expect(response).toHaveStatus(201, 409, 422);
+      if (response.status === 201) expect(response.body).toEqual(made[0]?.body);
     }
     const { repairs, returns, used } = await rowCounts(t);
     expect([repairs + returns, used]).toEqual([1, 1]);
@@ -219,9 +219,9 @@ describe('an Idempotency-Key', () => {
   it('is ignored by the other endpoints', async ({ t }) => {
     const { id } = await newRepair(t);
     for (let again = 0; again < 2; again += 1) {
-      const answer = await t.post(`/offline-repairs/${id}/close`, {}, keyed('k'));
-      expect(answer).toHaveStatus(200);
-      expect(isReplay(answer)).toBe(false);
+      const response = await t.post(`/offline-repairs/${id}/close`, {}, keyed('k'));
+      expect(response).toHaveStatus(200);
+      expect(isReplay(response)).toBe(false);
     }
     expect((await t.get(`/offline-repairs/${id}/timeline`)).body.items).toHaveLength(3);
   });
@@ -240,9 +240,9 @@ describe('an Idempotency-Key', () => {
         expect(await create(t, 'receipt-1', body)).toFailWith(409, 'IDEMPOTENCY_KEY_IN_USE');
       return { waiting };
     });
-    const answer = await first.waiting;
-    expect(answer).toHaveStatus(201);
-    expect((await create(t, 'receipt-1')).body).toEqual(answer.body);
+    const response = await first.waiting;
+    expect(response).toHaveStatus(201);
+    expect((await create(t, 'receipt-1')).body).toEqual(response.body);
     expect((await rowCounts(t)).repairs).toBe(1);
   });
 });

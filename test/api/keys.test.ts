@@ -33,12 +33,12 @@ describe('the key', () => {
     const { client: other } = await t.addShop();
     const keys = [t.client.apiKey, other.apiKey];
     for (const [first, second] of [keys, keys.toReversed(), [keys[0], keys[0]]]) {
-      const answer = await overSocket(
+      const response = await overSocket(
         t.url,
         `GET ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\n` +
           `authorization: Bearer ${first}\r\nauthorization: Bearer ${second}\r\n\r\n`,
       );
-      expect(answer).toFailWith(401);
+      expect(response).toFailWith(401);
     }
   });
 
@@ -62,9 +62,9 @@ describe('the key', () => {
     const changed = [apiKey.slice(0, -1), `${apiKey}0`, apiKey.toUpperCase(), `${apiKey}, ${apiKey}`];
     const wrong = [...invented, ...changed, apiKey.replace('handback_ext_', ''), webhookSecret, id];
     for (const key of [null, ...wrong]) {
-      const answer = await t.get('/offline-repairs', { key });
-      expect(answer).toFailWith(401);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      const response = await t.get('/offline-repairs', { key });
+      expect(response).toFailWith(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
     }
     const malformed = [apiKey, `Basic ${apiKey}`, `Old Bearer ${apiKey}`, `Bearer ${apiKey} ${apiKey}`];
     for (const authorization of [...wrong.map((key) => `Bearer ${key}`), ...malformed])

@@ -8,12 +8,12 @@ import { listEnvelope } from '../../contract/common.ts';
 import { sendPage } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
-import { pluck } from '../support/answers.ts';
 import { leftOut, newRepair, newTradeReturn } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
+import { pluck } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 
 const it = itWith(harness);

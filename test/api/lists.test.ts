@@ -2,12 +2,12 @@
 
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { atOnce } from '../support/answers.ts';
 import { newRepair, newRma, newStaffRepair, newStaffRma, rulesOf, stopClock } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, type KindRow, REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
+import { atOnce } from '../support/responses.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -22,9 +22,9 @@ const numbersIn = (body: { items: { rmaNumber: string }[] }) =>
 /** How tests ask for the list of a kind. */
 const asking = ({ path, kind, walk }: KindRow) => {
   const list = async (t: Harness, query: Query = {}) => {
-    const answer = await t.get(`${path}?${new URLSearchParams(query)}`);
-    expect(answer).toHaveStatus(200);
-    return answer.body;
+    const response = await t.get(`${path}?${new URLSearchParams(query)}`);
+    expect(response).toHaveStatus(200);
+    return response.body;
   };
   return {
     list,
@@ -77,9 +77,9 @@ describe.each(KINDS)('the list at $path', (row) => {
       ]);
     for (const limit of ['101', '1000']) expect(Object.keys(await rules(t, { limit }))).toEqual(['limit']);
     for (const name of ['page', 'status', ...row.filters]) {
-      const answer = await t.get(`${path}?${name}=1&${name}=2`);
-      expect(rulesOf(answer)).toEqual({ [name]: 'repeated' });
-      expect(answer.body.message).toEqual([`${name} is there more than once`]);
+      const response = await t.get(`${path}?${name}=1&${name}=2`);
+      expect(rulesOf(response)).toEqual({ [name]: 'repeated' });
+      expect(response.body.message).toEqual([`${name} is there more than once`]);
     }
   });
 
@@ -130,9 +130,9 @@ describe.each(KINDS)('the list at $path', (row) => {
   it('rejects an unknown status and names the known ones', ONLY_SQLITE, async ({ t }) => {
     const ofTheOther = KINDS.find((other) => other !== row)?.start ?? '';
     for (const status of ['DONE', start.toLowerCase(), '', ofTheOther]) {
-      const answer = await t.get(`${path}?status=${status}`);
-      expect(rulesOf(answer)).toEqual({ status: 'oneOf' });
-      for (const known of statuses) expect(answer.body.message[0]).toContain(known);
+      const response = await t.get(`${path}?status=${status}`);
+      expect(rulesOf(response)).toEqual({ status: 'oneOf' });
+      for (const known of statuses) expect(response.body.message[0]).toContain(known);
     }
   });
 

@@ -3,20 +3,20 @@ import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/platform/config.ts';
-import { pluck } from '../support/answers.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { registeredRoutes } from '../support/registered-routes.ts';
+import { pluck } from '../support/responses.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
 
 const read = async (t: Harness) => {
-  const answer = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
-  expect(answer).toHaveStatus(200);
-  return answer.body;
+  const response = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
+  expect(response).toHaveStatus(200);
+  return response.body;
 };
 
 type Json = Awaited<ReturnType<typeof read>>;

@@ -34,9 +34,9 @@ describe.each([
     const read = await t.get(`${sent}${BASE_PATH}/offline-repairs/${created.body.id}`, { unchecked: true });
     expect(read.body).toEqual(created.body);
 
-    const answer = await ask(t, `${sent}${BASE_PATH}/offline-repairs?limit=1`);
-    expect(answer).toHaveStatus(401);
-    expect(answer.body.docs).toEqual(`${PUBLIC_URL}/docs/errors#UNAUTHENTICATED`);
+    const response = await ask(t, `${sent}${BASE_PATH}/offline-repairs?limit=1`);
+    expect(response).toHaveStatus(401);
+    expect(response.body.docs).toEqual(`${PUBLIC_URL}/docs/errors#UNAUTHENTICATED`);
     for (const base of [BASE_PATH, ADMIN_BASE_PATH]) {
       const document = await ask(t, `${sent}${base}/openapi.json`);
       expect(document.body.servers).toEqual([{ url: `${PUBLIC_URL}${base}` }]);
@@ -88,9 +88,11 @@ describe.each([
       ['', 302, '/returns/admin/'],
     ] as const) {
       const address = `${sent}${path}`;
-      const answer = await ask(t, address.startsWith('/') ? address : `/${address}`, { accept: 'text/html' });
-      expect(answer).toHaveStatus(status);
-      expect(answer.headers.get('location'), path).toBe(location);
+      const response = await ask(t, address.startsWith('/') ? address : `/${address}`, {
+        accept: 'text/html',
+      });
+      expect(response).toHaveStatus(status);
+      expect(response.headers.get('location'), path).toBe(location);
     }
     const deep = await ask(t, `${sent}/admin/settings/team?page=2`, { 'accept-encoding': 'br, gzip' });
     expect(deep.headers.get('content-security-policy')).toContain("base-uri 'none'");
@@ -104,9 +106,9 @@ describe.each([
     const etag = deep.headers.get('etag') ?? '';
     expect(await ask(t, `${sent}/admin/`, { 'if-none-match': etag })).toHaveStatus(304);
     for (const page of ['/docs/', '/docs/quick-start', '/docs/reference']) {
-      const answer = await ask(t, `${sent}${page}`);
-      expect(answer).toHaveStatus(200);
-      expect([...answer.body.matchAll(PLACES)]).toEqual([]);
+      const response = await ask(t, `${sent}${page}`);
+      expect(response).toHaveStatus(200);
+      expect([...response.body.matchAll(PLACES)]).toEqual([]);
     }
   });
 
@@ -226,9 +228,9 @@ describe('the path', () => {
     const { address } = await leave(adminCaller(t));
     expect(address.searchParams.get('redirect_uri')).toBe(`${PUBLIC_URL}/admin/api/session/oidc/callback`);
     const grace = { sub: 'g1', email: 'grace@example.com', email_verified: true };
-    const { said, answer } = await throughProvider(t, provider, grace);
+    const { said, response } = await throughProvider(t, provider, grace);
     expect(said).toEqual({ provider: 'signed-in' });
-    const location = answer.headers.get('location') ?? '';
+    const location = response.headers.get('location') ?? '';
     expect(new URL(location, `${PUBLIC_URL}/admin/api/session/oidc/callback`).pathname).toBe(
       '/returns/admin/sign-in',
     );

@@ -4,12 +4,12 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
 import { openContext } from '../../src/app/context.ts';
 import { takeSlot } from '../../src/db/rate-windows.ts';
-import { atOnce } from '../support/answers.ts';
 import { bodyOf, endpoints, KINDS, type Kind, makeIds, rowCounts, stopClock } from '../support/api.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
+import { type ApiResponse, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
 import { randomOf } from '../support/random.ts';
+import { atOnce } from '../support/responses.ts';
 
 const it = itWith(harness);
 
@@ -25,16 +25,16 @@ const create = (t: Harness, options: SendOptions = {}) => createOne(t, 'offline-
 const createNth = (t: Harness, i: number) => createOne(t, KINDS[i % 2] as Kind);
 const read = (t: Harness, options: SendOptions = {}) => t.get('/offline-repairs', { ip: IP, ...options });
 /** So many at once, all answered with that status. */
-const expectAll = async (count: number, status: number, ask: (i: number) => Promise<Answer>) =>
+const expectAll = async (count: number, status: number, ask: (i: number) => Promise<ApiResponse>) =>
   expect(await atOnce(count, ask)).toHaveStatuses({ [status]: count });
 /** More at once would wait for the database longer than a request may, on a busy machine. */
 const READS_AT_ONCE = 25;
-const windowOf = ({ headers }: Answer) =>
+const windowOf = ({ headers }: ApiResponse) =>
   ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
-const expectLimited = (answer: Answer, limit: string, seconds: string) => {
-  expect(answer).toFailWith(429);
-  expect(windowOf(answer)).toEqual([limit, '0', seconds]);
-  expect(answer.headers.get('retry-after')).toBe(seconds);
+const expectLimited = (response: ApiResponse, limit: string, seconds: string) => {
+  expect(response).toFailWith(429);
+  expect(windowOf(response)).toEqual([limit, '0', seconds]);
+  expect(response.headers.get('retry-after')).toBe(seconds);
 };
 
 /** Uses up the 200 reads a minute of an address. */
@@ -47,9 +47,9 @@ describe('creations of both kinds together', () => {
     const clock = stopClock();
     for (let second = 0; second < 12; second += 1) {
       // Exactly five also when more arrive at the same moment. Those that are refused use nothing of the minute.
-      const answers = await atOnce(9, (i) => createNth(t, second + i));
-      expect(answers).toHaveStatuses({ 201: 5, 429: 4 });
-      const left = answers.map(({ status, headers }) =>
+      const responses = await atOnce(9, (i) => createNth(t, second + i));
+      expect(responses).toHaveStatuses({ 201: 5, 429: 4 });
+      const left = responses.map(({ status, headers }) =>
         status === 201 ? Number(headers.get('ratelimit-remaining')) : 60,
       );
       expect(Math.min(...left)).toBe(55 - 5 * second);

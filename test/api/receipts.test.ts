@@ -8,7 +8,7 @@ import { newRepair, newTradeReturn, rulesOf } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, sharedHarness } from '../support/harness.ts';
 import type { Figures } from '../support/receipts.ts';
 
 const it = itWith(sharedHarness());
@@ -32,7 +32,7 @@ const approved = async (t: Harness, staff: AdminCaller, items: object[] = [LAMP,
 };
 const idIn = (path: string): string => path.split('/')[2] ?? '';
 
-const figuresIn = ({ body }: Answer): Figures[] =>
+const figuresIn = ({ body }: ApiResponse): Figures[] =>
   body.items.map(({ received, accepted }: TradeReturn['items'][number]) => [received, accepted]);
 
 const eventsOf = async (t: Harness, path: string) => {
@@ -207,8 +207,8 @@ describe('receive with lines', () => {
     ],
   ])('completes the return, or not, if %s', async ([, body, status, creditAmount], { t, staff }) => {
     const path = await approved(t, staff);
-    const answer = await staff.post(`${path}/receive`, body);
-    expect(answer.body).toMatchObject({ status, creditAmount });
+    const response = await staff.post(`${path}/receive`, body);
+    expect(response.body).toMatchObject({ status, creditAmount });
     const { entries, events } = await traceOf(t, path);
     const [type, event] =
       status === 'TRADE_RECEIVED'
@@ -222,7 +222,7 @@ describe('receive with lines', () => {
       events
         .at(-1)
         .data.items.map(({ received, accepted }: TradeReturn['items'][number]) => [received, accepted]),
-    ).toEqual(figuresIn(answer));
+    ).toEqual(figuresIn(response));
   });
 
   it('moves on with complete even if no quantity changes, and a repetition does nothing', async ({

@@ -15,10 +15,10 @@ const it = itWith(sharedHarness());
 const DAY_MS = 24 * 60 * 60 * 1000;
 const withRights = (t: Harness, rights: Right[], more = {}): Promise<NewApiClient> =>
   createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'Program', webhookUrl: null, rights, ...more });
-/** What every endpoint answers, and every one that reads to HEAD. */
+/** What every endpoint responses, and every one that reads to HEAD. */
 const answersTo = async (t: Harness, key: string, ids: Parameters<typeof call>[2]) => {
   const all = allEndpoints(t);
-  const answers = await askAll(all, async (endpoint) => {
+  const responses = await askAll(all, async (endpoint) => {
     const { status, body } = await call(t, endpoint, ids, { key });
     return `${status} ${body.code ?? ''}${body.right ? ` ${body.right}` : ''}`.trim();
   });
@@ -26,7 +26,7 @@ const answersTo = async (t: Harness, key: string, ids: Parameters<typeof call>[2
     all.filter(({ method }) => method === 'GET'),
     ({ path }) => t.send(path(ids), { method: 'HEAD', key }),
   );
-  return { answers, heads };
+  return { responses, heads };
 };
 
 describe('the OpenAPI document', () => {
@@ -44,19 +44,19 @@ describe('a client', () => {
       const ids = await makeIds(t);
       const { apiKey } = await withRights(t, rights);
       const before = await rowCounts(t);
-      const { answers, heads } = await answersTo(t, apiKey, ids);
+      const { responses, heads } = await answersTo(t, apiKey, ids);
       for (const { name, right } of allEndpoints(t)) {
         const needs = right as Right | null;
         if (needs && !rights.includes(needs))
-          expect([name, answers[name]]).toEqual([name, `403 RIGHT_REQUIRED ${needs}`]);
+          expect([name, responses[name]]).toEqual([name, `403 RIGHT_REQUIRED ${needs}`]);
         // Returns are the shop's, whichever client created them; deliveries are those of one client.
         else
-          expect(`${name}: ${answers[name]}`).toMatch(
+          expect(`${name}: ${responses[name]}`).toMatch(
             name.includes('/deliveries/') ? / 404 / : /: (20[01]|409)/,
           );
       }
-      for (const [name, answer] of Object.entries(heads))
-        expect(answer).toHaveStatus(name.includes('/deliveries/') ? 404 : 200);
+      for (const [name, response] of Object.entries(heads))
+        expect(response).toHaveStatus(name.includes('/deliveries/') ? 404 : 200);
       if (rights.length === 0) expect(await rowCounts(t)).toEqual(before);
     },
   );
@@ -86,9 +86,9 @@ describe('an expiring key', () => {
     expect(await t.get('/offline-repairs', { key: apiKey })).toHaveStatus(200);
     t.clock.advance(60_000);
     const before = await rowCounts(t);
-    const { answers, heads } = await answersTo(t, apiKey, ids);
-    expect(new Set(Object.values(answers))).toEqual(new Set(['401 UNAUTHENTICATED']));
-    for (const answer of Object.values(heads)) expect(answer).toHaveStatus(401);
+    const { responses, heads } = await answersTo(t, apiKey, ids);
+    expect(new Set(Object.values(responses))).toEqual(new Set(['401 UNAUTHENTICATED']));
+    for (const response of Object.values(heads)) expect(response).toHaveStatus(401);
     expect(await rowCounts(t)).toEqual(before);
     const told = await t.get('/usage', { key: apiKey });
     expect(told.body.message).toContain(new Date(expiresAt).toISOString());

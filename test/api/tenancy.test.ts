@@ -3,7 +3,6 @@ import { RIGHTS } from '../../contract/common.ts';
 import { OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES } from '../../contract/lifecycle.ts';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { pluck } from '../support/answers.ts';
 import {
   allEndpoints,
   askAll,
@@ -19,9 +18,10 @@ import {
   UNKNOWN_ID,
 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
+import { pluck } from '../support/responses.ts';
 
 const it = itWith(sharedHarness());
 
@@ -84,7 +84,7 @@ for (const [kind, moves] of [
     if (!TABLE.some(([, of, steps]) => of === kind && steps.includes(move)))
       throw new Error(`no case has ${move} of ${kind}`);
 
-const seen = ({ status, body }: Answer) => ({ status, body: { ...body, requestId: null } });
+const seen = ({ status, body }: ApiResponse) => ({ status, body: { ...body, requestId: null } });
 
 /** All that a program can ask the API about an id: every endpoint that takes one, and both lists. */
 const askedOf = async (t: Harness, ids: Ids | string) => ({

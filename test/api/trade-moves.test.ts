@@ -240,7 +240,7 @@ it('many simultaneous callers leave a path through the table, consistent quantit
 
       const entries = await timelineOf(t, id);
       expectValidPath(entries);
-      // Each answer has an entry with its status and its time, and each entry an answer.
+      // Each response has an entry with its status and its time, and each entry a response.
       const inTimeline = entries.map(({ at, toStatus }) => `${at} ${toStatus}`);
       expect([...new Set(told.map(({ updatedAt, status }) => `${updatedAt} ${status}`))].sort()).toEqual(
         inTimeline,

@@ -3,7 +3,7 @@ import { newRepair, newRma, rowCounts, rulesOf } from '../support/api.ts';
 import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody } from '../support/bodies.ts';
 import { at, withValue } from '../support/fields.ts';
 import { itWith } from '../support/fixtures.ts';
-import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { type ApiResponse, type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
 import { checkTexts, type TextField } from '../support/texts.ts';
 
@@ -14,9 +14,9 @@ type Body = Record<string, unknown>;
 
 const NUMBERS = ['quantity', 'price', 'weight'];
 const everyOne = (paths: string[], rule: string) => Object.fromEntries(paths.map((path) => [path, rule]));
-const expectGuess = (answer: Answer, field: string, guess: string) => {
-  expect(rulesOf(answer)).toMatchObject({ [field]: 'unknown' });
-  const { message } = answer.body.errors.find((error: { field: string }) => error.field === field);
+const expectGuess = (response: ApiResponse, field: string, guess: string) => {
+  expect(rulesOf(response)).toMatchObject({ [field]: 'unknown' });
+  const { message } = response.body.errors.find((error: { field: string }) => error.field === field);
   expect(message).toContain(`did you mean ${guess}?`);
 };
 
@@ -122,8 +122,8 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     for (const value of ['%ff', '%zz', '%', 'SN-%E2%82', '%ed%a0%80'])
       expect(await rules(`?externalRef=${value}&externalSource=%C3%A9`), value).toEqual(wrong);
     expect(await rules('?%ff=1')).toMatchObject({ query: 'unicode' });
-    const answer = await t.get(`${path}?externalRef=%C3%A9%25+%2B`);
-    expect(answer, 'what is well encoded').toHaveStatus(200);
+    const response = await t.get(`${path}?externalRef=%C3%A9%25+%2B`);
+    expect(response, 'what is well encoded').toHaveStatus(200);
   });
 });
 
@@ -135,7 +135,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     return t.post(path, JSON.stringify(marked).replaceAll('"DIGITS"', digits));
   };
   const rules = async (t: Harness, digits: string, names = NUMBERS) => rulesOf(await send(t, digits, names));
-  const shown = ({ body }: Answer, names = NUMBERS) => pathsOf(names).map((place) => at(body, place));
+  const shown = ({ body }: ApiResponse, names = NUMBERS) => pathsOf(names).map((place) => at(body, place));
 
   it('are not converted from strings or anything else', async ({ t }) => {
     for (const wrong of ['"1"', '""', 'true', 'false', '[]', '[1]', '{}'])
@@ -250,9 +250,9 @@ describe('a repair', () => {
       stroeId: 'store-7',
     };
     const headers = { 'idempotency-key': 'x'.repeat(256) };
-    const answer = await t.post('/offline-repairs?limit=1', body, { headers });
+    const response = await t.post('/offline-repairs?limit=1', body, { headers });
     const missing = ['orderNumber', 'faultDescription', 'storeId', 'tracking.trackingNumber'];
-    expect(rulesOf(answer)).toEqual({
+    expect(rulesOf(response)).toEqual({
       ...everyOne([...missing, 'faultyItem.sku', 'faultyItem.productName'], 'required'),
       ...everyOne(['limit', 'faultyItem.colour', 'stroeId'], 'unknown'),
       ...everyOne(['Idempotency-Key', 'customerEmail'], 'format'),
@@ -261,15 +261,15 @@ describe('a repair', () => {
       'faultyItem.price': 'type',
       startStatus: 'oneOf',
     });
-    expect(answer.body.message).toContain('faultyItem.sku is required');
+    expect(response.body.message).toContain('faultyItem.sku is required');
     expect(await rowCounts(t)).toMatchObject({ repairs: 0, used: 0 });
   });
 
   it('has enumerated values, and the error for another one lists them', async ({ t }) => {
     const { id } = await newRepair(t);
-    const expectListed = (answer: Answer, field: string, words: string[]) => {
-      expect(rulesOf(answer)).toEqual({ [field]: 'oneOf' });
-      for (const word of words) expect(answer.body.message[0]).toContain(word);
+    const expectListed = (response: ApiResponse, field: string, words: string[]) => {
+      expect(rulesOf(response)).toEqual({ [field]: 'oneOf' });
+      for (const word of words) expect(response.body.message[0]).toContain(word);
     };
     const starts = ['COUNTER_SWAPPED', 'OFFLINE_DIAGNOSTICS'];
     const create = (startStatus: unknown) => t.post('/offline-repairs', repairBody({ startStatus }));
@@ -316,8 +316,8 @@ describe('a trade return', () => {
 
   it('has one to 250 items in their order, with duplicates allowed', async ({ t }) => {
     for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
-      const answer = await send(t, items);
-      expect(answer).toHaveStatus(201);
+      const response = await send(t, items);
+      expect(response).toHaveStatus(201);
       const expected = items.map((item, i) => ({
         ...item,
         ...EMPTY_ITEM,
@@ -325,8 +325,8 @@ describe('a trade return', () => {
         received: 0,
         accepted: 0,
       }));
-      expect(answer.body.items).toEqual(expected);
-      expect((await t.get(`/trade-returns/${answer.body.id}`)).body.items).toEqual(expected);
+      expect(response.body.items).toEqual(expected);
+      expect((await t.get(`/trade-returns/${response.body.id}`)).body.items).toEqual(expected);
     }
     expect(rulesOf(await send(t, []))).toEqual({ items: 'minItems' });
     for (const count of [251, 252, 1000])
@@ -342,13 +342,13 @@ describe('a trade return', () => {
   });
 
   it('gets all the errors of its items at once, each with its index', async ({ t }) => {
-    const answer = await send(t, [
+    const response = await send(t, [
       { ...TRADE_ITEM, quantity: 0 },
       TRADE_ITEM,
       { ...TRADE_ITEM, price: -0.01, sku: ' ' },
       { ...TRADE_ITEM, weight: '1', tradeLineItemId: 'x'.repeat(129), serialNumber: 'x' },
     ]);
-    expect(rulesOf(answer)).toEqual({
+    expect(rulesOf(response)).toEqual({
       'items.0.quantity': 'min',
       'items.2.price': 'min',
       'items.2.sku': 'notEmpty',
@@ -363,10 +363,10 @@ describe('a trade return', () => {
     const texts = ['  2 Oct 2026\t\n', '', ' ', '\ufeff2026', 'null', 'last week 🙂', '2026-13-45T99:99:99Z'];
     const longest = ['x'.repeat(255), ` ${'x'.repeat(253)} `];
     for (const orderDate of ['2026-10-02', '02/10/26', ...texts, ...longest]) {
-      const answer = await dated(orderDate);
-      expect(answer).toHaveStatus(201);
-      expect(answer.body.orderDate).toEqual(orderDate);
-      expect((await t.get(`/trade-returns/${answer.body.id}`)).body.orderDate).toBe(orderDate);
+      const response = await dated(orderDate);
+      expect(response).toHaveStatus(201);
+      expect(response.body.orderDate).toEqual(orderDate);
+      expect((await t.get(`/trade-returns/${response.body.id}`)).body.orderDate).toBe(orderDate);
     }
     for (const absent of [null, undefined]) expect((await dated(absent)).body.orderDate).toBeNull();
     for (const [rule, ...wrong] of [
@@ -381,7 +381,7 @@ describe('a trade return', () => {
 
 it('a trade return costs at most 10^15 in total', async ({ t }) => {
   const line = { ...TRADE_ITEM, price: 1e11, quantity: 6_000 };
-  const answer = await t.post('/trade-returns', tradeBody({ items: [line, line] }));
-  expect(rulesOf(answer)).toEqual({ items: 'max' });
+  const response = await t.post('/trade-returns', tradeBody({ items: [line, line] }));
+  expect(rulesOf(response)).toEqual({ items: 'max' });
   expect(await t.post('/trade-returns', tradeBody({ items: [line] }))).toHaveStatus(201);
 });

@@ -319,9 +319,9 @@ it("the service's address leads people to the app, and API clients to the docs",
   await page.goto('/');
   await title(page, 'Today').waitFor();
   for (const accept of ['application/json', '*/*']) {
-    const answer = await fetch(t.url, { headers: { accept }, redirect: 'manual' });
-    expect(answer).toHaveStatus(404);
-    expect(((await answer.json()) as { docs: string }).docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
+    const response = await fetch(t.url, { headers: { accept }, redirect: 'manual' });
+    expect(response).toHaveStatus(404);
+    expect(((await response.json()) as { docs: string }).docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
   }
 });
 

@@ -140,7 +140,7 @@ it("the response of a captive portal is not taken for the service's", async ({ t
   await page.route('**/begin-repair*', (route) => route.fulfill(portal));
   await page.getByRole('button', { name: 'Start repair' }).click();
   await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
-  // The same happens at the start: no answer does not mean that there is no session.
+  // The same happens at the start: no response does not mean that there is no session.
   await page.route('**/admin/api/session', (route) => route.fulfill(portal));
   await page.reload();
   await page.getByRole('alert').getByText('The service cannot be reached').waitFor();

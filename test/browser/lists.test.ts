@@ -732,9 +732,9 @@ it('on a phone the selection bar has one row, with further actions in its menu',
 it('a key pressed before the rows load, or right before Enter, is not lost', async ({ t }) => {
   const [first] = [await newRepair(t), await newRepair(t)];
   const page = await openPageAs('Repairs', t, 'STAFF');
-  let answer = () => {};
+  let response = () => {};
   const answered = new Promise<void>((resolve) => {
-    answer = resolve;
+    response = resolve;
   });
   await page.route('**/admin/api/offline-repairs?*', async (route) => {
     await answered;
@@ -745,7 +745,7 @@ it('a key pressed before the rows load, or right before Enter, is not lost', asy
   await page.keyboard.press('j');
   await page.keyboard.press('Shift');
   await expect.poll(() => page.evaluate(`document.activeElement.tagName`)).toBe('BODY');
-  answer();
+  response();
   await expectFocus(page.getByRole('link', { name: first.rmaNumber }));
   await page.reload();
   await page.getByRole('link', { name: first.rmaNumber }).waitFor();

@@ -36,12 +36,12 @@ const KINDS = [
 ];
 
 /** The next creation reaches the service, but its response is lost. */
-const loseNextAnswer = (page: Page, path: string) =>
+const loseNextResponse = (page: Page, path: string) =>
   page.route(
     `**/admin/api${path}`,
     async (route) => {
-      const answer = await route.fetch();
-      expect(answer.status()).toBe(201);
+      const response = await route.fetch();
+      expect(response.status()).toBe(201);
       await route.abort('internetdisconnected');
     },
     { times: 1 },
@@ -55,16 +55,16 @@ it.for(KINDS)(
     const totalOf = async () => (await staff.get(path)).body.total;
     const page = await openAs(t, 'STAFF');
     const send = () => page.getByRole('button', { name: action }).click();
-    const loseAnswer = async () => {
+    const loseResponse = async () => {
       await fillIn(page, fields);
-      await loseNextAnswer(page, path);
+      await loseNextResponse(page, path);
       await send();
       await page.getByRole('alert').getByText('Not created. What you typed is still here').waitFor();
     };
     const isShown = () => page.getByRole('link', { name: 'Print slip' }).waitFor();
 
     await page.goto(`/admin${path}/new`);
-    await loseAnswer();
+    await loseResponse();
     expect(await totalOf()).toBe(1);
     await send();
     await isShown();
@@ -76,7 +76,7 @@ it.for(KINDS)(
     await page.getByRole('main').getByRole('link').first().click();
     await page.getByRole('link', { name: link }).click();
     await title(page, link).waitFor();
-    await loseAnswer();
+    await loseResponse();
     await page.reload();
     await page.getByText('What you typed before is still here.').waitFor();
     await send();
@@ -326,7 +326,7 @@ it('a trade return is filled in from an earlier one, and Enter adds lines', asyn
   const page = await openPageAs('New trade return', t, 'STAFF');
   await page.getByRole('combobox', { name: 'Company, order' }).pressSequentially('north');
   await page.getByRole('option', { name: 'Northwind Interiors' }).waitFor();
-  // Enter comes before the search has an answer: the marked option is taken.
+  // Enter comes before the search has a response: the marked option is taken.
   await page.keyboard.type('wind');
   await page.keyboard.press('Enter');
   await expectFocus(field(page, 'Trade order number'));

@@ -53,7 +53,7 @@ const fits = (page: Page) =>
   page.evaluate('document.documentElement.scrollWidth <= window.innerWidth') as Promise<boolean>;
 
 /** The response for a customer with 1,240 returns, of which a call erases 500. */
-const answerOf = (erased: number, remaining: number): Erasure => ({
+const responseOf = (erased: number, remaining: number): Erasure => ({
   dryRun: false,
   matched: erased + remaining,
   erased,
@@ -64,18 +64,18 @@ const answerOf = (erased: number, remaining: number): Erasure => ({
 });
 
 /** Answers the dry run, and holds every other call until it is let go. */
-const holdErasures = async (page: Page, answers: Erasure[]) => {
+const holdErasures = async (page: Page, responses: Erasure[]) => {
   const held: Route[] = [];
   await page.route('**/admin/api/customers/erase', async (route) => {
     const { dryRun = false } = route.request().postDataJSON();
-    if (dryRun) await route.fulfill({ json: answerOf(500, 740) });
+    if (dryRun) await route.fulfill({ json: responseOf(500, 740) });
     else held.push(route);
   });
   return {
     held,
     letGo: async () => {
       await expect.poll(() => held.length).toBeGreaterThan(0);
-      await held.shift()?.fulfill({ json: answers.shift() });
+      await held.shift()?.fulfill({ json: responses.shift() });
     },
   };
 };
@@ -84,9 +84,9 @@ it('many returns are erased in several requests, which can be stopped or closed 
   await closedRepair(t);
   const page = await openPage(t);
   const { held, letGo } = await holdErasures(page, [
-    answerOf(500, 740),
-    answerOf(500, 240),
-    answerOf(240, 0),
+    responseOf(500, 740),
+    responseOf(500, 240),
+    responseOf(240, 0),
   ]);
   // The tab stores the last search of a list, for the way back.
   await page.evaluate(`sessionStorage.setItem('handback.search./offline-repairs', '{"q":"Donau"}')`);
@@ -112,7 +112,7 @@ it('many returns are erased in several requests, which can be stopped or closed 
   await expect.poll(() => held.length).toBe(1);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  await held.shift()?.fulfill({ json: answerOf(500, 740) });
+  await held.shift()?.fulfill({ json: responseOf(500, 740) });
   await page.getByText(`1 return for ${EMAIL}`).waitFor();
   expect(held).toEqual([]);
 });
@@ -128,21 +128,21 @@ it('an erasure and an export that take more than half a minute still complete', 
   await dialog.getByRole('button', { name: 'Erase 1,240 returns' }).click();
   await expect.poll(() => held.length).toBe(1);
   await page.clock.runFor(40_000);
-  await held.shift()?.fulfill({ json: answerOf(1_240, 0) });
+  await held.shift()?.fulfill({ json: responseOf(1_240, 0) });
   await dialog.getByText('1,240 returns erased.').waitFor();
   await closeBy(dialog, 'Done');
 
   const asked = page.waitForRequest('**/customers/export');
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   await page.route('**/customers/export', async (route) => {
-    await answer.promise;
+    await response.promise;
     await route.continue();
   });
   await page.getByRole('button', { name: /^Export/ }).click();
   await asked;
   await page.clock.runFor(40_000);
   const saved = page.waitForEvent('download');
-  answer.resolve();
+  response.resolve();
   await saved;
 });
 

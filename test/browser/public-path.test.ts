@@ -13,23 +13,23 @@ const PUBLIC_PATH = '/returns';
 
 /**
  * A host with the service below the path, and nothing else. Notes what it is asked for outside of it. It removes the path; one that
- * passes it on gets the same answers (test/api/public-path.test.ts).
+ * passes it on gets the same responses (test/api/public-path.test.ts).
  */
 const sharedHost = async () => {
   const host = { url: '', target: '', outside: [] as string[] };
-  const server = createServer((asked, answer) => {
+  const server = createServer((asked, response) => {
     const { url = '/', method, headers } = asked;
     if (url !== PUBLIC_PATH && !url.startsWith(`${PUBLIC_PATH}/`)) {
       host.outside.push(url);
-      answer.writeHead(404).end();
+      response.writeHead(404).end();
       return;
     }
     const path = url.slice(PUBLIC_PATH.length) || '/';
     const passedOn = request(`${host.target}${path}`, { method, headers }, (received) => {
-      answer.writeHead(received.statusCode ?? 502, received.headers);
-      received.pipe(answer);
+      response.writeHead(received.statusCode ?? 502, received.headers);
+      received.pipe(response);
     });
-    passedOn.on('error', () => answer.destroy());
+    passedOn.on('error', () => response.destroy());
     asked.pipe(passedOn);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -81,16 +81,16 @@ it('results precede commands, unless the whole name of a command was typed', asy
   await page.keyboard.press('Enter');
   await title(page, own.rmaNumber).waitFor();
 
-  // Enter before the answer waits for it.
-  const answer = Promise.withResolvers<void>();
+  // Enter before the response waits for it.
+  const response = Promise.withResolvers<void>();
   await page.route('**/admin/api/search?*', async (route) => {
-    await answer.promise;
+    await response.promise;
     await route.continue();
   });
   await search('history');
   await page.keyboard.press('Enter');
   expect(await dialog.count()).toBe(1);
-  answer.resolve();
+  response.resolve();
   await title(page, 'Audit log').waitFor();
 });
 

@@ -2,7 +2,6 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { newPerson, type Person } from '../support/admin.ts';
-import { auditLog } from '../support/answers.ts';
 import { ISO, newRepair, newTradeReturn, UNKNOWN_ID } from '../support/api.ts';
 import { backupFile, emptyOn, failing } from '../support/backups.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
@@ -10,6 +9,7 @@ import { tablesOf } from '../support/dump.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { type Env, lookInto, SECRET_KEY, temporaryFolder } from '../support/process.ts';
+import { auditLog } from '../support/responses.ts';
 
 const it = itWith(() => harness({ env: { SECRET_KEY } }));
 

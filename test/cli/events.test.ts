@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { atOnce } from '../support/answers.ts';
 import { newRepair } from '../support/api.ts';
 import { runHere, startHere } from '../support/commands-here.ts';
 import { harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { launch, startServer, temporaryFolder } from '../support/process.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
+import { atOnce } from '../support/responses.ts';
 import { startShop } from '../support/shops.ts';
 import { scaled, until, untilHolds, untilMatches } from '../support/until.ts';
 
@@ -23,7 +23,7 @@ interface Item {
 
 type Fault = (response: ServerResponse) => void;
 
-const answers =
+const responses =
   (status: number, body: object | string = {}, headers: Record<string, string> = {}): Fault =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -32,7 +32,7 @@ const answers =
   };
 
 const echoesTheKey: Fault = (response) =>
-  answers(401, { message: `No such key: ${response.req.headers['x-api-key']}` })(response);
+  responses(401, { message: `No such key: ${response.req.headers['x-api-key']}` })(response);
 
 /** The real feed of a shop. It records the requests, and answers the next ones with `faults` if there are any. */
 const setUp = async () => {
@@ -203,7 +203,7 @@ describe('events', () => {
 describe('events with an unreliable service', () => {
   it('waits as long as a 429 says, and says so', async () => {
     const { add, asked, faults, follow } = await setUp();
-    faults.push(answers(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
+    faults.push(responses(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
     await add(1);
     const follower = follow();
     await untilMatches(() => follower.out.stderr, /429: Too many requests; trying again in 2 s/);
@@ -216,7 +216,7 @@ describe('events with an unreliable service', () => {
 
   it('loses and repeats nothing after a 503 and a response that breaks off', async () => {
     const { add, faults, feed, follow } = await setUp();
-    faults.push(answers(503), (response) => response.destroy());
+    faults.push(responses(503), (response) => response.destroy());
     await add(2);
     const follower = follow('--json');
     expect(await gotItems(follower, 2)).toEqual((await feed()).items);
@@ -225,7 +225,7 @@ describe('events with an unreliable service', () => {
 
   it('pauses between requests to a service that has no events and does not wait', async () => {
     const { asked, faults, follow, feed } = await setUp();
-    const nothing = answers(200, { items: [], cursor: (await feed()).cursor, hasMore: false });
+    const nothing = responses(200, { items: [], cursor: (await feed()).cursor, hasMore: false });
     faults.push(nothing, nothing, nothing);
     const start = Date.now();
     const follower = follow();
@@ -235,13 +235,13 @@ describe('events with an unreliable service', () => {
   });
 
   const FINAL: [what: string, fault: Fault, says: RegExp][] = [
-    ['an expired cursor', answers(410, { code: 'CURSOR_EXPIRED' }), /30 days.*--after latest/],
+    ['an expired cursor', responses(410, { code: 'CURSOR_EXPIRED' }), /30 days.*--after latest/],
     ['an unknown key', echoesTheKey, /key/],
-    ['a plan without the API', answers(403, { message: 'Needs Scale' }), /403: Needs Scale/],
-    ['an invalid cursor', answers(400, { message: ['after is odd'] }), /400: after is odd/],
-    ['another address', answers(404), /no event feed at http.*--url/],
-    ['a redirect', answers(302, {}, { location: 'http://127.0.0.1:9/' }), /moved/],
-    ['a response that is not a feed', answers(200, '<html>'), /is not an event feed.*--url/],
+    ['a plan without the API', responses(403, { message: 'Needs Scale' }), /403: Needs Scale/],
+    ['an invalid cursor', responses(400, { message: ['after is odd'] }), /400: after is odd/],
+    ['another address', responses(404), /no event feed at http.*--url/],
+    ['a redirect', responses(302, {}, { location: 'http://127.0.0.1:9/' }), /moved/],
+    ['a response that is not a feed', responses(200, '<html>'), /is not an event feed.*--url/],
   ];
 
   it('gives up with one line and status 1 if the response cannot change', async () => {
@@ -274,7 +274,7 @@ describe('events --forward-to', () => {
     );
     const items = bodies.map((body, i) => `{"id":"event-${i}",${body}}`);
     // The service does not know this cursor, so the next request waits until the command ends.
-    faults.push(answers(200, `{"items":[${items}],"cursor":"opaque","hasMore":false}`), () => {});
+    faults.push(responses(200, `{"items":[${items}],"cursor":"opaque","hasMore":false}`), () => {});
     const follower = forward(receiver.url);
     const received = await receiver.got(3);
     expect(received.map(({ bytes }) => bytes.toString('utf8'))).toEqual(bodies.map((body) => `{${body}}`));
@@ -394,7 +394,7 @@ describe('the cursor that events --forward-to prints at its end', () => {
     await add(1);
     const { out, ended } = forward(receiver.url);
     await until('it waits', () => asked.length === 2);
-    faults.push(answers(401, { message: 'No such key' }));
+    faults.push(responses(401, { message: 'No such key' }));
     // The event ends its wait, and the next request is refused.
     await add(1);
     expect((await ended).status).toBe(1);

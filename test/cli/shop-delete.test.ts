@@ -11,7 +11,6 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { columnsOf, TABLE_NAMES } from '../../src/db/schema.ts';
 import { beginShopDeletion, deleteShopStep, SHOP_TABLES } from '../../src/shops/delete-shop.ts';
 import { adminCaller, newPerson } from '../support/admin.ts';
-import { atOnce } from '../support/answers.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { backupFile, emptyOn, failing } from '../support/backups.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -21,6 +20,7 @@ import { ONLY_POSTGRES } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { lookInto, SECRET_KEY, temporaryFolder } from '../support/process.ts';
+import { atOnce } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 
 const it = itWith(() => harness({ env: { SECRET_KEY } }));
@@ -58,7 +58,7 @@ const fill = async (t: Harness, { shop, client, repairs = 1, keys = 1 }: Filled 
       .insertInto('idempotency_keys')
       .values(
         Array.from({ length: keys }, (_, i) => ({
-          ...{ owner_id: id, key: `key ${i}`, body_hash: 'x', answer: '{}', created_at: 1 },
+          ...{ owner_id: id, key: `key ${i}`, body_hash: 'x', response: '{}', created_at: 1 },
         })),
       )
       .execute();

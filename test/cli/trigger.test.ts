@@ -66,19 +66,19 @@ describe('trigger', () => {
     expect(stdout).toMatch(/^event +offline_repair\.closed$/m);
     expect(stdout).toMatch(/^body +\{"event":"offline_repair\.closed",/m);
     expect(stdout).toMatch(/^statusCode +202$/m);
-    expect(stdout).toMatch(/^answer +queued \[31m as 17$/m);
+    expect(stdout).toMatch(/^response +queued \[31m as 17$/m);
     expect(stdout).not.toContain(SECRET);
   });
 
-  it.each([401, 500, 302])('exits with status 1 if the receiver responds with %i', async (answer) => {
-    const receiver = await startReceiver(() => answer);
+  it.each([401, 500, 302])('exits with status 1 if the receiver responds with %i', async (response) => {
+    const receiver = await startReceiver(() => response);
     const args = ['trigger', 'trade_return.resolved', '--to', receiver.url, '--secret', SECRET, '--json'];
     const { status, json, stderr } = await runHere(args, {});
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: `handback: the receiver responded with ${answer}: only a 2xx acknowledges an event\n`,
+      stderr: `handback: the receiver responded with ${response}: only a 2xx acknowledges an event\n`,
     });
-    expect(json).toMatchObject({ statusCode: answer, error: null });
+    expect(json).toMatchObject({ statusCode: response, error: null });
     expect(receiver.received).toHaveLength(1);
   });
 

@@ -50,9 +50,9 @@ it('an unbuilt checkout says so, prints no dead links, and works', async () => {
   expect(server.stderr).toMatch(/Not built here: the admin app and the documentation\. .* npm ci/);
   expect(server.stderr).not.toMatch(/set-up|\/docs/);
   for (const path of ['/admin/', '/docs/', '/docs/quick-start']) {
-    const answer = await server.get(path);
-    expect(answer).toHaveStatus(404);
-    expect(answer.body.message).toMatch(/^The (admin app|documentation) is not built here: .*npm ci/);
+    const response = await server.get(path);
+    expect(response).toHaveStatus(404);
+    expect(response.body.message).toMatch(/^The (admin app|documentation) is not built here: .*npm ci/);
   }
   expect(await server.get('/healthz')).toHaveStatus(200);
 });

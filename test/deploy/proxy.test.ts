@@ -6,9 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'undici';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { repeatedly } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
-import { type Answer, exchange } from '../support/http.ts';
+import { type ApiResponse, exchange } from '../support/http.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
@@ -20,6 +19,7 @@ import {
   withOwnTimeLimits,
 } from '../support/process.ts';
 import { makeCertificate, startHaproxy } from '../support/proxies.ts';
+import { repeatedly } from '../support/responses.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { scaled, until } from '../support/until.ts';
@@ -72,11 +72,11 @@ const startTwo = async (env: Env) => {
   return { ports, start, servers: await Promise.all(ports.map(start)) };
 };
 
-const expectNotReady = (answer: Answer): void => {
-  expect(answer).toFailWith(503, 'SERVICE_UNAVAILABLE');
-  expect(answer.headers.get('retry-after')).toBe('2');
-  expect(answer.body.message).toBe('The service cannot do this right now: try again in a moment.');
-  expect(answer.body.docs).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/docs/);
+const expectNotReady = (response: ApiResponse): void => {
+  expect(response).toFailWith(503, 'SERVICE_UNAVAILABLE');
+  expect(response.headers.get('retry-after')).toBe('2');
+  expect(response.body.message).toBe('The service cannot do this right now: try again in a moment.');
+  expect(response.body.docs).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/docs/);
 };
 
 describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
@@ -88,29 +88,29 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     const { ports, start, servers } = await startTwo(env);
     const { secure, uses } = await startProxy(ports);
 
-    const answers: Answer[] = [];
+    const responses: ApiResponse[] = [];
     const callers = Array.from({ length: CALLERS }, (_, i) =>
       callerOf(secure, process.platform === 'linux' ? `127.0.0.${10 + i}` : '127.0.0.1'),
     );
     const endCallers = repeatedly(CALLERS, async (i) => {
       const own = callers[i] as (typeof callers)[0];
-      answers.push(await own(`${BASE_PATH}/offline-repairs?limit=1`, key));
-      answers.push(await own(`${BASE_PATH}/offline-repairs`, key, repairBody()));
+      responses.push(await own(`${BASE_PATH}/offline-repairs?limit=1`, key));
+      responses.push(await own(`${BASE_PATH}/offline-repairs`, key, repairBody()));
       await pause(PAUSE_MS);
     });
     for (const [i, port] of ports.entries()) {
-      const before = answers.length;
-      await until('callers are busy', () => answers.length > before + 20);
+      const before = responses.length;
+      await until('callers are busy', () => responses.length > before + 20);
       await servers[i]?.stop();
-      const between = answers.length;
-      await until('callers go on', () => answers.length > between + 20);
+      const between = responses.length;
+      await until('callers go on', () => responses.length > between + 20);
       servers[i] = await start(port);
       await uses(`api-${i + 1}`);
     }
     await endCallers();
     // The caller that reached its limit got a response, too.
-    for (const answer of answers) expect(answer).toHaveStatus(200, 201, 429);
-    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(40);
+    for (const response of responses) expect(response).toHaveStatus(200, 201, 429);
+    expect(responses.filter(({ status }) => status === 201).length).toBeGreaterThan(40);
   });
 
   it('one address has at most a hundred connections, and does not lock out others', async () => {
@@ -167,12 +167,12 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     const first = await remaining();
     expect(await remaining()).toBe(first - 1);
     for (const path of ['/metrics', '/%6detrics', '/returns/%6Det%72ics']) {
-      const answer = await ask(path);
-      expect(answer).toHaveStatus(404);
-      expect(answer.headers.get('content-length')).toBe('0');
+      const response = await ask(path);
+      expect(response).toHaveStatus(404);
+      expect(response.headers.get('content-length')).toBe('0');
     }
-    const answer = await callerOf(plain)('/docs/');
-    expect(answer).toHaveStatus(308);
-    expect(answer.headers.get('location')).toBe(`https://${new URL(plain).host}/docs/`);
+    const response = await callerOf(plain)('/docs/');
+    expect(response).toHaveStatus(308);
+    expect(response.headers.get('location')).toBe(`https://${new URL(plain).host}/docs/`);
   });
 });

@@ -101,9 +101,9 @@ describe.each(['nginx', 'haproxy'] as const)('behind %s', (proxy) => {
       const files = [...html.matchAll(/<(?:script|link)[^>]+(?:src|href)="([^"]+\.(?:js|css|woff2))"/g)];
       expect(files.length).toBeGreaterThan(1);
       for (const [, file = ''] of files) {
-        const answer = await fetch(new URL(file, page.url));
-        expect(answer, file).toHaveStatus(200);
-        expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
+        const response = await fetch(new URL(file, page.url));
+        expect(response, file).toHaveStatus(200);
+        expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
       }
     }
     // Other paths belong to other programs, and metrics are for the operator.

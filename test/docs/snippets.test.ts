@@ -187,12 +187,12 @@ const breakingProxy = async (target: string, ways: Record<string, string>[]): Pr
     });
   const server = createServer(async (request, response) => {
     try {
-      const answer = await passOn(request, await buffer(request));
-      const text = await answer.text();
+      const passedOn = await passOn(request, await buffer(request));
+      const text = await passedOn.text();
       const broken = breaks.shift();
-      if (!broken) return response.writeHead(answer.status).end(text);
+      if (!broken) return response.writeHead(passedOn.status).end(text);
       response.useChunkedEncodingByDefault = broken === IN_CHUNKS;
-      response.writeHead(answer.status, { 'content-type': 'application/json', ...broken });
+      response.writeHead(passedOn.status, { 'content-type': 'application/json', ...broken });
       response.write(text.slice(0, 20), () => response.socket?.end());
     } catch {
       // The service stops at the end of the test, while the program waits for the next event.

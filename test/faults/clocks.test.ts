@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { openContext } from '../../src/app/context.ts';
 import { readConfig } from '../../src/platform/config.ts';
-import { atOnce } from '../support/answers.ts';
 import { expectWithin, wrongClock } from '../support/faults.ts';
-import { type Answer, callsOf, sendTo } from '../support/http.ts';
+import { type ApiResponse, callsOf, sendTo } from '../support/http.ts';
 import { type Env, migratedDatabase, SENDING, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { atOnce } from '../support/responses.ts';
 import { makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 
@@ -45,11 +45,11 @@ describe('processes whose clocks differ', () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const [fast, slow] = await Promise.all([openWith(env, AHEAD_MS), openWith(env, -AHEAD_MS)]);
-    const answers: Answer[] = [];
+    const responses: ApiResponse[] = [];
     const ask = (i: number) =>
       (i % 2 === 0 ? fast : slow).get('/offline-repairs?limit=1', { key, ip: '10.2.0.1' });
-    for (let n = 0; n < 21; n++) answers.push(...(await atOnce(10, ask)));
-    expect(answers).toHaveStatuses({ 200: 200, 429: 10 });
+    for (let n = 0; n < 21; n++) responses.push(...(await atOnce(10, ask)));
+    expect(responses).toHaveStatuses({ 200: 200, 429: 10 });
   });
 
   it('refuse no caller for longer than a window, even after the clock was set back', async () => {

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { atOnce } from '../support/answers.ts';
 import { residentMb } from '../support/asked-process.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { atOnce } from '../support/responses.ts';
 import { makeShop } from '../support/shops.ts';
 
 const LARGE = '/trade-returns?limit=100';

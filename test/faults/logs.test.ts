@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { atOnce } from '../support/answers.ts';
 import { expectWithin } from '../support/faults.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import {
@@ -13,6 +12,7 @@ import {
   temporaryFolder,
   timed,
 } from '../support/process.ts';
+import { atOnce } from '../support/responses.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 

@@ -23,9 +23,9 @@ describe('the endpoints for operators', () => {
       ['/healthz', 'ok'],
       ['/readyz', 'ready'],
     ] as const) {
-      const answer = await server.get(path);
-      expect(answer).toHaveStatus(200);
-      expect(answer.body.status).toBe(status);
+      const response = await server.get(path);
+      expect(response).toHaveStatus(200);
+      expect(response.body.status).toBe(status);
     }
     for (let i = 0; i < 220; i++) expect(await server.get('/healthz', { ip: '10.1.1.1' })).toHaveStatus(200);
   });
@@ -38,11 +38,11 @@ describe('the endpoints for operators', () => {
     await server.get('/offline-repairs/not-an-id');
     await server.get('/offline-repairs', { key: 'handback_ext_wrong' });
     await server.get('/nowhere/at/all');
-    // A request is counted when its answer has gone out.
+    // A request is counted when its response has gone out.
     const { body, headers } = await until('the last one is counted', async () => {
-      const answer = await server.get('/metrics', ON_LOOPBACK);
-      expect(answer).toHaveStatus(200);
-      return answer.body.includes('route="unknown"') && answer;
+      const response = await server.get('/metrics', ON_LOOPBACK);
+      expect(response).toHaveStatus(200);
+      return response.body.includes('route="unknown"') && response;
     });
     expect(headers.get('content-type')).toMatch(/^text\/plain; version=|^application\/openmetrics-text/);
     const counted = String(body)
@@ -139,9 +139,9 @@ describe('metrics', ONLY_SQLITE, () => {
       { key: 'figures-for-prometheus' },
     ])
       expect(await server.get('/metrics', options)).toFailWith(401);
-    const answer = await server.get('/metrics', bearer('figures-for-prometheus'));
-    expect(answer).toHaveStatus(200);
-    expect(answer.body).toContain('handback_http_request_duration_seconds');
+    const response = await server.get('/metrics', bearer('figures-for-prometheus'));
+    expect(response).toHaveStatus(200);
+    expect(response.body).toContain('handback_http_request_duration_seconds');
     expect(server.stdout).not.toContain('figures');
   });
 });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { atOnce, repeatedly } from '../support/answers.ts';
 import { expectDiscreet, expectUnavailable, expectWithin, percentile } from '../support/faults.ts';
 import { holdWriteLock, timed, withOwnTimeLimits } from '../support/process.ts';
+import { atOnce, repeatedly } from '../support/responses.ts';
 import { addClient, startShop } from '../support/shops.ts';
 
 withOwnTimeLimits();

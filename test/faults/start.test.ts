@@ -5,7 +5,6 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { atOnce } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { effort, expectWithin, refusal } from '../support/faults.ts';
@@ -26,6 +25,7 @@ import {
   withOwnTimeLimits,
 } from '../support/process.ts';
 import { startTcpProxy } from '../support/proxies.ts';
+import { atOnce } from '../support/responses.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 

@@ -5,10 +5,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { atOnce } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
-import { type Answer, answerOf } from '../support/http.ts';
+import { type ApiResponse, responseOf } from '../support/http.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
   migratedDatabase,
@@ -19,14 +18,15 @@ import {
   withOwnTimeLimits,
 } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { atOnce } from '../support/responses.ts';
 import { startShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 withOwnTimeLimits();
 
-const answerFor = async (path: string, sending: ClientRequest): Promise<Answer> => {
+const responseFor = async (path: string, sending: ClientRequest): Promise<ApiResponse> => {
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
-  return answerOf(sending.method, path, response, await text(response));
+  return responseOf(sending.method, path, response, await text(response));
 };
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
@@ -44,7 +44,7 @@ const begun = async (server: ServerProcess, key: string, i: number) => {
       expect: '100-continue',
     },
   });
-  const answered = answerFor(path, sending);
+  const answered = responseFor(path, sending);
   const accepted = new Promise((resolve) => sending.once('continue', resolve));
   sending.flushHeaders();
   await Promise.race([accepted, answered]);
@@ -68,8 +68,8 @@ const saysThatItStops = (server: ServerProcess) =>
   until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
 
 /** A request over a connection of this agent. */
-const getOver = (agent: Agent, { url }: ServerProcess, path: string, key = ''): Promise<Answer> =>
-  answerFor(path, get(`${url}${path}`, { agent, headers: { 'x-api-key': key } }));
+const getOver = (agent: Agent, { url }: ServerProcess, path: string, key = ''): Promise<ApiResponse> =>
+  responseFor(path, get(`${url}${path}`, { agent, headers: { 'x-api-key': key } }));
 
 const largestFile = async (server: ServerProcess): Promise<string> => {
   const { body } = await server.get('/docs/reference', { headers: { connection: 'close' } });
@@ -123,12 +123,12 @@ describe('a stop', () => {
     expect((await ask('/healthz')).headers.get('connection')).toBe('keep-alive');
     server.signal('SIGTERM');
     const notReady = await until('it is not ready', async () => {
-      const answer = await server.get('/readyz', { headers: { connection: 'close' } });
-      return answer.status === 503 && answer;
+      const response = await server.get('/readyz', { headers: { connection: 'close' } });
+      return response.status === 503 && response;
     });
     expect(notReady.body).toMatchObject({ statusCode: 503, message: 'The service is stopping.' });
     expect(Number(notReady.headers.get('retry-after'))).toBeGreaterThan(0);
-    // The connection that was idle when the stop began still gets its answer.
+    // The connection that was idle when the stop began still gets its response.
     const last = await ask(`${BASE_PATH}/offline-repairs`);
     expect(last).toHaveStatus(200);
     expect(last.headers.get('connection')).toBe('close');

@@ -30,12 +30,12 @@ interface Sent {
 }
 
 const readCollection = async (t: Harness) => {
-  const answer = await t.get('/docs/postman.json', { key: null, unchecked: true });
-  expect(answer).toHaveStatus(200);
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const response = await t.get('/docs/postman.json', { key: null, unchecked: true });
+  expect(response).toHaveStatus(200);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   return {
-    collection: answer.body,
-    items: answer.body.item.flatMap((folder: { item: Item[] }) => folder.item) as Item[],
+    collection: response.body,
+    items: response.body.item.flatMap((folder: { item: Item[] }) => folder.item) as Item[],
   };
 };
 
@@ -74,9 +74,9 @@ const postman = (collection: { variable: Parameter[]; auth: { apikey: Parameter[
           }
         },
         sendRequest({ url, method, header, body }: Sent, done: (error: null, response: object) => void) {
-          const answer = fetch(url, { method, headers: header, body: body.raw });
+          const response = fetch(url, { method, headers: header, body: body.raw });
           sending.push(
-            answer.then(async (got) => done(null, { json: await got.json().then((json) => () => json) })),
+            response.then(async (got) => done(null, { json: await got.json().then((json) => () => json) })),
           );
         },
       };

@@ -140,7 +140,7 @@ for (const [name, language] of Object.entries(LANGUAGES))
       const work = 'offline_repair.closed #RMA-000007 OFFLINE_CLOSED\n';
       await until('it is worked on', () => receiver.worked() === work);
       const later = await deliver();
-      for (const answer of [...together, later]) expect(answer).toHaveStatus(204);
+      for (const response of [...together, later]) expect(response).toHaveStatus(204);
       expect(receiver.kept()).toEqual([body]);
       expect(receiver.worked()).toBe(work);
     });

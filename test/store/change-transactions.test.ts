@@ -84,7 +84,7 @@ describe('pipelined transactions', () => {
       await sql`update installation set value = 'z' where name = 'lock'`.execute(trx);
       const locking = sql`select value from installation where name = 'lock' for update`.compile(db);
       const reads = [locking, counting(database)];
-      const started = changeTransactions.waiting(reads, (answers) => ({ writes: [], result: answers }));
+      const started = changeTransactions.waiting(reads, (responses) => ({ writes: [], result: responses }));
       await sql`insert into installation (name, value) values ('late', 'x')`.execute(trx);
       return { reading: started };
     });

@@ -6,12 +6,12 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Context } from '../../src/api/context.ts';
 import { startJanitor, sweep } from '../../src/app/janitor.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { repeatedly } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { repeatedly } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 
 const it = itWith(harness);
@@ -26,7 +26,7 @@ const numbers = (count: number) =>
 /** In portions that PostgreSQL can insert within its time limit. */
 const addOldKeys = async ({ ctx }: Harness, count: number, atOnce: number, bytes: number): Promise<void> => {
   for (let from = 0; from < count; from += atOnce)
-    await sql`insert into idempotency_keys (owner_id, key, body_hash, answer, created_at)
+    await sql`insert into idempotency_keys (owner_id, key, body_hash, response, created_at)
       select ${sql.lit(UNKNOWN_ID)}, 'key-' || (n.i + ${sql.lit(from)}), 'hash', ${sql.lit('x'.repeat(bytes))}, n.i
       from ${numbers(atOnce)}`.execute(ctx.db);
 };

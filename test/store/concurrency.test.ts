@@ -13,12 +13,12 @@ import { readConfig } from '../../src/platform/config.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
-import { atOnce, pluck } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE, harness } from '../support/harness.ts';
 import { HistoryNotes } from '../support/history/history.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
+import { atOnce, pluck } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,11 +47,11 @@ it('the times of one repair strictly increase, also for moves in one millisecond
       ? await contextAt(env, NOON - HOUR_MS)
       : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
   const caller = await newCaller(ctx);
-  const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
+  const { body } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
   const tracking = (i: number) =>
     OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
   const moved = await atOnce(24, (i) =>
-    offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
+    offlineRepairs.move(i % 2 ? lagging : ctx, caller, body.id, 'tracking', tracking(i)),
   );
   const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
   expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));
@@ -67,7 +67,7 @@ describe('idempotency keys', () => {
   const DAY_MS = 24 * HOUR_MS;
   const insert = async (ctx: Context, keys: Record<string, number>) => {
     for (const [key, createdAt] of Object.entries(keys))
-      await sql`insert into idempotency_keys (owner_id, key, body_hash, answer, created_at)
+      await sql`insert into idempotency_keys (owner_id, key, body_hash, response, created_at)
         values (${UNKNOWN_ID}, ${key}, 'h', '{}', ${createdAt})`.execute(ctx.db);
   };
   const left = async (ctx: Context) =>
@@ -120,7 +120,8 @@ it('stored totals match the rows after concurrent creations, moves, replays and 
   });
   const refused = await atOnce(5, () => t.post('/offline-repairs', repairBody(), { key: other.apiKey }));
   expect(refused).toHaveStatuses({ 201: 3, 403: 2 });
-  for (const answer of refused) if (answer.status === 403) expect(answer).toFailWith(403, 'LIMIT_EXCEEDED');
+  for (const response of refused)
+    if (response.status === 403) expect(response).toFailWith(403, 'LIMIT_EXCEEDED');
 
   // One of the rules of every history.
   const { totals, rmas } = await new HistoryNotes().judged(t.ctx.db);

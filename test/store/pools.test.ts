@@ -19,7 +19,7 @@ import { webhookHarness } from '../support/webhooks.ts';
 const addOldKey = ({ ctx }: Harness) =>
   ctx.db
     .insertInto('idempotency_keys')
-    .values({ owner_id: UNKNOWN_ID, key: 'old', body_hash: 'x', answer: '{}', created_at: 1 })
+    .values({ owner_id: UNKNOWN_ID, key: 'old', body_hash: 'x', response: '{}', created_at: 1 })
     .execute();
 const oldKeys = ({ ctx }: Harness) =>
   ctx.db.selectFrom('idempotency_keys').select('key').where('key', '=', 'old').execute();
@@ -52,7 +52,7 @@ describe('each kind of work has its own connections', () => {
     const t = await harness({ env: { DATABASE_POOLS: 'admin=1' } });
     const { body } = await t.post('/offline-repairs', repairBody());
     const release = await holdConnections(t.ctx.db);
-    const answers = [
+    const responses = [
       await t.post('/offline-repairs', repairBody()),
       await t.post('/offline-repairs/dry-run', repairBody()),
       await t.post(`/offline-repairs/${body.id}/close`),
@@ -67,7 +67,7 @@ describe('each kind of work has its own connections', () => {
       await t.get('/deliveries'),
     ];
     await release();
-    for (const answer of answers) expect(answer).toHaveStatus(200, 201);
+    for (const response of responses) expect(response).toHaveStatus(200, 201);
   });
 
   it('staff read lists and timelines while API clients use all their connections', async () => {
@@ -75,7 +75,7 @@ describe('each kind of work has its own connections', () => {
     const { body } = await t.post('/offline-repairs', repairBody());
     const admin = await newPerson(t);
     const release = await holdConnections(t.ctx.lists);
-    const answers = [
+    const responses = [
       await admin.get('/offline-repairs'),
       await admin.get('/offline-repairs?q=rma&sort=status'),
       await admin.get(`/offline-repairs/${body.id}/timeline`),
@@ -83,16 +83,16 @@ describe('each kind of work has its own connections', () => {
       await admin.get(`/clients/${t.client.id}/deliveries`),
     ];
     await release();
-    expect(answers).toHaveStatuses({ 200: 5 });
+    expect(responses).toHaveStatuses({ 200: 5 });
   });
 });
 
-/** The PostgreSQL process that answers. */
-const answererOf = async (db: Db, from = sql`pg_sleep(0)`): Promise<number> => {
+/** The PostgreSQL process that responses. */
+const responderOf = async (db: Db, from = sql`pg_sleep(0)`): Promise<number> => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid from ${from}`.execute(db);
   return rows[0]?.pid as number;
 };
-const answerer = ({ reads }: Database, from?: RawBuilder<unknown>) => answererOf(reads, from);
+const responder = ({ reads }: Database, from?: RawBuilder<unknown>) => responderOf(reads, from);
 
 /** Whether a statement waits for the lock of these tests. */
 const isWaited = async (db: Db): Promise<boolean> => {
@@ -107,8 +107,8 @@ describe('short reads', () => {
     const database = await openEngine();
     await database.db.connection().execute(async (other) => {
       await sql`select pg_advisory_lock(1)`.execute(other);
-      const slow = answerer(database, sql`pg_advisory_lock(1)`);
-      const pid = await answerer(database);
+      const slow = responder(database, sql`pg_advisory_lock(1)`);
+      const pid = await responder(database);
       await sql`select pg_advisory_unlock(1)`.execute(other);
       expect(pid).not.toBe(await slow);
     });
@@ -130,9 +130,9 @@ describe('short reads', () => {
 
   it('get a new connection after theirs broke', async () => {
     const database = await openEngine();
-    const pid = await answerer(database);
+    const pid = await responder(database);
     await sql`select pg_terminate_backend(${pid})`.execute(database.db);
-    const later = await until('it answers again', () => answerer(database).catch(() => null));
+    const later = await until('it answers again', () => responder(database).catch(() => null));
     expect(later).not.toBe(pid);
   });
 });
@@ -140,12 +140,12 @@ describe('short reads', () => {
 it('a backup fails if its connection breaks between two statements, and the process continues', async () => {
   const { ctx } = await harness();
   const broken = withSnapshot(ctx.config, async (reading) => {
-    const pid = await answererOf(reading.db);
+    const pid = await responderOf(reading.db);
     await sql`select pg_terminate_backend(${pid})`.execute(ctx.db);
     const isGone = sql`select from pg_stat_activity where pid = ${pid}`;
     await until('it is gone', async () => (await isGone.execute(ctx.db)).rows.length === 0);
     // Meanwhile the connection error is read, while the backup runs no statement.
-    for (let i = 0; i < 5; i += 1) await answererOf(ctx.db);
+    for (let i = 0; i < 5; i += 1) await responderOf(ctx.db);
     await reading.server();
   });
   await expect(broken).rejects.toThrow(/terminat|closed|connection/i);
@@ -156,9 +156,9 @@ describe('short lists', () => {
     const { db, shortLists } = await openEngine();
     await db.connection().execute(async (other) => {
       await sql`select pg_advisory_lock(1)`.execute(other);
-      const slow = answererOf(shortLists, sql`pg_advisory_lock(1)`);
+      const slow = responderOf(shortLists, sql`pg_advisory_lock(1)`);
       await until('it waits', () => isWaited(db));
-      const pids = await Promise.all(Array.from({ length: 10 }, () => answererOf(shortLists)));
+      const pids = await Promise.all(Array.from({ length: 10 }, () => responderOf(shortLists)));
       await sql`select pg_advisory_unlock(1)`.execute(other);
       expect(new Set(pids).size).toBe(1);
       expect(pids).not.toContain(await slow);
@@ -169,14 +169,14 @@ describe('short lists', () => {
     const { db, shortLists } = await openEngine();
     await db.connection().execute(async (other) => {
       await sql`select pg_advisory_lock(1)`.execute(other);
-      const [pid, ...answers] = [
-        answererOf(shortLists),
-        ...Array.from({ length: 5 }, () => answererOf(shortLists, sql`pg_advisory_lock_shared(1)`)),
+      const [pid, ...responses] = [
+        responderOf(shortLists),
+        ...Array.from({ length: 5 }, () => responderOf(shortLists, sql`pg_advisory_lock_shared(1)`)),
       ];
-      const ended = Promise.allSettled(answers);
+      const ended = Promise.allSettled(responses);
       await sql`select pg_terminate_backend(${await pid})`.execute(other);
       expect((await ended).map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
-      const later = await until('it answers again', () => answererOf(shortLists).catch(() => null));
+      const later = await until('it answers again', () => responderOf(shortLists).catch(() => null));
       expect(later).not.toBe(await pid);
     });
   });

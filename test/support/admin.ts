@@ -6,7 +6,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { rememberAddress } from '../../src/staff/sessions.ts';
 import { addUser } from '../../src/staff/users.ts';
-import type { Answer, Harness, SendOptions } from './harness.ts';
+import type { ApiResponse, Harness, SendOptions } from './harness.ts';
 import { exchange, newAddress } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 
@@ -20,7 +20,7 @@ type AdminSendOptions = Omit<SendOptions, 'headers' | 'key'> & {
 };
 
 const TURN_MS = 100;
-const isStrangersTurn = (path: string, { status, body, headers }: Answer): boolean =>
+const isStrangersTurn = (path: string, { status, body, headers }: ApiResponse): boolean =>
   path === '/session' && status === 429 && body.code === 'RATE_LIMITED' && headers.get('retry-after') === '1';
 
 /** The admin API, with a person's cookie or with none. */
@@ -56,7 +56,7 @@ export const adminCaller = (t: Harness, cookie: string | null = null) => {
       unchecked = false,
       waitsForStrangers = !vi.isMockFunction(performance.now),
     }: AdminSendOptions = {},
-  ): Promise<Answer> => {
+  ): Promise<ApiResponse> => {
     const target = `${ADMIN_BASE_PATH}${path}`;
     const given: Record<string, string | null> = {
       'x-forwarded-for': ip,
@@ -66,25 +66,25 @@ export const adminCaller = (t: Harness, cookie: string | null = null) => {
     };
     const sent = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== null);
     const ask = () => exchange(`${t.url}${target}`, { method, headers: Object.fromEntries(sent), body });
-    let answer = await ask();
-    while (waitsForStrangers && isStrangersTurn(path, answer)) {
+    let response = await ask();
+    while (waitsForStrangers && isStrangersTurn(path, response)) {
       await pause(TURN_MS);
-      answer = await ask();
+      response = await ask();
     }
     if (method !== 'HEAD' && !unchecked)
       checkerOf(t)({
         method,
         path: target,
-        sent: answer.status < 300 && typeof body !== 'string' ? body : undefined,
-        status: answer.status,
-        headers: answer.headers,
-        received: answer.body,
+        sent: response.status < 300 && typeof body !== 'string' ? body : undefined,
+        status: response.status,
+        headers: response.headers,
+        received: response.body,
       });
-    return answer;
+    return response;
   };
   const writing =
     (method: string) =>
-    (path: string, body?: unknown, options: AdminSendOptions = {}): Promise<Answer> =>
+    (path: string, body?: unknown, options: AdminSendOptions = {}): Promise<ApiResponse> =>
       send(path, { method, body, ...options });
   return {
     send,
@@ -96,10 +96,12 @@ export const adminCaller = (t: Harness, cookie: string | null = null) => {
   };
 };
 
-export const cookieFrom = ({ headers }: Answer): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
+export const cookieFrom = ({ headers }: ApiResponse): string =>
+  headers.getSetCookie()[0]?.split(';')[0] ?? '';
 
 /** The same for the device cookie. */
-export const deviceFrom = ({ headers }: Answer): string => headers.getSetCookie()[1]?.split(';')[0] ?? '';
+export const deviceFrom = ({ headers }: ApiResponse): string =>
+  headers.getSetCookie()[1]?.split(';')[0] ?? '';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -146,8 +148,8 @@ export const signInAs = async (
   // From a known address: unknown ones share ten sign-ins a second.
   const ip = newAddress('172.16');
   await t.ctx.db.transaction().execute((trx) => rememberAddress(t.ctx, trx, id, ip));
-  const answer = await adminCaller(t).post('/session', { email, password }, { ip });
-  expect(answer).toHaveStatus(200);
-  const cookie = cookieFrom(answer);
+  const response = await adminCaller(t).post('/session', { email, password }, { ip });
+  expect(response).toHaveStatus(200);
+  const cookie = cookieFrom(response);
   return { ...user, cookie, ...adminCaller(t, cookie) };
 };

@@ -6,7 +6,7 @@ import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { repairBody, tradeBody } from './bodies.ts';
-import { type Answer, countRows, type Harness, type RowCounts, type SendOptions } from './harness.ts';
+import { type ApiResponse, countRows, type Harness, type RowCounts, type SendOptions } from './harness.ts';
 
 // What the API tests share: the list of endpoints, errors, a standing clock, rows, sockets.
 
@@ -119,13 +119,13 @@ export const call = (
   { method, path, good }: Endpoint,
   ids: Ids | string,
   options: SendOptions = {},
-): Promise<Answer> => t.send(path(ids), { method, body: good, ...options });
+): Promise<ApiResponse> => t.send(path(ids), { method, body: good, ...options });
 
 /** The errors of a 400, field → rule. */
-export const rulesOf = (answer: Answer): Record<string, string> => {
-  expect(answer).toFailWith(400);
+export const rulesOf = (response: ApiResponse): Record<string, string> => {
+  expect(response).toFailWith(400);
   return Object.fromEntries(
-    (answer.body.errors ?? []).map(({ field, rule }: { field: string; rule: string }) => [field, rule]),
+    (response.body.errors ?? []).map(({ field, rule }: { field: string; rule: string }) => [field, rule]),
   );
 };
 
@@ -135,10 +135,10 @@ export const newRma = async (
   kind: Kind,
   more: Record<string, unknown> = {},
   options: SendOptions = {},
-): Promise<Answer['body']> => {
-  const answer = await by.post(`/${kind}`, bodyOf[kind](more), options);
-  expect(answer).toHaveStatus(201);
-  return answer.body;
+): Promise<ApiResponse['body']> => {
+  const response = await by.post(`/${kind}`, bodyOf[kind](more), options);
+  expect(response).toHaveStatus(201);
+  return response.body;
 };
 export const newRepair = (by: Pick<Harness, 'post'>, more?: Record<string, unknown>, options?: SendOptions) =>
   newRma(by, 'offline-repairs', more, options);
@@ -165,11 +165,11 @@ export const staffOf = ({ shop }: Pick<Harness, 'shop'>, actor: Partial<Caller['
 
 /** An RMA that a person of the shop made, as the admin app does. */
 export const newStaffRma = async (t: Harness, kind: Kind, more: Record<string, unknown> = {}) => {
-  const { answer } =
+  const { body } =
     kind === 'offline-repairs'
       ? await offlineRepairs.create(t.ctx, staffOf(t), CreateOfflineRepair.parse(repairBody(more)))
       : await tradeReturns.create(t.ctx, staffOf(t), CreateTradeReturn.parse(tradeBody(more)));
-  return answer;
+  return body;
 };
 export const newStaffRepair = (t: Harness, more?: Record<string, unknown>) =>
   newStaffRma(t, 'offline-repairs', more);
@@ -204,7 +204,7 @@ export const stopClock = (startMs = Date.now()): { advance(ms: number): void; ju
   };
 };
 
-export const overSocket = async (url: string, bytes: string | Uint8Array): Promise<Answer> => {
+export const overSocket = async (url: string, bytes: string | Uint8Array): Promise<ApiResponse> => {
   const { hostname, port } = new URL(url);
   const text = await new Promise<string>((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -231,4 +231,4 @@ export const leftOut = ({ logs }: Harness) =>
   logs.map((line) => JSON.parse(line)).filter(({ msg }) => /a row that cannot be read$/.test(msg));
 
 /** What a caller can tell two refusals apart by. */
-export const refusalOf = ({ status, body: { requestId, ...body } }: Answer) => ({ status, body });
+export const refusalOf = ({ status, body: { requestId, ...body } }: ApiResponse) => ({ status, body });

@@ -8,7 +8,7 @@ export const repairBody = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** The smallest item of a trade return, and what is null in the answer to it. */
+/** The smallest item of a trade return, and what is null in the response to it. */
 export const TRADE_ITEM = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 };
 export const EMPTY_ITEM = { variantTitle: null, weight: null, tradeLineItemId: null };
 

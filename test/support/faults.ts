@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Db } from '../../src/db/types.ts';
-import type { Answer } from './http.ts';
+import type { ApiResponse } from './http.ts';
 import { type Env, type Run, type ServerProcess, temporaryFolder } from './process.ts';
 import { toolPath } from './tools.ts';
 import { measureSlowness, scaled, until } from './until.ts';
@@ -35,9 +35,9 @@ export const expectWithin = (ms: number, promisedMs: number): void => {
 export const ANSWERED_WITHIN_MS = 5_000;
 
 /** A 503 without internal details. */
-export const expectUnavailable = (answer: Answer): void => {
-  expect(answer).toFailWith(503, 'SERVICE_UNAVAILABLE');
-  expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
+export const expectUnavailable = (response: ApiResponse): void => {
+  expect(response).toFailWith(503, 'SERVICE_UNAVAILABLE');
+  expect(JSON.stringify(response.body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
 };
 
 /** Errors are logged without personal data. */

@@ -25,7 +25,7 @@ import { emptyCopy } from './postgres-databases.ts';
 
 export const ENGINE = process.env['ENGINE'] as 'sqlite' | 'postgres';
 
-export type { Answer, SendOptions } from './http.ts';
+export type { ApiResponse, SendOptions } from './http.ts';
 
 /** `send`, `get` and `post` call the external API with the first shop's key. */
 export interface Harness extends Calls {
@@ -199,19 +199,19 @@ const withShop = async (opened: OpenApp, options: ShopOptions): Promise<Omit<Har
 
   const sendAlone = sendTo(url, client.apiKey);
   const send: Calls['send'] = async (path, options = {}) => {
-    const answer = await sendAlone(path, options);
+    const response = await sendAlone(path, options);
     const { method = 'GET', body, unchecked = false } = options;
     if (method !== 'HEAD' && !unchecked)
       check({
         method,
         path: targetOf(path),
         // What was refused is not held against the document.
-        sent: answer.status < 300 ? trimmed(isRaw(body) ? parsedOrNothing(body) : body) : undefined,
-        status: answer.status,
-        headers: answer.headers,
-        received: answer.body,
+        sent: response.status < 300 ? trimmed(isRaw(body) ? parsedOrNothing(body) : body) : undefined,
+        status: response.status,
+        headers: response.headers,
+        received: response.body,
       });
-    return answer;
+    return response;
   };
 
   return { ...opened, shop, client, ...callsOf(send), addShop };

@@ -59,7 +59,7 @@ const resets = (text: string): Hostile => ({
   error: /broken off/,
 });
 
-/** Unpacks to a gigabyte; packed it is below what is read of an answer only in part, so part of it comes as a whole body too. */
+/** Unpacks to a gigabyte; packed it is below what is read of a response only in part, so part of it comes as a whole body too. */
 const bomb = (bytes: number): Buffer => gzipSync(Buffer.alloc(bytes), { level: 9 });
 const gzipped = (status: number, packed: Buffer): Hostile => {
   const head = `HTTP/1.1 ${status} X\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`;
@@ -87,7 +87,7 @@ export const HOSTILE: Record<string, Hostile> = {
   'one header without end': endless('HTTP/1.1 200 OK\r\nx-a: ', 'b', TOO_LONG),
   'headers without end': endless('HTTP/1.1 200 OK\r\n', 'x-a: b\r\n', TOO_LONG),
   'a status line without end': endless('HTTP/1.1 200 ', 'OK', TOO_LONG),
-  'line breaks before the answer': endless('\r\n', '\r\n', TOO_LONG),
+  'line breaks before the response': endless('\r\n', '\r\n', TOO_LONG),
   'a flood of 100': endless('', 'HTTP/1.1 100 Continue\r\n\r\n', {
     error: /64 KiB|too long|valid HTTP|broken off/,
   }),
@@ -120,9 +120,11 @@ export const HOSTILE: Record<string, Hostile> = {
       error: /\S/,
     },
   ),
-  'an answer as of HTTP/0.9': says('<html>welcome</html>\r\n', NOT_HTTP),
+  'a response as of HTTP/0.9': says('<html>welcome</html>\r\n', NOT_HTTP),
   'another protocol': says('220 mail.example ESMTP\r\n', NOT_HTTP),
-  'an answer of HTTP/2': says(Buffer.from('00001204000000000000', 'hex'), { error: /valid HTTP|broken off/ }),
+  'a response of HTTP/2': says(Buffer.from('00001204000000000000', 'hex'), {
+    error: /valid HTTP|broken off/,
+  }),
   'random bytes': says(Buffer.from([...Array(2_000).keys()].map((n) => (n * 167 + 13) % 256)), NOT_HTTP),
 
   'resets at the connection': { ...resets(''), atConnection: true },

@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { BASE_PATH } from '../../contract/common.ts';
 
-export interface Answer {
+export interface ApiResponse {
   method: string;
   path: string;
   status: number;
@@ -10,8 +10,8 @@ export interface Answer {
   body: any;
 }
 
-/** There was no answer, or only a part of one. */
-export class NoAnswer extends Error {}
+/** There was no response, or only a part of one. */
+export class NoResponse extends Error {}
 
 interface ExchangeOptions {
   method?: string;
@@ -28,23 +28,26 @@ interface ExchangeOptions {
 export const exchange = async (
   url: string,
   { method = 'GET', headers = {}, body: sent, ...more }: ExchangeOptions = {},
-): Promise<Answer> => {
+): Promise<ApiResponse> => {
   const body = bytesOf(sent);
   const options = { method: method as 'GET', headers, ...(body === undefined ? {} : { body }), ...more };
-  const asked = request(url, options).then(async (answer) => ({ answer, text: await answer.body.text() }));
-  const { answer, text } = await asked.catch((cause) => {
-    throw new NoAnswer(`no answer to ${method} ${url}`, { cause });
+  const asked = request(url, options).then(async (response) => ({
+    response,
+    text: await response.body.text(),
+  }));
+  const { response, text } = await asked.catch((cause) => {
+    throw new NoResponse(`no response to ${method} ${url}`, { cause });
   });
-  return answerOf(method, url.replace(/^\w+:\/\/[^/]+/, ''), answer, text);
+  return responseOf(method, url.replace(/^\w+:\/\/[^/]+/, ''), response, text);
 };
 
-/** What was received in answer to a request, and its body, which the caller has read. */
-export const answerOf = (
+/** What was received in response to a request, and its body, which the caller has read. */
+export const responseOf = (
   method: string,
   path: string,
   { statusCode = 0, headers }: { statusCode?: number; headers: ReceivedHeaders },
   text: string,
-): Answer => {
+): ApiResponse => {
   const { 'content-type': type = '', 'content-encoding': compressed } = headers;
   const isJson = method !== 'HEAD' && !compressed && /json/.test(String(type));
   return {
@@ -90,7 +93,7 @@ export interface SendOptions {
   unchecked?: boolean;
 }
 
-type Send = (path: string, options?: SendOptions) => Promise<Answer>;
+type Send = (path: string, options?: SendOptions) => Promise<ApiResponse>;
 
 export const callsOf = (send: Send) => ({
   send,

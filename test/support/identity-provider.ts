@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Provider } from 'oidc-provider';
 import { expect, onTestFinished } from 'vitest';
 import { type AdminCaller, adminCaller, cookieFrom } from './admin.ts';
-import type { Answer, Harness } from './harness.ts';
+import type { ApiResponse, Harness } from './harness.ts';
 
 // Identity providers until the test ends: a real one (oidc-provider), and a scripted one.
 
@@ -60,7 +60,7 @@ export const scriptedProvider = async () => {
     requests: [] as string[],
     tokenRequests: [] as { authorization: string | undefined; body: URLSearchParams }[],
   };
-  const answers: Record<string, (request: IncomingMessage) => Promise<object> | object> = {
+  const responses: Record<string, (request: IncomingMessage) => Promise<object> | object> = {
     '/.well-known/openid-configuration': () => ({
       issuer: url,
       authorization_endpoint: `${url}/auth`,
@@ -96,7 +96,7 @@ export const scriptedProvider = async () => {
     if (instead === null) return;
     if (instead)
       return response.writeHead(instead.status, { 'content-type': 'application/json' }).end(instead.body);
-    const body = await answers[path]?.(request);
+    const body = await responses[path]?.(request);
     response
       .writeHead(body && !('error' in body) ? 200 : 400, { 'content-type': 'application/json' })
       .end(JSON.stringify(body ?? { error: 'not_found' }));
@@ -128,9 +128,9 @@ export const leave = async (
   caller: AdminCaller,
   { proof = false, ...body }: { proof?: boolean; to?: string; newWindow?: boolean } = {},
 ): Promise<Departure> => {
-  const answer = await caller.post(proof ? '/session/oidc/proof' : '/session/oidc', body);
-  expect(answer, JSON.stringify(answer.body)).toHaveStatus(200);
-  return { address: new URL(answer.body.url), cookie: cookieFrom(answer) };
+  const response = await caller.post(proof ? '/session/oidc/proof' : '/session/oidc', body);
+  expect(response, JSON.stringify(response.body)).toHaveStatus(200);
+  return { address: new URL(response.body.url), cookie: cookieFrom(response) };
 };
 
 interface Arrival {
@@ -138,7 +138,7 @@ interface Arrival {
   said: Record<string, string>;
   /** The new session's cookie; null where there is none. */
   session: string | null;
-  answer: Answer;
+  response: ApiResponse;
 }
 
 /** The browser returns with these parameters. */
@@ -148,15 +148,15 @@ export const comeBack = async (
   cookie: string | null,
   ip?: string,
 ): Promise<Arrival> => {
-  const answer = await adminCaller(t, cookie).get(
+  const response = await adminCaller(t, cookie).get(
     `/session/oidc/callback?${new URLSearchParams(parameters)}`,
     ip === undefined ? {} : { ip },
   );
-  const { pathname, searchParams } = new URL(answer.headers.get('location') ?? '/', `${t.url}${CALLBACK}`);
-  if (answer.status === 303) expect(pathname).toBe('/admin/sign-in');
-  const cookies = answer.headers.getSetCookie().map((each) => each.split(';')[0] ?? '');
+  const { pathname, searchParams } = new URL(response.headers.get('location') ?? '/', `${t.url}${CALLBACK}`);
+  if (response.status === 303) expect(pathname).toBe('/admin/sign-in');
+  const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0] ?? '');
   const session = cookies.find((each) => each.includes('handback_session=')) ?? null;
-  return { said: Object.fromEntries(searchParams), session, answer };
+  return { said: Object.fromEntries(searchParams), session, response };
 };
 
 /** Signs in through the provider, as a user with these claims. */

@@ -9,14 +9,14 @@ import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { ISO, type Kind, newRepair, staffOf, UUID7 } from './api.ts';
 import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody, wholeTradeBody } from './bodies.ts';
-import type { Answer, Harness, SendOptions } from './harness.ts';
+import type { ApiResponse, Harness, SendOptions } from './harness.ts';
 import type { TextField } from './texts.ts';
 import { tradeReturnIn } from './trade-moves.ts';
 
 // What the suites of both kinds of RMA need to know of each: one row per kind.
 
 type Body = Record<string, unknown>;
-type Rma = Answer['body'];
+type Rma = ApiResponse['body'];
 
 /** A change that can be made to one of the kind: how, and what the timeline and the event say of it. */
 interface Step {
@@ -41,8 +41,8 @@ export interface KindRow {
   whole(): Body;
   /** `null` in every optional field. */
   nulls: Body;
-  /** The answers to the smallest and to the whole body, but for id, number and times. */
-  answers: { smallest: object; whole: object };
+  /** The responses to the smallest and to the whole body, but for id, number and times. */
+  responses: { smallest: object; whole: object };
   /** The first entry of the timeline of a whole one. */
   created: { toStatus: string; note: string | null; data: Body };
   texts: TextField[];
@@ -51,7 +51,7 @@ export interface KindRow {
   /** With empty objects in place of all nested ones, and what is missing then beside the fields at the top. */
   hollow: Body;
   hollowNeeds: string[];
-  /** Fields of answers, of the other kind, and of nothing. */
+  /** Fields of responses, of the other kind, and of nothing. */
   strangers: Body;
   /** Values that are not of the type the field has. */
   misshapen: Body;
@@ -131,9 +131,9 @@ type WalkRow = [action: string, body: Body, entry: string, to: string, event: st
 const repairStep = ([action, body, entry, to, event, data]: WalkRow): Step => ({
   ...{ action, entry, to, event: `offline_repair.${event}`, data },
   take: async (t, id, options) => {
-    const answer = await t.post(`/offline-repairs/${id}/${action}`, body, options);
-    expect(answer).toHaveStatus(200);
-    return answer.body;
+    const response = await t.post(`/offline-repairs/${id}/${action}`, body, options);
+    expect(response).toHaveStatus(200);
+    return response.body;
   },
 });
 const tradeStep = ([action, body, entry, to, event, data]: WalkRow): Step => ({
@@ -180,7 +180,7 @@ export const REPAIRS: KindRow = {
   body: repairBody,
   whole: wholeRepair,
   nulls: { ...NO_REPAIR_EXTRAS, startStatus: null, tracking: null, faultyItem: { ...ITEM, ...NO_DETAILS } },
-  answers: {
+  responses: {
     smallest: {
       ...repairBody(),
       ...NOT_YET,
@@ -242,7 +242,7 @@ export const TRADE_RETURNS: KindRow = {
   body: tradeBody,
   whole: wholeTradeBody,
   nulls: { ...NO_TRADE_EXTRAS, items: [{ ...TRADE_ITEM, ...EMPTY_ITEM }] },
-  answers: {
+  responses: {
     smallest: {
       ...tradeBody(),
       ...NO_TRADE_EXTRAS,
@@ -307,7 +307,7 @@ export const TRADE_RETURNS: KindRow = {
 
 export const KINDS = [REPAIRS, TRADE_RETURNS];
 
-/** What the service itself puts into every answer. */
+/** What the service itself puts into every response. */
 export const STAMPS = {
   id: expect.stringMatching(UUID7),
   rmaNumber: '#RMA-000001',

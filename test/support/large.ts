@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { Db } from '../../src/db/types.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { answerOf } from './http.ts';
+import { responseOf } from './http.ts';
 
 // Returns and pages of the largest size, and how they are read from outside.
 
@@ -32,13 +32,13 @@ export const copyReturn = async (db: Db, id: string, count: number): Promise<str
   return ids;
 };
 
-/** Begins to read and stops after the head of the answer: the body stays where it is until the test reads on. */
+/** Begins to read and stops after the head of the response: the body stays where it is until the test reads on. */
 export const openUnread = async (url: string, key: string, path: string): Promise<IncomingMessage> => {
   const headers = { 'x-api-key': key, 'x-forwarded-for': '10.200.0.1' };
   const asked = get(`${url}${BASE_PATH}${path}`, { headers, agent: false });
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   if (response.statusCode !== 200)
-    expect(answerOf('GET', path, response, await text(response))).toHaveStatus(200);
+    expect(responseOf('GET', path, response, await text(response))).toHaveStatus(200);
   return response;
 };
 

@@ -1,35 +1,35 @@
 import { STATUS_CODES } from 'node:http';
 import { expect } from 'vitest';
-import type { Answer } from './http.ts';
+import type { ApiResponse } from './http.ts';
 
-// Expectations about answers. A failure prints the answer: the request that it is for, its id and its body.
+// Expectations about responses. A failure prints the response: the request that it is for, its id and its body.
 
-type OfAnswer<R, T, Params extends unknown[]> = T extends Answer ? (...params: Params) => R : never;
-type OfAnswers<R, T, Params extends unknown[]> = T extends Answer[] ? (...params: Params) => R : never;
+type OfResponse<R, T, Params extends unknown[]> = T extends ApiResponse ? (...params: Params) => R : never;
+type OfResponses<R, T, Params extends unknown[]> = T extends ApiResponse[] ? (...params: Params) => R : never;
 
 declare module 'vitest' {
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> {
     /** This status, or one of these. */
-    toHaveStatus: T extends Answer | Response ? (...statuses: number[]) => R : never;
+    toHaveStatus: T extends ApiResponse | Response ? (...statuses: number[]) => R : never;
     /** The error that the contract describes: with this status, with this code if one is given, and with nothing else in its body. */
-    toFailWith: OfAnswer<R, T, [status: number, code?: string]>;
+    toFailWith: OfResponse<R, T, [status: number, code?: string]>;
     /** The status of each, in order; or how many of them have each status, in any order. */
-    toHaveStatuses: OfAnswers<R, T, [statuses: readonly number[] | Record<number, number>]>;
+    toHaveStatuses: OfResponses<R, T, [statuses: readonly number[] | Record<number, number>]>;
   }
 }
 
 const LONGEST_PATH = 150;
 const LONGEST_BODY = 2_000;
 
-const described = (answer: Answer | Response): string => {
-  const isRead = !(answer instanceof Response);
-  const request = isRead ? `${answer.method} ${answer.path.slice(0, LONGEST_PATH)}` : answer.url;
-  const reason = isRead && answer.body?.message ? `: ${[answer.body.message].flat().join('; ')}` : '';
+const described = (response: ApiResponse | Response): string => {
+  const isRead = !(response instanceof Response);
+  const request = isRead ? `${response.method} ${response.path.slice(0, LONGEST_PATH)}` : response.url;
+  const reason = isRead && response.body?.message ? `: ${[response.body.message].flat().join('; ')}` : '';
   return [
-    `${answer.status} ${STATUS_CODES[answer.status] ?? ''} for ${request}${reason}`,
+    `${response.status} ${STATUS_CODES[response.status] ?? ''} for ${request}${reason}`,
     '',
-    `request id: ${answer.headers.get('x-request-id') ?? 'none'}`,
-    `body: ${isRead ? shown(answer.body) : 'not read'}`,
+    `request id: ${response.headers.get('x-request-id') ?? 'none'}`,
+    `body: ${isRead ? shown(response.body) : 'not read'}`,
   ].join('\n');
 };
 
@@ -39,7 +39,7 @@ const shown = (body: unknown): string => {
 };
 
 /** What the contract says of an error's body, given which errors of fields and which code are in it. */
-const errorBody = ({ body }: Answer, status: number, code: string | undefined) => ({
+const errorBody = ({ body }: ApiResponse, status: number, code: string | undefined) => ({
   statusCode: status,
   error: STATUS_CODES[status],
   code: code ?? expect.stringMatching(/^[A-Z_]+$/),
@@ -70,42 +70,42 @@ const counted = (statuses: number[]): Record<number, number> => {
 const SHOWN_ANSWERS = 3;
 
 expect.extend({
-  toHaveStatus(answer: Answer | Response, ...statuses: number[]) {
+  toHaveStatus(response: ApiResponse | Response, ...statuses: number[]) {
     return {
-      pass: statuses.includes(answer.status),
+      pass: statuses.includes(response.status),
       message: () =>
-        `expected ${this.isNot ? 'another status than' : 'the status'} ${statuses.join(' or ')}, received ${described(answer)}`,
+        `expected ${this.isNot ? 'another status than' : 'the status'} ${statuses.join(' or ')}, received ${described(response)}`,
     };
   },
 
-  toFailWith(answer: Answer, status: number, code?: string) {
-    const isOther = answer.status !== status || (code !== undefined && answer.body.code !== code);
+  toFailWith(response: ApiResponse, status: number, code?: string) {
+    const isOther = response.status !== status || (code !== undefined && response.body.code !== code);
     if (isOther)
       return {
         pass: false,
         message: () =>
-          `expected the error ${code === undefined ? status : `${status} ${code}`}, received ${described(answer)}`,
+          `expected the error ${code === undefined ? status : `${status} ${code}`}, received ${described(response)}`,
       };
-    const { headers, body } = answer;
+    const { headers, body } = response;
     const actual = { body, type: headers.get('content-type'), requestId: headers.get('x-request-id') };
     const expected = {
-      body: errorBody(answer, status, code),
+      body: errorBody(response, status, code),
       type: expect.stringMatching(/^application\/json\b/),
       requestId: body.requestId,
     };
     return {
       pass: this.equals(actual, expected),
-      message: () => `the error is not as the contract describes it: ${described(answer)}`,
+      message: () => `the error is not as the contract describes it: ${described(response)}`,
       actual,
       expected,
     };
   },
 
-  toHaveStatuses(answers: Answer[], expected: readonly number[] | Record<number, number>) {
+  toHaveStatuses(responses: ApiResponse[], expected: readonly number[] | Record<number, number>) {
     const inOrder = Array.isArray(expected);
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     const actual = inOrder ? statuses : counted(statuses);
-    const unexpected = answers.filter(({ status }, i) =>
+    const unexpected = responses.filter(({ status }, i) =>
       inOrder ? status !== expected[i] : !(status in expected),
     );
     return {

@@ -81,7 +81,7 @@ export const openApiChecker = (open: Json, basePath: string = BASE_PATH) => {
     if (basePath === BASE_PATH && NAMES_CODES.has(status) && !response.description.includes(`\`${code}\``))
       throw new Error(`${what}: the OpenAPI document does not name ${code}`);
     if (response.content)
-      must(`${at}/responses/${status}/content/application~1json/schema`, received, `the answer of ${what}`);
+      must(`${at}/responses/${status}/content/application~1json/schema`, received, `the response of ${what}`);
     else if (received !== '') throw new Error(`${what}: the OpenAPI document knows of no body`);
     for (const name of Object.keys(response.headers))
       if (name !== 'Idempotency-Replayed' && !headers.has(name))

@@ -159,7 +159,7 @@ export class PostgresServer {
     await onServer(this.url, 'select pg_reload_conf()');
     // Divides by zero until there is one.
     const inStep = "select 1 / count(*) from pg_stat_replication where sync_state = 'sync'";
-    await until('the standby is in step', () => answers(this.url, inStep), START_TIMEOUT_MS);
+    await until('the standby is in step', () => succeeds(this.url, inStep), START_TIMEOUT_MS);
     return standby;
   };
 
@@ -228,7 +228,7 @@ const launch = async ({ native, home, port, durable, env }: Place) => {
     },
   );
   const pid = Number(await firstLine(shell));
-  await until('PostgreSQL answers', () => answers(urlOf(port), 'select 1'), START_TIMEOUT_MS);
+  await until('PostgreSQL answers', () => succeeds(urlOf(port), 'select 1'), START_TIMEOUT_MS);
   return {
     pid,
     async end() {
@@ -246,7 +246,7 @@ const firstLine = (child: ChildProcess): Promise<string> =>
     child.once('exit', () => reject(new Error('PostgreSQL did not start')));
   });
 
-const answers = (url: string, statement: string): Promise<boolean> =>
+const succeeds = (url: string, statement: string): Promise<boolean> =>
   onServer(url, statement).then(
     () => true,
     () => false,

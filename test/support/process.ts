@@ -16,7 +16,7 @@ import { repairBody } from './bodies.ts';
 import { showLogOnFailure } from './failures.ts';
 import { newFolder } from './folders.ts';
 import { ENGINE, freshDatabase } from './harness.ts';
-import { type Answer, callsOf, NoAnswer, type SendOptions, sendTo } from './http.ts';
+import { type ApiResponse, callsOf, NoResponse, type SendOptions, sendTo } from './http.ts';
 import { createDatabase, onServer } from './postgres-databases.ts';
 import { freePort, startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
@@ -254,7 +254,7 @@ export const printed = async (
   input?: string,
 ): Promise<Run['json']> => {
   const result = await runs([...args, '--json'], env, input === undefined ? {} : { input });
-  // On a busy machine the database may be slow to answer.
+  // On a busy machine the database may be slow to response.
   const said = result.stderr.replace(/^handback: waiting for the database .*\n/, '');
   if (result.status !== 0 || said !== '')
     throw new Error(
@@ -360,13 +360,13 @@ export class Service {
   }
 
   /** Asks one of the processes; another one where that has just been killed. */
-  async ask(work: (server: ServerProcess) => Promise<Answer>): Promise<Answer> {
+  async ask(work: (server: ServerProcess) => Promise<ApiResponse>): Promise<ApiResponse> {
     for (;;) {
       try {
-        const answer = await work(this.next);
-        if (answer.status < 500) return answer;
+        const response = await work(this.next);
+        if (response.status < 500) return response;
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoResponse)) throw error;
       }
       await pause(20);
     }

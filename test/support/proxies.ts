@@ -37,7 +37,7 @@ export const startHaproxy = async (configuration: string) => {
   const isUp = async (backend: string, server: string): Promise<boolean> => {
     said();
     const table = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
-      (answer) => answer.text(),
+      (response) => response.text(),
       () => '',
     );
     return table.split('\n').some((line) => line.startsWith(`${backend},${server},`) && /,UP,/.test(line));

@@ -17,16 +17,16 @@ export const appCode = (secret: string, nowMs: number, ahead = 0): string =>
 
 /** Begins to set one up, and scans the secret. */
 export const factorOf = async (t: Pick<Harness, 'ctx'>, person: AdminCaller) => {
-  const answer = await person.post('/session/second-factor');
-  expect(answer).toHaveStatus(201);
-  const { secret, uri } = answer.body as { secret: string; uri: string };
+  const response = await person.post('/session/second-factor');
+  expect(response).toHaveStatus(201);
+  const { secret, uri } = response.body as { secret: string; uri: string };
   return { secret, uri, code: (ahead = 0) => appCode(secret, t.ctx.clock.now(), ahead) };
 };
 
 /** Turns it on. The app's present code is used up by that. */
 export const turnOn = async (t: Pick<Harness, 'ctx'>, person: AdminCaller) => {
   const factor = await factorOf(t, person);
-  const answer = await person.post('/session/second-factor/confirm', { code: factor.code() });
-  expect(answer).toHaveStatus(200);
-  return { ...factor, recoveryCodes: answer.body.recoveryCodes as string[] };
+  const response = await person.post('/session/second-factor/confirm', { code: factor.code() });
+  expect(response).toHaveStatus(200);
+  return { ...factor, recoveryCodes: response.body.recoveryCodes as string[] };
 };

@@ -88,9 +88,9 @@ export const addRepairs = (env: Env, key: string, count: number): Promise<void> 
 
 /** Signs in at one process; the session holds at all of them. Gives the admin API as that person. */
 export const signIn = async (server: ServerProcess, person: { email: string; password: string }) => {
-  const answer = await server.post(`${ADMIN_BASE_PATH}/session`, person);
-  expect(answer).toHaveStatus(200);
-  const cookie = cookieFrom(answer);
+  const response = await server.post(`${ADMIN_BASE_PATH}/session`, person);
+  expect(response).toHaveStatus(200);
+  const cookie = cookieFrom(response);
   const options = { key: null, headers: { cookie } };
   return {
     cookie,

@@ -3,7 +3,7 @@ import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import { untilHolds } from './until.ts';
 
-// Mail servers until the test ends: one that accepts mails and one that never answers.
+// Mail servers until the test ends: one that accepts mails and one that never responses.
 
 interface Received {
   from: string;
@@ -30,7 +30,7 @@ export const mailServer = async ({ offersTls = false, password = null as string 
     received: [] as Received[],
     attempts: 0,
     /** The next responses: a status, or null to accept the mail. */
-    answers: [] as (number | null)[],
+    responses: [] as (number | null)[],
     /** The mail of this number, from 1. */
     got: async (number: number) => {
       const received = await untilHolds(
@@ -44,7 +44,7 @@ export const mailServer = async ({ offersTls = false, password = null as string 
     holds: (_address: string): boolean => false,
     letGo: () => {
       mails.holds = () => false;
-      for (const answer of held.splice(0)) answer();
+      for (const response of held.splice(0)) response();
     },
   };
   const held: (() => void)[] = [];
@@ -58,7 +58,7 @@ export const mailServer = async ({ offersTls = false, password = null as string 
         : done(Object.assign(new Error(`${given} is wrong`), { responseCode: 535 })),
     onRcptTo({ address }, _session, done) {
       mails.attempts += 1;
-      const status = mails.answers.shift() ?? null;
+      const status = mails.responses.shift() ?? null;
       if (mails.holds(address)) {
         held.push(() => done(null));
         return;

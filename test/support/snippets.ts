@@ -69,7 +69,7 @@ export interface Reader {
   receiverPort?: number;
 }
 
-/** An error answer fails the page; a receiver that is just starting is asked again. */
+/** An error response fails the page; a receiver that is just starting is asked again. */
 const PREAMBLE = [
   'set -euo pipefail',
   'curl() { command curl --fail-with-body --show-error --retry 30 --retry-connrefused --retry-delay 1 "$@"; }',

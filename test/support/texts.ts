@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { rulesOf } from './api.ts';
 import { at, withValue } from './fields.ts';
-import type { Answer } from './harness.ts';
+import type { ApiResponse } from './harness.ts';
 
 // The rules that every text field of a body keeps to.
 
 export interface TextField {
   path: string;
-  /** Where the answer shows it, when that is elsewhere; null where it does not. */
+  /** Where the response shows it, when that is elsewhere; null where it does not. */
   shown?: string | null;
   max: number;
   required?: boolean;
@@ -47,22 +47,22 @@ const NOTHING_IF_OPTIONAL = [undefined, null, '', '  '];
 export const checkTexts = async (
   fields: TextField[],
   body: object,
-  send: (body: object) => Promise<Answer>,
+  send: (body: object) => Promise<ApiResponse>,
 ): Promise<void> => {
   const told = <Result>(some: TextField[], result: (field: TextField) => Result) =>
     Object.fromEntries(some.map((field) => [field.path, result(field)]));
   const sent = (some: TextField[], value: Value) =>
     send(some.reduce((whole, field) => withValue(whole, field.path, value(field)), body));
   const takes = async (some: TextField[], value: Value, echoed: Value) => {
-    const answer = await sent(some, value);
-    expect(answer).toHaveStatus(200, 201);
+    const response = await sent(some, value);
+    expect(response).toHaveStatus(200, 201);
     const shown = some.filter((field) => field.shown !== null);
-    expect(told(shown, (field) => at(answer.body, field.shown ?? field.path))).toEqual(told(shown, echoed));
+    expect(told(shown, (field) => at(response.body, field.shown ?? field.path))).toEqual(told(shown, echoed));
   };
   const refuses = async (some: TextField[], value: Value, rule: string) => {
-    const answer = await sent(some, value);
-    expect(rulesOf(answer)).toEqual(told(some, () => rule));
-    expect(answer.body.errors).toHaveLength(some.length);
+    const response = await sent(some, value);
+    expect(rulesOf(response)).toEqual(told(some, () => rule));
+    expect(response.body.errors).toHaveLength(some.length);
   };
 
   for (const [value, echoed] of TAKEN) await takes(fields, value, echoed);

@@ -34,9 +34,9 @@ export const webhookHarness = async ({ sending = true, env = {} } = {}) => {
     addReceiver: (webhookUrl: string, shopId = t.shop.id): Promise<NewApiClient> =>
       createClient(t.ctx, OPERATOR, { shopId, name: 'Receiver', webhookUrl }),
     async create(client: NewApiClient, more: Record<string, unknown> = {}): Promise<{ id: string }> {
-      const answer = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
-      expect(answer).toHaveStatus(201);
-      return answer.body;
+      const response = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
+      expect(response).toHaveStatus(201);
+      return response.body;
     },
     drained: (withinMs?: number): Promise<void> => nothingWaits(t.ctx.db, withinMs),
     /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts recorded. */

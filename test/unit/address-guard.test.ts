@@ -9,11 +9,11 @@ import { createSender } from '../../src/webhooks/worker/send.ts';
 import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, PUBLIC_HOSTS } from '../support/addresses.ts';
 
 const PRIVATE = 'must not lead into a private network';
-const guardWith = (answers: Record<string, string[]> = {}) =>
+const guardWith = (responses: Record<string, string[]> = {}) =>
   addressGuard({
     allowPrivate: false,
     resolve: async (host) => {
-      const addresses = answers[host];
+      const addresses = responses[host];
       if (!addresses) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
       return addresses;
     },
@@ -136,14 +136,14 @@ describe('name resolution', () => {
   /** The name servers' answers for every name: addresses of both kinds, or an error. */
   const nameServers = (v4: string[] | string, v6: string[] | string) => {
     const asked: string[] = [];
-    const answer = (known: string[] | string) => async (host: string) => {
+    const response = (known: string[] | string) => async (host: string) => {
       asked.push(host);
       if (typeof known === 'string') throw Object.assign(new Error(known), { code: known });
       return known;
     };
     const spies = [
-      vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(answer(v4) as never),
-      vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(answer(v6) as never),
+      vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(response(v4) as never),
+      vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(response(v6) as never),
     ];
     onTestFinished(() => {
       for (const spy of spies) spy.mockRestore();

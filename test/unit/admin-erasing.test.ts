@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { eraseAll, personFrom } from '../../admin/src/personal-data/erasing.ts';
 import type { Erasure } from '../../contract/personal-data.ts';
 
-const answer = (erased: number, more: Partial<Erasure> = {}): Erasure => ({
+const response = (erased: number, more: Partial<Erasure> = {}): Erasure => ({
   dryRun: false,
   matched: erased,
   erased,
@@ -14,11 +14,11 @@ const answer = (erased: number, more: Partial<Erasure> = {}): Erasure => ({
 });
 const OPEN = { id: 'id-9', rmaNumber: '#RMA-9', reason: 'OPEN' } as const;
 
-/** A service that answers, or refuses, in this order. */
-const serviceOf = (...answers: (Erasure | Error)[]) => {
+/** A service that responses, or refuses, in this order. */
+const serviceOf = (...responses: (Erasure | Error)[]) => {
   const calls = { count: 0 };
   const call = async (): Promise<Erasure> => {
-    const next = answers[calls.count];
+    const next = responses[calls.count];
     calls.count += 1;
     if (!next) throw new Error('asked too often');
     if (next instanceof Error) throw next;
@@ -34,7 +34,7 @@ const refusal = (code: string) =>
 const never = new AbortController().signal;
 
 it('erases until none is left', async () => {
-  const { call, calls } = serviceOf(answer(3, { remaining: 2 }), answer(2, { refused: [OPEN] }));
+  const { call, calls } = serviceOf(response(3, { remaining: 2 }), response(2, { refused: [OPEN] }));
   const seen: number[] = [];
   const report = await eraseAll(call, (erased) => seen.push(erased), never);
   expect(seen).toEqual([3, 5]);
@@ -44,7 +44,7 @@ it('erases until none is left', async () => {
 });
 
 it('stops between two calls, and says how many remain', async () => {
-  const { call, calls } = serviceOf(answer(3, { remaining: 2 }), answer(2));
+  const { call, calls } = serviceOf(response(3, { remaining: 2 }), response(2));
   const stopping = new AbortController();
   const report = await eraseAll(call, () => stopping.abort(), stopping.signal);
   expect(calls.count).toBe(1);
@@ -52,13 +52,13 @@ it('stops between two calls, and says how many remain', async () => {
 });
 
 it('stops if nothing more is erased', async () => {
-  const { call, calls } = serviceOf(answer(0, { remaining: 2 }));
+  const { call, calls } = serviceOf(response(0, { remaining: 2 }));
   expect((await eraseAll(call, () => {}, never)).remaining).toBe(2);
   expect(calls.count).toBe(1);
 });
 
 it('reports refused returns, and throws other errors', async () => {
-  const refused = serviceOf(answer(3, { remaining: 1 }), refusal('ERASE_REFUSED'));
+  const refused = serviceOf(response(3, { remaining: 1 }), refusal('ERASE_REFUSED'));
   const report = await eraseAll(refused.call, () => {}, never);
   expect(report.refused).toEqual([OPEN]);
   expect(report.erased).toHaveLength(3);

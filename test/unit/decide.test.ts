@@ -81,7 +81,7 @@ describe('deciding on a batch of creations', () => {
       [keyed('a', 'body'), keyed('b', 'body'), keyed('c', 'another')],
       factsOf(counterOf('one')),
     ).results;
-    expect(again).toMatchObject({ isReplay: true, answer: (first as { answer: object }).answer });
+    expect(again).toMatchObject({ isReplay: true, response: (first as { response: object }).response });
     expect(other).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
   });
 });
@@ -197,7 +197,7 @@ const apply = (world: World, batch: Wanted[]): World => {
     totals.set(name, (totals.get(name) ?? 0) + count);
   }
   const later = decider.entries.map(({ rma_id, type, at }) => ({ rma_id, type, at }));
-  const kept = decider.answers.map((answer) => [keyName(answer), answer] as const);
+  const kept = decider.responses.map((response) => [keyName(response), response] as const);
   return {
     facts: {
       ...facts,

@@ -49,7 +49,7 @@ const creation = (id: string, key: string | null, number: number) => ({
   key,
   id,
   rmaNumber: `#RMA-00000${number}`,
-  answer: JSON.stringify({ id }),
+  response: JSON.stringify({ id }),
 });
 const move = (event: string, atMs: number) => ({
   rmaId: 'kettle',
@@ -133,10 +133,10 @@ const BAD: Record<RuleName, Record<string, (run: Run) => void>> = {
   'acknowledged moves exist': {
     'a move is lost': ({ history }) => history.moves.push(move('closed', NOON + 1_800_000)),
   },
-  'one key, one RMA, one answer': {
+  'one key, one RMA, one response': {
     'a key made two RMAs': ({ kept }) => set(kept.rmas, 0, { externalRef: 'receipt-2' }),
-    'a retry got another answer': ({ history }) =>
-      set(history.creations, 2, { answer: '{"id":"lamp","status":"TRADE_APPROVED"}' }),
+    'a retry got another response': ({ history }) =>
+      set(history.creations, 2, { response: '{"id":"lamp","status":"TRADE_APPROVED"}' }),
   },
   'numbers are unique': {
     'two RMAs have one number': ({ history, kept }) => {

@@ -106,9 +106,9 @@ interface Page {
 }
 
 const read = async (t: Harness, query: string): Promise<Page> => {
-  const answer = await t.get(`/events?${query}`, { unchecked: true });
-  expect(answer).toHaveStatus(200);
-  return answer.body;
+  const response = await t.get(`/events?${query}`, { unchecked: true });
+  expect(response).toHaveStatus(200);
+  return response.body;
 };
 const eventsIn = ({ items }: Page) => items.map(({ event }) => event);
 

@@ -7,13 +7,13 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { changeClient, type NewApiClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
-import { pluck } from '../support/answers.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
+import { pluck } from '../support/responses.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { moveThrough } from '../support/trade-moves.ts';
 
@@ -143,11 +143,11 @@ describe('the credit amount of a trade return', () => {
       return `{"sku":"A","productName":"B","price":${price},"quantity":${quantity}}`;
     });
     const body = JSON.stringify(tradeBody({ items: 'ITEMS' })).replace('"ITEMS"', `[${text.join(',')}]`);
-    const answer = await t.post('/trade-returns', body, { key: client.apiKey });
-    expect(answer).toHaveStatus(201);
-    await moveThrough(t, answer.body.id, ['approve', 'receive', 'request-credit']);
+    const response = await t.post('/trade-returns', body, { key: client.apiKey });
+    expect(response).toHaveStatus(201);
+    await moveThrough(t, response.body.id, ['approve', 'receive', 'request-credit']);
     const { rows } = await sql<{ body: string }>`select body from events
-      where rma_id = ${answer.body.id} and event = 'trade_return.credit_requested'`.execute(t.ctx.db);
+      where rma_id = ${response.body.id} and event = 'trade_return.credit_requested'`.execute(t.ctx.db);
     return amountIn(rows[0]?.body ?? '');
   };
 

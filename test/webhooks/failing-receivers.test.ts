@@ -42,8 +42,8 @@ const stateOf = async (t: WebhookHarness, { id }: { id: string }) =>
 /** A machine that is busy with other tests may refuse to count for a while. */
 const noticesOf = async (admin: Person) => {
   const { body } = await until('the overview is there', async () => {
-    const answer = await admin.get('/overview');
-    return answer.status === 200 && answer;
+    const response = await admin.get('/overview');
+    return response.status === 200 && response;
   });
   return body.failingReceivers;
 };

@@ -9,13 +9,13 @@ import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
-import { pluck } from '../support/answers.ts';
 import { ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { ONLY_SQLITE } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
+import { pluck } from '../support/responses.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
@@ -27,9 +27,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NOWHERE = 'http://127.0.0.1:9/';
 
 const listed = async (t: WebhookHarness, key: string, query: Record<string, string> = {}) => {
-  const answer = await t.get(`/deliveries?${new URLSearchParams(query)}`, { key });
-  expect(answer).toHaveStatus(200);
-  return answer.body;
+  const response = await t.get(`/deliveries?${new URLSearchParams(query)}`, { key });
+  expect(response).toHaveStatus(200);
+  return response.body;
 };
 
 describe("a client's deliveries", () => {
@@ -59,10 +59,10 @@ describe("a client's deliveries", () => {
     const attempts = [...delivery.attempts, { ...attempt, statusCode: 200 }];
     const done = { ...delivery, status: 'DELIVERED', nextAttemptAt: null, attempts };
     expect(await listed(t, client.apiKey)).toEqual({ items: [done], ...page });
-    const answer = await t.get(`/deliveries/${delivery.id}`, { key: client.apiKey });
-    expect(answer).toHaveStatus(200);
-    expect(answer.body).toEqual({ ...done, body: expect.any(String) });
-    expect(Buffer.from(answer.body.body)).toEqual(receiver.received[1]?.bytes);
+    const response = await t.get(`/deliveries/${delivery.id}`, { key: client.apiKey });
+    expect(response).toHaveStatus(200);
+    expect(response.body).toEqual({ ...done, body: expect.any(String) });
+    expect(Buffer.from(response.body.body)).toEqual(receiver.received[1]?.bytes);
   });
 
   it('always say why they were dropped', async () => {

@@ -12,13 +12,13 @@ import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { type Due, due, waitingReceivers } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
-import { atOnce } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { ONLY_POSTGRES } from '../support/engines.ts';
 import { itWith } from '../support/fixtures.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { atOnce } from '../support/responses.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 

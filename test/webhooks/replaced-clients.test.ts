@@ -36,7 +36,7 @@ const expectSignedBy = ({ received }: TestReceiver, { webhookSecret }: NewApiCli
 const hangingReceiver = async () => {
   const open: ServerResponse[] = [];
   const receiver = await startReceiver((_n, response) => void open.push(response));
-  return { ...receiver, answer: (status: number) => open.shift()?.writeHead(status).end() };
+  return { ...receiver, response: (status: number) => open.shift()?.writeHead(status).end() };
 };
 
 describe('events of RMAs that a replaced client created', () => {
@@ -115,7 +115,7 @@ describe('while a client is being replaced', () => {
     const caller = await createAuthenticate(t.ctx)({ 'x-api-key': client.apiKey });
     const replacement = await replace(t, client, next.url);
     const body = CreateOfflineRepair.parse(repairBody());
-    const { answer: repair } = await offlineRepairs.create(t.ctx, caller, body);
+    const { body: repair } = await offlineRepairs.create(t.ctx, caller, body);
     await next.got(1);
     await t.drained();
     expect(next.received[0]?.body.data.id).toBe(repair.id);
@@ -139,7 +139,7 @@ describe('while a client is being replaced', () => {
     // Something else for the new client goes through, so its queue was looked at.
     await t.create(replacement);
     await next.got(1);
-    old.answer(status);
+    old.response(status);
     await until('the result is written down', async () =>
       (await t.deliveries()).every((row) => row.attempts === 1),
     );
@@ -214,9 +214,9 @@ it('concurrent writers lose no event while both clients are replaced, and no eve
   /** Tries again with the key of the day, as a program does that is given a new one. */
   const insist = async (which: number, path: string, body?: unknown) => {
     for (;;) {
-      const answer = await t.post(path, body, { key: (current[which] as NewApiClient).apiKey });
-      if (answer.status === 200 || answer.status === 201) return answer.body;
-      expect(answer).toHaveStatus(401);
+      const response = await t.post(path, body, { key: (current[which] as NewApiClient).apiKey });
+      if (response.status === 200 || response.status === 201) return response.body;
+      expect(response).toHaveStatus(401);
     }
   };
   const write = async (writer: number) => {

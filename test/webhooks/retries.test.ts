@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { pluck } from '../support/answers.ts';
 import { itWith } from '../support/fixtures.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { pluck } from '../support/responses.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { scaled, untilHolds } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
@@ -72,17 +72,17 @@ it('waiting deliveries go to the new URL after the URL is changed', async ({ t }
   expect(next.received[0]?.bytes.equals(old.received[0]?.bytes as Buffer)).toBe(true);
 });
 
-// At most 64 KiB and 1,000 lines are read of an answer. Answers that never end are in test/faults/rows/07-hostile-receivers.test.ts.
+// At most 64 KiB and 1,000 lines are read of a response. Answers that never end are in test/faults/rows/07-hostile-receivers.test.ts.
 
 it('a response within the limit is read completely, and its connection is reused', async ({ t }) => {
   let connections = 0;
   const body = 'x'.repeat(30 * 1024);
   const url = await rawServer((socket) => {
     connections += 1;
-    const answer = () => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-    answer();
+    const response = () => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    response();
     socket.on('data', (data) => {
-      if (data.toString('latin1').startsWith('POST')) answer();
+      if (data.toString('latin1').startsWith('POST')) response();
     });
   });
   const client = await t.addReceiver(url);

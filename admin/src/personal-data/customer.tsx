@@ -124,10 +124,10 @@ const FoundReturns = ({ found, onErased }: { found: Found; onErased(): void }) =
 const ExportButton = ({ person }: { person: FindCustomer }) => {
   const exporting = useMutation({
     mutationFn: () => api.postLong<CustomerExport>('/customers/export', person),
-    onSuccess: (answer) => {
-      const name = `customer-export-${answer.exportedAt.slice(0, 10)}.json`;
-      saveFile(name, JSON.stringify(answer, null, 2), 'application/json');
-      notifyDone(t.exported(returnsText(answer.returns.length)));
+    onSuccess: (result) => {
+      const name = `customer-export-${result.exportedAt.slice(0, 10)}.json`;
+      saveFile(name, JSON.stringify(result, null, 2), 'application/json');
+      notifyDone(t.exported(returnsText(result.returns.length)));
     },
   });
   return (

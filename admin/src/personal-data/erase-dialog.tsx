@@ -53,12 +53,12 @@ const useErasing = ({ person, onErased }: Props, includeOpen: boolean) => {
   const stopping = useRef(new AbortController());
   useEffect(() => () => stopping.current.abort(), []);
   const eraseSome = async (reason: string) => {
-    const answer = await api.postLong<Erasure>('/customers/erase', { ...person, includeOpen, reason });
+    const result = await api.postLong<Erasure>('/customers/erase', { ...person, includeOpen, reason });
     forgetReturns(
       queryClient,
-      answer.returns.map(({ id }) => id),
+      result.returns.map(({ id }) => id),
     );
-    return answer;
+    return result;
   };
   const { form, ...dialog } = useApiForm({
     schema: Reason,

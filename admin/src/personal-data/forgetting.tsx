@@ -70,8 +70,8 @@ const Editor = ({ saved }: { saved: Forgetting }) => {
   const queryClient = useQueryClient();
   const saving = useMutation({
     mutationFn: (next: Forgetting) => api.put<Forgetting>('/forgetting', next),
-    onSuccess: (answer) => {
-      queryClient.setQueryData(forgettingQuery.queryKey, answer);
+    onSuccess: (result) => {
+      queryClient.setQueryData(forgettingQuery.queryKey, result);
       setDraft(null);
       notifyDone(t.autoSaved);
     },

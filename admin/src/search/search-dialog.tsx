@@ -73,7 +73,7 @@ const useFound = (text: string, onClose: () => void) => {
     onClose();
     void navigate({ to, search } as never);
   };
-  /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown; else the command runs. */
+  /** Enter came before the response, as with a scanner: the one return that is meant opens, several are shown; else the command runs. */
   const openWhenFound = async (typed: string, command: Command | undefined) => {
     const results = await queryClient.fetchQuery(searchQuery(typed)).catch(() => null);
     const only = results && onlyMatch(results);

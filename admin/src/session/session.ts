@@ -14,7 +14,7 @@ export type Session = z.infer<typeof SignedIn>;
 
 /** Scripts cannot see the cookie. Without this note there is no session, and no need to ask the service for one. */
 const SIGNED_IN_NOTE = 'handback.signed-in';
-/** Where nothing may be stored. Before the first answer there may be a session. */
+/** Where nothing may be stored. Before the first response there may be a session. */
 let signedInHere = true;
 const rememberSignIn = (signedIn: boolean): void => {
   signedInHere = signedIn;

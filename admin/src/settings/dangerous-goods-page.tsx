@@ -36,8 +36,8 @@ const useChangeRules = () => {
       const kept = rules.filter((rule) => rule !== removed && !added.includes(rule));
       return api.put<DangerousGoods>('/dangerous-goods', { rules: [...added, ...kept] });
     },
-    onSuccess: (answer, { added, removed }) => {
-      queryClient.setQueryData(rulesQuery.queryKey, answer);
+    onSuccess: (result, { added, removed }) => {
+      queryClient.setQueryData(rulesQuery.queryKey, result);
       if (added) void notify({ message: t.ruleAdded(added.length, added[0] ?? '') });
       if (removed)
         void notify({

@@ -40,9 +40,9 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
     initialValues: valuesFrom(saved),
     bodyOf: settingsFrom,
     send: (body) => api.put<ShopSettings>('/shop-settings', body),
-    onDone: (answer) => {
-      queryClient.setQueryData(shopSettingsQuery.queryKey, answer);
-      resetTo(valuesFrom(answer));
+    onDone: (result) => {
+      queryClient.setQueryData(shopSettingsQuery.queryKey, result);
+      resetTo(valuesFrom(result));
       notifyDone(t.shopSaved);
     },
   });

@@ -42,7 +42,7 @@ const targetsFrom = (days: Days): Targets =>
     return typeof value === 'number' ? [{ status, days: value }] : [];
   });
 
-/** Where most shops have one: while someone works on it, or the company waits for an answer. */
+/** Where most shops have one: while someone works on it, or the company waits for a response. */
 const SUGGESTED: Partial<Days> = {
   OFFLINE_DIAGNOSTICS: 3,
   OFFLINE_REPAIR: 10,
@@ -58,8 +58,8 @@ const Editor = ({ saved }: { saved: Targets }) => {
   const queryClient = useQueryClient();
   const saving = useMutation({
     mutationFn: (targets: Targets) => api.put<TargetDays>('/target-days', { targets }),
-    onSuccess: async (answer) => {
-      queryClient.setQueryData(targetsQuery.queryKey, answer);
+    onSuccess: async (result) => {
+      queryClient.setQueryData(targetsQuery.queryKey, result);
       setDraft(null);
       notifyDone(t.targetsSaved);
       await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });

@@ -32,7 +32,7 @@ export const ADMIN_API: ApiDescription = {
     },
   },
   security: [{ session: [] }],
-  answers: {
+  responses: {
     always: ['X-Request-Id'],
     byStatus: { 429: ['Retry-After'], 503: ['Retry-After'] },
     refused: {

@@ -14,7 +14,7 @@ Create and manage return authorisations (RMAs) from a point of sale, a service d
 **Keys.** An Admin creates an API client; its key is shown once. Send it with every request as \`X-Api-Key\`, or as a Bearer
 token in \`Authorization\`.
 
-**Retries.** Send an \`Idempotency-Key\` with a creation. After a lost answer, send the same request again: within 24 hours
+**Retries.** Send an \`Idempotency-Key\` with a creation. After a lost response, send the same request again: within 24 hours
 you get the first result back, and nothing is created twice.
 
 **Limits.** Creations: ${CREATE_MINUTE.points} a minute and ${CREATE_SECOND.points} a second per address. Everything else: ${OTHER_MINUTE.points} a minute. A 429 says in \`Retry-After\`
@@ -123,7 +123,7 @@ export const EXTERNAL_API: ApiDescription = {
     ...(method !== 'GET' && !whileReadOnly ? (['READ_ONLY'] as const) : []),
     ...(limit === 'create' ? (['LIMIT_EXCEEDED', 'USAGE_CAP_EXCEEDED'] as const) : []),
   ],
-  answers: {
+  responses: {
     always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
     codes: Object.keys(EXTERNAL_ERRORS) as ErrorCode[],

@@ -165,7 +165,7 @@ create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED
 create index timeline_person on timeline (actor_id) where actor_type = 'USER' and actor_name <> '[erased]';
 create index timeline_assignee on timeline (substr(data, 16, 36)) where type = 'ASSIGNED' and substr(data, 70) <> '[erased]"}';
 create table idempotency_keys (
-  owner_id ${id} not null, key text not null, body_hash text not null, answer text not null, created_at bigint not null,
+  owner_id ${id} not null, key text not null, body_hash text not null, response text not null, created_at bigint not null,
   constraint idempotency_keys_pkey primary key (owner_id, key)
 );
 create index idempotency_keys_age on idempotency_keys (created_at);

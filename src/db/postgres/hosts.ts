@@ -86,10 +86,10 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   async #find(): Promise<void> {
     const preferred = [this.url, ...this.#urls.filter((url) => url !== this.url)];
     const ask = (url: string) => this.#ask(url).catch((error) => Promise.reject(fromServer(error, url)));
-    const answers = await Promise.allSettled(preferred.map(ask));
-    const [first, ...others] = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const results = await Promise.allSettled(preferred.map(ask));
+    const [first, ...others] = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (!first) {
-      const errors = answers.map((each) => (each.status === 'rejected' ? each.reason : null));
+      const errors = results.map((each) => (each.status === 'rejected' ? each.reason : null));
       throw withCode(new AggregateError(errors, 'no host takes writes'), '08001');
     }
     const best = others.reduce((kept, next) => (next.timeline > kept.timeline ? next : kept), first);
@@ -182,7 +182,7 @@ const isNotified = async (listener: pg.Client, caller: pg.Client): Promise<boole
 
 /** Runs a statement and gives the process of the server that did. Both go as one, so that no pooler can split them. */
 const pidOf = async (client: pg.Client, statement: string): Promise<number | undefined> => {
-  // Several statements have several answers, which the types do not know.
-  const answers: unknown = await client.query(`${statement}; select pg_backend_pid() as pid`);
-  return (answers as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
+  // Several statements have several results, which the types do not know.
+  const results: unknown = await client.query(`${statement}; select pg_backend_pid() as pid`);
+  return (results as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
 };

@@ -157,9 +157,9 @@ export class Connection {
     this.#cork();
     try {
       const name = values.length > 0 ? nameOf(text) : undefined;
-      const answer = await this.#client.query<Row>({ text, values: [...values], name });
+      const result = await this.#client.query<Row>({ text, values: [...values], name });
       this.heardAt = performance.now();
-      return answer;
+      return result;
     } catch (error) {
       const { code } = error as { code?: string };
       if (code) this.heardAt = performance.now();
@@ -229,10 +229,10 @@ export class CheckedPool {
       // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
-        // Several statements have several answers, which the types do not know.
+        // Several statements have several results, which the types do not know.
         const text = `${setting({ ...limits(), ...KINDS[kind] })}show transaction_read_only`;
-        const answers: unknown = await client.query(text);
-        hosts.accept((answers as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
+        const results: unknown = await client.query(text);
+        hosts.accept((results as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
       },
     });
     // An idle connection that breaks is replaced at the next query.

@@ -107,13 +107,13 @@ class Pipeline {
     return connection.query(text, parameters);
   }
 
-  async #observed<Answer>(queries: Promise<Answer>[]): Promise<Answer[]> {
+  async #observed<Rows>(queries: Promise<Rows>[]): Promise<Rows[]> {
     const startedAt = performance.now();
     let failed = true;
     try {
-      const answers = await Promise.all(queries);
+      const results = await Promise.all(queries);
       failed = false;
-      return answers;
+      return results;
     } finally {
       this.#pool.observer.onQuery(performance.now() - startedAt, failed);
     }

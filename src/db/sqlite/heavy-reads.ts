@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { QueueTimeout } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Observer } from '../types.ts';
-import type { Answer, ThreadQuery } from './reader-thread.ts';
+import type { Reply, ThreadQuery } from './reader-thread.ts';
 
 /** A shop whose API clients read many rows holds one thread at most (`paging/heavy-lists.ts`); the second one is there for all others. */
 const THREADS = 2;
@@ -14,19 +14,19 @@ const WAITING = 200;
 /** In the sources, or in what is built from them. */
 const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
 
-const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
+const ENDED: Reply = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
 
 /** One worker with one connection, which runs one statement at a time. */
 class ReaderThread {
   readonly #worker: Worker;
-  #resolve: ((answer: Answer) => void) | null = null;
+  #resolve: ((reply: Reply) => void) | null = null;
   hasEnded = false;
 
   constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
     this.#worker = new Worker(new URL(THREAD, import.meta.url), { workerData: file });
     // A command that does not close the database must end all the same.
     this.#worker.unref();
-    this.#worker.on('message', (answer) => this.#resolve?.(answer));
+    this.#worker.on('message', (reply) => this.#resolve?.(reply));
     this.#worker.on('error', (error) => onDatabaseError('reader thread failed', error));
     this.#worker.on('exit', () => {
       this.hasEnded = true;
@@ -34,8 +34,8 @@ class ReaderThread {
     });
   }
 
-  ask(query: ThreadQuery): Promise<Answer> {
-    const { promise, resolve } = Promise.withResolvers<Answer>();
+  ask(query: ThreadQuery): Promise<Reply> {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
     this.#resolve = resolve;
     this.#worker.postMessage(query);
     return promise;
@@ -73,10 +73,10 @@ export class HeavyReads {
     return this.#queue.run(async () => {
       if (this.#isClosed) throw new Sqlite.SqliteError('the database is closed', 'SQLITE_MISUSE');
       const thread = this.#takeIdle() ?? this.#start();
-      const answer = await thread.ask(query);
+      const reply = await thread.ask(query);
       if (this.#threads.includes(thread)) this.#idle.push(thread);
-      if ('rows' in answer) return answer.rows;
-      throw new Sqlite.SqliteError(answer.failed.message, answer.failed.code);
+      if ('rows' in reply) return reply.rows;
+      throw new Sqlite.SqliteError(reply.failed.message, reply.failed.code);
     });
   }
 

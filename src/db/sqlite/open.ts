@@ -132,9 +132,9 @@ const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadT
   };
   return (reads, decide) =>
     db.transaction().execute(async (trx) => {
-      const answers: object[][] = [];
-      for (const query of reads) answers.push((await trx.executeQuery<object>(query)).rows);
-      const { writes, result } = decide(answers);
+      const results: object[][] = [];
+      for (const query of reads) results.push((await trx.executeQuery<object>(query)).rows);
+      const { writes, result } = decide(results);
       for (const write of writes)
         if ('table' in write) insert(write);
         else if ('updated' in write) update(write);

@@ -10,7 +10,7 @@ export interface ThreadQuery {
 }
 
 /** An error crosses to the other thread without its class and code. */
-export type Answer = { rows: unknown[] } | { failed: { message: string; code: string } };
+export type Reply = { rows: unknown[] } | { failed: { message: string; code: string } };
 
 /** SQLite may wait here: no request runs in this thread. */
 const BUSY_TIMEOUT_MS = 1000;
@@ -27,7 +27,7 @@ connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
 const MOST_STATEMENTS = 200;
 const statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
-const answerTo = ({ sql, parameters }: ThreadQuery): Answer => {
+const run = ({ sql, parameters }: ThreadQuery): Reply => {
   try {
     const statement = cached(statements, sql, () => connection.prepare(sql), MOST_STATEMENTS);
     if (statement.reader) return { rows: statement.all(parameters) };
@@ -40,7 +40,7 @@ const answerTo = ({ sql, parameters }: ThreadQuery): Answer => {
 };
 
 parentPort?.on('message', (query: ThreadQuery | 'close') => {
-  if (query !== 'close') return parentPort?.postMessage(answerTo(query));
+  if (query !== 'close') return parentPort?.postMessage(run(query));
   connection.close();
   parentPort?.close();
 });

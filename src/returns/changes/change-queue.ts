@@ -81,9 +81,9 @@ export class ChangeQueue {
     const { shop } = wanted.caller;
     const { facts, result } = await decideOn(this.#ctx, this.#ctx.reads, wanted, 'none');
     if (result instanceof ServiceError) throw result;
-    const answer = result.answer as { status: DryRun['status']; isDangerous?: boolean };
+    const response = result.response as { status: DryRun['status']; isDangerous?: boolean };
     const { remaining } = usageOf(facts.counters.get(shop.id), shop, wanted.nowMs);
-    return { dryRun: true, status: answer.status, isDangerous: answer.isDangerous ?? null, remaining };
+    return { dryRun: true, status: response.status, isDangerous: response.isDangerous ?? null, remaining };
   }
 
   async #runPipelined(items: Queued[], sent: () => void): Promise<Results<Changed>> {
@@ -127,8 +127,8 @@ export class ChangeQueue {
   ): Promise<ChangeResult[]> {
     const batch = items.map(({ wanted }) => wanted);
     const reading = new BatchReading(this.#ctx, batch, locking);
-    const decide = (answers: object[][]) => {
-      const decider = new BatchDecider(reading.factsFrom(answers));
+    const decide = (results: object[][]) => {
+      const decider = new BatchDecider(reading.factsFrom(results));
       for (const wanted of batch) decider.add(wanted);
       return { writes: writesOf(decider), result: decider.results };
     };
@@ -145,9 +145,9 @@ export class ChangeQueue {
 /** Decides on one change beside the queue, from what this connection reads. Writes nothing. */
 export const decideOn = async (ctx: Core, db: Db, wanted: Wanted, locking: Locking) => {
   const reading = new BatchReading(ctx, [wanted], locking);
-  const answers: object[][] = [];
-  for (const query of reading.queries) answers.push((await db.executeQuery<object>(query)).rows);
-  const facts = reading.factsFrom(answers);
+  const results: object[][] = [];
+  for (const query of reading.queries) results.push((await db.executeQuery<object>(query)).rows);
+  const facts = reading.factsFrom(results);
   const decider = new BatchDecider(facts);
   decider.add(wanted);
   const [result = LOCKED] = decider.results;

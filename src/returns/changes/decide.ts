@@ -64,7 +64,7 @@ export interface Facts {
 export interface Changed {
   /** The RMA as it stands now; null for a creation that was made before. */
   row: ReturnRow | null;
-  answer: object | null;
+  response: object | null;
   isReplay: boolean;
   event: LoggedEvent | null;
   receiver: string | null;
@@ -97,7 +97,7 @@ export class BatchDecider {
   readonly deliveries: NewDelivery[] = [];
   readonly totals: Total[] = [];
   readonly audit: ReturnType<typeof auditRow>[] = [];
-  readonly answers: Row<'idempotency_keys'>[] = [];
+  readonly responses: Row<'idempotency_keys'>[] = [];
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -131,17 +131,17 @@ export class BatchDecider {
     // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
     const at = Math.max(wanted.nowMs, before.updated_at + 1, counter.last_at);
     const plan = planOf(wanted, before, at);
-    // What would change nothing was done already, perhaps by the same caller, who lost the answer.
+    // What would change nothing was done already, perhaps by the same caller, who lost the response.
     if (plan || wanted.type === 'correct') this.#mustBeUnchanged(wanted);
     return plan
       ? this.#change({ ...wanted, nowMs: at }, counter, before, plan)
-      : { row: before, answer: null, isReplay: false, event: null, receiver: null };
+      : { row: before, response: null, isReplay: false, event: null, receiver: null };
   }
 
   #create(wanted: OfType<'create'>, counter: Counter): Changed {
     const { caller, use, body, nowMs } = wanted;
     const first = use && recall(this.#storedResponses, use, nowMs);
-    if (first) return { row: null, answer: first, isReplay: true, event: null, receiver: null };
+    if (first) return { row: null, response: first, isReplay: true, event: null, receiver: null };
     const kind = KINDS[wanted.kind];
     const number = consumeAllowance(counter, caller, nowMs);
     const at = nextTimestamp(counter, nowMs);
@@ -151,16 +151,16 @@ export class BatchDecider {
     );
     const { columns, note, data } = kind.create(body, isDangerous);
     const row = { ...commonColumns(caller, wanted.id, body, number, at), ...columns } as ReturnRow;
-    const answer = kind.view(row);
+    const response = kind.view(row);
     const set = { ...row, ...searchedIn(wanted.kind, row) };
     this.changing.set(row.id, { kind: wanted.kind, isNew: true, row, set });
     if (use) {
-      const kept = { ...use, answer: JSON.stringify(answer), created_at: nowMs };
+      const kept = { ...use, response: JSON.stringify(response), created_at: nowMs };
       this.#storedResponses.set(keyName(use), kept);
-      this.answers.push(kept);
+      this.responses.push(kept);
     }
-    const event = () => wholeEvent(`${RETURN_KINDS[kind.table].event}.created`, answer);
-    return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), answer };
+    const event = () => wholeEvent(`${RETURN_KINDS[kind.table].event}.created`, response);
+    return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), response };
   }
 
   #change(wanted: Wanted, counter: Counter, before: ReturnRow, plan: ChangePlan): Changed {
@@ -169,7 +169,7 @@ export class BatchDecider {
     const entering = entersStatus ? { status_since: at, due_from: null, ...NOT_WAITING } : {};
     const set = { ...plan.set, updated_at: at, ...entering };
     const row = { ...before, ...set } as ReturnRow;
-    // A damaged row fails here, before the commit: its answer would fail behind it, and each retry would fire the event again.
+    // A damaged row fails here, before the commit: its response would fail behind it, and each retry would fire the event again.
     if (wanted.type !== 'erase') KINDS[wanted.kind].view(row);
     const { isNew = false, set: earlier } = this.changing.get(row.id) ?? {};
     const searched = SEARCHED_COLUMNS.some((column) => column in set) && searchedIn(wanted.kind, row);
@@ -218,7 +218,7 @@ export class BatchDecider {
       event && row.receiver_id && deliveryOf(caller.shop, row.receiver_id, event, this.#facts.receivers);
     if (event) this.events.push(event);
     if (delivery) this.deliveries.push(delivery);
-    return { row, answer: null, isReplay: false, event, receiver: delivery ? delivery.receiver_id : null };
+    return { row, response: null, isReplay: false, event, receiver: delivery ? delivery.receiver_id : null };
   }
 
   #mustBeUnchanged(wanted: Wanted): void {

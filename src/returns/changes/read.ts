@@ -73,7 +73,7 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
 });
 
 /**
- * The statements that a batch needs, in the order in which they are to run, and the facts that follow from their answers. The
+ * The statements that a batch needs, in the order in which they are to run, and the facts that follow from their rows. The
  * first locks the shops' counters: what the next ones read cannot change before the commit. With `skip` nothing waits and no
  * RMA is locked; with `wait` RMAs that another transaction has locked are found out.
  */
@@ -109,8 +109,8 @@ export class BatchReading {
     });
   }
 
-  factsFrom(answers: object[][]): Facts {
-    for (const [i, take] of this.#takers.entries()) take((answers[i] ?? []) as never[]);
+  factsFrom(results: object[][]): Facts {
+    for (const [i, take] of this.#takers.entries()) take((results[i] ?? []) as never[]);
     return this.#facts;
   }
 

@@ -15,7 +15,7 @@ const returnsOf = (kind: ReturnTable, { changing }: BatchDecider): (Insertion | 
 
 /** Everything that a batch writes, in one statement with its commit. The order is always the same: few texts are prepared. */
 export const writesOf = (decider: BatchDecider): Write[] => {
-  const { entries, events, deliveries, totals, audit, answers, counters } = decider;
+  const { entries, events, deliveries, totals, audit, responses, counters } = decider;
   if (entries.length === 0) return [];
   const rows: (Insertion | Update)[] = [
     ...RETURN_TABLES.flatMap((table) => returnsOf(table, decider)),
@@ -28,6 +28,6 @@ export const writesOf = (decider: BatchDecider): Write[] => {
     ...rows.filter((each) => each.rows.length > 0),
     ...saveTotals(totals),
     saveCounters([...counters.values()]),
-    ...(answers.length > 0 ? [storeResponses(answers)] : []),
+    ...(responses.length > 0 ? [storeResponses(responses)] : []),
   ];
 };

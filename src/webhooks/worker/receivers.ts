@@ -5,7 +5,7 @@ import type { Moment, OwnTime, Stopwatch } from './own-time.ts';
 
 type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
-/** One request and its answer. Set aside: the database refuses its result for good. */
+/** One request and its response. Set aside: the database refuses its result for good. */
 type ExchangeState = 'young' | 'slow' | 'finished' | 'settled' | 'set aside';
 const EXCHANGE: Transitions<ExchangeState> = {
   young: ['slow', 'finished'],

@@ -10,7 +10,6 @@ import { CreateOfflineRepair } from '../../../contract/offline-repair.ts';
 import { openContext } from '../../../src/app/context.ts';
 import { readConfig } from '../../../src/platform/config.ts';
 import { offlineRepairs } from '../../../src/returns/actions.ts';
-import { atOnce, repeatedly } from '../../support/answers.ts';
 import { backupFile, DIRECTIONS, emptyOn, everyRow, failing, isUntouched } from '../../support/backups.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { cliHere } from '../../support/commands-here.ts';
@@ -28,6 +27,7 @@ import {
   startServer,
 } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { atOnce, repeatedly } from '../../support/responses.ts';
 import { addPerson, type MadeShop, makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -66,21 +66,21 @@ const watched = async (args: string[], env: Env) => {
 };
 
 const write = async (server: ServerProcess, acknowledged: string[]) => {
-  const answer = await server.create();
-  expect(answer).toHaveStatus(201);
-  acknowledged.push(answer.body.id);
-  await server.post(`/offline-repairs/${answer.body.id}/begin-repair`);
+  const response = await server.create();
+  expect(response).toHaveStatus(201);
+  acknowledged.push(response.body.id);
+  await server.post(`/offline-repairs/${response.body.id}/begin-repair`);
   await server.post('/trade-returns', tradeBody());
 };
 
 const follow = async (server: ServerProcess, start: string): Promise<{ ids: string[]; cursor: string }> => {
   const ids: string[] = [];
   for (let cursor = start; ; ) {
-    const answer = await server.get(`/events?limit=100&after=${cursor}`);
-    expect(answer).toHaveStatus(200);
-    ids.push(...answer.body.items.map((item: { id: string }) => item.id));
-    cursor = answer.body.cursor;
-    if (!answer.body.hasMore) return { ids, cursor };
+    const response = await server.get(`/events?limit=100&after=${cursor}`);
+    expect(response).toHaveStatus(200);
+    ids.push(...response.body.items.map((item: { id: string }) => item.id));
+    cursor = response.body.cursor;
+    if (!response.body.hasMore) return { ids, cursor };
   }
 };
 

@@ -2,7 +2,6 @@
 
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { ANSWERED_WITHIN_MS, expectDiscreet, expectUnavailable, expectWithin } from '../../support/faults.ts';
 import { newAddress } from '../../support/http.ts';
 import { createDatabase, onServer } from '../../support/postgres-databases.ts';
@@ -18,6 +17,7 @@ import {
   withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
+import { atOnce } from '../../support/responses.ts';
 import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
@@ -61,9 +61,9 @@ describe('a PostgreSQL that hangs', () => {
     for (let round = 0; round < 2; round++) {
       // More requests at once than the server has connections.
       const asked = Array.from({ length: 4 }, () => requestsOf(server, id)).flat();
-      const answers = await Promise.all(asked.map(timed));
-      for (const { value } of answers) expectUnavailable(value);
-      expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
+      const responses = await Promise.all(asked.map(timed));
+      for (const { value } of responses) expectUnavailable(value);
+      expectWithin(Math.max(...responses.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
       expect(await server.get('/healthz')).toHaveStatus(200);
     }
     postgres.thaw();
@@ -151,9 +151,9 @@ describe('a PostgreSQL that refuses', () => {
       await until(`it is not ready: ${what}`, async () => !(await server.isReady()));
       const writes = [await server.create(), await server.post(`/offline-repairs/${id}/close`)];
       const reads = what.startsWith('writes') ? [] : [await server.get(`/offline-repairs/${id}`)];
-      for (const answer of [...writes, ...reads]) {
-        expectUnavailable(answer);
-        expect(answer.headers.get('retry-after')).toBe('2');
+      for (const response of [...writes, ...reads]) {
+        expectUnavailable(response);
+        expect(response.headers.get('retry-after')).toBe('2');
       }
       if (code === '25006')
         for (const path of [`/offline-repairs/${id}`, '/offline-repairs', '/usage', '/events'])
@@ -242,9 +242,9 @@ describe('the network to PostgreSQL', () => {
     const idleSince = performance.now();
     await until('the connections were idle for a while', () => performance.now() - idleSince > 2_000);
     proxy.forget();
-    const answers = await Promise.all(requests().map((ask) => timed(ask)));
-    for (const { value } of answers) expect(value).toHaveStatus(200, 201);
-    expectWithin(Math.max(...answers.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
+    const responses = await Promise.all(requests().map((ask) => timed(ask)));
+    for (const { value } of responses) expect(value).toHaveStatus(200, 201);
+    expectWithin(Math.max(...responses.map(({ ms }) => ms)), ANSWERED_WITHIN_MS);
   });
 
   it('allows too few connections: the service is not ready, and ready when there are enough', async () => {

@@ -3,10 +3,9 @@
 import { expect, it } from 'vitest';
 import type { Row } from '../../../src/db/schema.ts';
 import type { Db } from '../../../src/db/types.ts';
-import { atOnce, repeatedly } from '../../support/answers.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { HistoryNotes, startTill } from '../../support/history/history.ts';
-import { type Answer, NoAnswer } from '../../support/http.ts';
+import { type ApiResponse, NoResponse } from '../../support/http.ts';
 import {
   type Env,
   lookInto,
@@ -17,6 +16,7 @@ import {
   startServer,
 } from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
+import { atOnce, repeatedly } from '../../support/responses.ts';
 import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -40,7 +40,7 @@ interface Shop {
   history: HistoryNotes;
 }
 
-/** A return with notes, events and a stored answer, every third one corrected, that has ended. */
+/** A return with notes, events and a stored response, every third one corrected, that has ended. */
 const addReturn = async ({ service, key, clientId, admin, history }: Shop, customer: string, i: number) => {
   const mark = markOf(customer);
   const isTrade = i % 5 === 0;
@@ -56,8 +56,8 @@ const addReturn = async ({ service, key, clientId, admin, history }: Shop, custo
   history.noteCreation({ clientId }, created);
   const onReturn = (action: string) => `${path}/${created.body.id}/${action}`;
   const byAdmin = async (action: string, sent: object) => {
-    const answer = await admin.post(service.next, onReturn(action), sent);
-    expect(answer, action).toHaveStatus(200);
+    const response = await admin.post(service.next, onReturn(action), sent);
+    expect(response, action).toHaveStatus(200);
   };
   await byAdmin('notes', { note: `${mark} called` });
   if (i % 3 === 0) await byAdmin('correct', { customerName: `${mark} again` });
@@ -83,12 +83,12 @@ class Onlookers {
     this.#erased.push(markOf(customer));
   }
 
-  async see(path: string, ask: () => Promise<Answer>): Promise<Answer> {
+  async see(path: string, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
     const marks = [...this.#erased];
-    const answer = await ask();
-    const text = JSON.stringify(answer.body);
+    const response = await ask();
+    const text = JSON.stringify(response.body);
     for (const mark of marks) if (text.includes(mark)) this.shown.push(`${path} shows ${mark}`);
-    return answer;
+    return response;
   }
 }
 
@@ -122,7 +122,7 @@ const startLoad = (shop: Shop, onlookers: Onlookers, failures: string[]) => {
   };
 };
 
-const erase = (server: ServerProcess, { admin }: Shop, customer: string): Promise<Answer> =>
+const erase = (server: ServerProcess, { admin }: Shop, customer: string): Promise<ApiResponse> =>
   admin.post(server, '/customers/erase', { email: emailOf(customer), reason: 'A letter' });
 
 /** For each return of a customer: whether it is erased, and how many of its fields still name the customer. */
@@ -136,16 +136,16 @@ const placesOf = async (db: Db, shopId: string, customer: string) => {
   const listed = new Set(
     (await db.selectFrom('erasures').select('subject_id').execute()).map((row) => row.subject_id),
   );
-  const keys = await db.selectFrom('idempotency_keys').select(['key', 'answer']).execute();
-  const answers = keys.filter(({ key }) => key.startsWith(`${markOf(customer)}-`));
-  return answers.map(({ answer }) => {
-    const { id } = JSON.parse(answer);
+  const keys = await db.selectFrom('idempotency_keys').select(['key', 'response']).execute();
+  const responses = keys.filter(({ key }) => key.startsWith(`${markOf(customer)}-`));
+  return responses.map(({ response }) => {
+    const { id } = JSON.parse(response);
     const row = rows.find((each) => each.id === id);
     const told: { timeline: Row<'timeline'>[]; events: Row<'events'>[] } = {
       timeline: entries.get(id) ?? [],
       events: events.get(id) ?? [],
     };
-    const holding = [row, told.timeline, told.events, answer].map((place) =>
+    const holding = [row, told.timeline, told.events, response].map((place) =>
       JSON.stringify(place).includes(markOf(customer)),
     );
     const saying = [
@@ -175,7 +175,7 @@ const killWhileErasing = async (db: Db, env: Env, shop: Shop, [one, other]: [str
   const countErased = async () => (await db.selectFrom('erasures').select('subject_id').execute()).length;
   const before = await countErased();
   const cut = erase(victim, shop, one).catch((error) => {
-    if (!(error instanceof NoAnswer)) throw error;
+    if (!(error instanceof NoResponse)) throw error;
   });
   await until('some are erased', async () => (await countErased()) > before);
   const beside = survivor && erase(survivor, shop, other);
@@ -213,9 +213,9 @@ it('customers are erased completely or not at all, under load and kills', {
     erasedAtKill.push(await killWhileErasing(db, env, shop, pair));
     // A second call erases the rest; where there is one process, it is the first call for the other customer.
     for (const customer of pair) {
-      const answer = await service.ask((server) => erase(server, shop, customer));
-      expect(answer).toHaveStatus(200);
-      expect(answer.body).toMatchObject({ refused: [], remaining: 0 });
+      const response = await service.ask((server) => erase(server, shop, customer));
+      expect(response).toHaveStatus(200);
+      expect(response.body).toMatchObject({ refused: [], remaining: 0 });
       onlookers.isErased(customer);
       expect(await expectWhole(db, shopId, customer)).toBe(RETURNS_OF_EACH);
     }

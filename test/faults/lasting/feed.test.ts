@@ -6,7 +6,7 @@ import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { wrongClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { HistoryNotes } from '../../support/history/history.ts';
-import type { Answer } from '../../support/http.ts';
+import type { ApiResponse } from '../../support/http.ts';
 import {
   cli,
   lookInto,
@@ -41,9 +41,9 @@ interface Writer {
 /** Creates and moves repairs, and has a person move trade returns, until enough is written; notes what was acknowledged. */
 const write = async ({ service, history, admin, clientId, isEnough, ...writer }: Writer): Promise<void> => {
   let { key } = writer;
-  const post = async (path: string, body?: unknown): Promise<Answer> => {
-    const answer = await service.ask((server) => server.post(path, body, { key }));
-    if (answer.status !== 401 || !writer.next) return answer;
+  const post = async (path: string, body?: unknown): Promise<ApiResponse> => {
+    const response = await service.ask((server) => server.post(path, body, { key }));
+    if (response.status !== 401 || !writer.next) return response;
     key = await writer.next;
     return service.ask((server) => server.post(path, body, { key }));
   };

@@ -5,7 +5,6 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sweep } from '../../../src/app/janitor.ts';
 import { newPerson } from '../../support/admin.ts';
-import { atOnce, repeatedly } from '../../support/answers.ts';
 import { UNKNOWN_ID } from '../../support/api.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { openOn } from '../../support/database.ts';
@@ -20,6 +19,7 @@ import {
   withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
+import { atOnce, repeatedly } from '../../support/responses.ts';
 import { addShops, makeShop, startShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
@@ -118,8 +118,8 @@ describe('a return whose row is locked', () => {
     const row = await holding(env, REPAIR, [locked]);
     await counter.release();
     const moveOthers = async () => {
-      for (const answer of await Promise.all(free.map((id) => move(server, id))))
-        expect(answer).toHaveStatus(200);
+      for (const response of await Promise.all(free.map((id) => move(server, id))))
+        expect(response).toHaveStatus(200);
     };
     const endOthers = repeatedly(1, moveOthers);
     const { value, ms } = await stuck;
@@ -193,11 +193,11 @@ describe('a shop whose counter is locked', () => {
       await holder.query('begin');
       await holder.query(COUNTERS, [[shopId]]);
     });
-    const answers = await atOnce(CALLERS, () => timed(() => move(server, id)));
-    for (const { ms } of answers) expectWithin(ms, ANSWERED_WITHIN_MS);
-    const made = answers.filter(({ value }) => value.status === 200).length;
+    const responses = await atOnce(CALLERS, () => timed(() => move(server, id)));
+    for (const { ms } of responses) expectWithin(ms, ANSWERED_WITHIN_MS);
+    const made = responses.filter(({ value }) => value.status === 200).length;
     expect(made).toBeGreaterThan(0);
-    for (const { value } of answers) expect(value).toHaveStatus(200, 503);
+    for (const { value } of responses) expect(value).toHaveStatus(200, 503);
     await endOthers();
     await release();
     // It queues behind all that still wait.
@@ -272,7 +272,7 @@ it('a locked row of totals blocks its own shop only', async () => {
   const stuck = atOnce(5, () => create(0));
   expect(await atOnce(5, () => create(1))).toHaveStatuses({ 201: 5 });
   await release();
-  for (const answer of await stuck) expect(answer).toHaveStatus(201, 503);
+  for (const response of await stuck) expect(response).toHaveStatus(201, 503);
 });
 
 describe('locks', () => {
@@ -285,9 +285,9 @@ describe('locks', () => {
     await holder.query('set local lock_timeout = 100');
     await holder.query("update offline_repairs set repair_notes = 'by the operator' where id = $1", [id]);
     await keep();
-    const answer = await moving;
-    expect(answer).toHaveStatus(200);
-    expect(answer.body.repairNotes).toBe('by the operator');
+    const response = await moving;
+    expect(response).toHaveStatus(200);
+    expect(response.body.repairNotes).toBe('by the operator');
   });
 
   it('of the same shops in a different order, in two processes, never deadlock', async () => {
@@ -305,7 +305,7 @@ describe('locks', () => {
           at.create({ notes: `${round}` }, { key }),
           at.post(`/offline-repairs/${repairs[keys.indexOf(key)]}/begin-repair`, {}, { key }),
         ]);
-        for (const answer of await Promise.all(calls)) expect(answer).toHaveStatus(200, 201);
+        for (const response of await Promise.all(calls)) expect(response).toHaveStatus(200, 201);
       }
     };
     await Promise.all(servers.map(callAll));

@@ -5,7 +5,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openContext } from '../../../src/app/context.ts';
 import { readConfig } from '../../../src/platform/config.ts';
 import { startWebhooks } from '../../../src/webhooks/worker/dispatcher.ts';
-import { atOnce } from '../../support/answers.ts';
 import { residentMb } from '../../support/asked-process.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { ONLY_POSTGRES } from '../../support/engines.ts';
@@ -21,6 +20,7 @@ import {
 } from '../../support/process.ts';
 import { rawServer } from '../../support/raw-server.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { atOnce } from '../../support/responses.ts';
 import { makeShop, seedReceivers } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
@@ -34,9 +34,9 @@ it('a wake-up that fails after the commit fails no creation, and creates nothing
   const unlisten = t.ctx.onWake('deliveries', () => {
     throw new Error('the dispatcher stumbled');
   });
-  const answers = await atOnce(8, () => t.post('/offline-repairs', repairBody()));
+  const responses = await atOnce(8, () => t.post('/offline-repairs', repairBody()));
   unlisten();
-  expect(answers).toHaveStatuses({ 201: 8 });
+  expect(responses).toHaveStatuses({ 201: 8 });
   const { body } = await t.get('/offline-repairs');
   expect(body.total).toBe(8);
 });
@@ -113,9 +113,9 @@ it(
   async () => {
     const { postgres, env: own } = await ownPostgres();
     const env = { ...own, ...SENDING };
-    const answers: (() => void)[] = [];
+    const responses: (() => void)[] = [];
     const receiver = await startReceiver((_n, response) => {
-      answers.push(() => void response.writeHead(200).end());
+      responses.push(() => void response.writeHead(200).end());
       return undefined;
     });
     await seedReceivers(env, [{ url: receiver.url, events: 5 }]);
@@ -124,10 +124,10 @@ it(
     const ctx = await openContext(readConfig(env), { log });
     onTestFinished(() => ctx.close());
     const stop = startWebhooks(ctx);
-    await until('all five have begun', () => answers.length === 5);
+    await until('all five have begun', () => responses.length === 5);
 
     postgres.freeze();
-    for (const answer of answers) answer();
+    for (const response of responses) response();
     const { ms } = await timed(stop);
     postgres.thaw();
     expectWithin(ms, 8_000);

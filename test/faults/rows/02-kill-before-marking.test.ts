@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
-import { atOnce } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
@@ -17,6 +16,7 @@ import {
   type ServerProcess,
   startServer,
 } from '../../support/process.ts';
+import { atOnce } from '../../support/responses.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -75,7 +75,7 @@ it('deliveries are sent again in time if the process dies before it stores their
     const server = await startServer(env);
     const before = receiver.received.length;
     for (const { apiKey } of clients) expect(await server.create({}, { key: apiKey })).toHaveStatus(201);
-    await until('every request waits for its answer', () => held.length === RECEIVERS);
+    await until('every request waits for its response', () => held.length === RECEIVERS);
     const { letGo } = await holdDeliveries(env);
     isHolding = false;
     for (const response of held.splice(0)) response.writeHead(200).end();

@@ -2,10 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { repeatedly } from '../../support/answers.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { HistoryNotes, nothingWaits } from '../../support/history/history.ts';
-import type { Answer } from '../../support/http.ts';
+import type { ApiResponse } from '../../support/http.ts';
 import {
   type Env,
   lookInto,
@@ -19,6 +18,7 @@ import {
   withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startTcpProxy } from '../../support/proxies.ts';
+import { repeatedly } from '../../support/responses.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -65,7 +65,7 @@ interface Seen {
 
 /** Callers create, each one order after another, and send an order again until it is acknowledged. Readers read these paths. */
 class Load {
-  readonly answers: Seen[] = [];
+  readonly responses: Seen[] = [];
   readonly history: HistoryNotes;
   readonly end: () => Promise<unknown>;
   #orders = 0;
@@ -81,9 +81,9 @@ class Load {
     this.end = () => Promise.all([endCallers(), endReaders()]);
   }
 
-  async #ask(request: () => Promise<Answer>): Promise<Answer> {
+  async #ask(request: () => Promise<ApiResponse>): Promise<ApiResponse> {
     const { value, ms } = await timed(request);
-    this.answers.push({ status: value.status, ms, endedAt: performance.now() });
+    this.responses.push({ status: value.status, ms, endedAt: performance.now() });
     if (value.status >= 400) await pause(REST_MS);
     return value;
   }
@@ -94,9 +94,9 @@ class Load {
     const options = { headers: { 'idempotency-key': order.key } };
     this.history.keys.push(order);
     for (let status = 0; status !== 201; ) {
-      const answer = await this.#ask(() => server.create({ externalRef: order.key }, options));
-      this.history.noteCreation(order, answer);
-      status = answer.status;
+      const response = await this.#ask(() => server.create({ externalRef: order.key }, options));
+      this.history.noteCreation(order, response);
+      status = response.status;
     }
   }
 
@@ -110,9 +110,9 @@ class Load {
   }
 
   next(status: number): Promise<Seen> {
-    const from = this.answers.length;
-    const found = () => this.answers.slice(from).find((answer) => answer.status === status);
-    return until(`there is an answer ${status}`, found, WAIT_MS);
+    const from = this.responses.length;
+    const found = () => this.responses.slice(from).find((response) => response.status === status);
+    return until(`there is a response ${status}`, found, WAIT_MS);
   }
 }
 
@@ -127,10 +127,10 @@ const expectKept = async ({ history }: Load, server: ServerProcess, env: Env, sh
 
 /** Every request got a response in time: a success, or an error that asks to retry. */
 const expectInTime = (load: Load): string => {
-  const times = (answers: Seen[]) => Math.max(0, ...answers.map(({ ms }) => ms));
-  const refusedMs = times(load.answers.filter(({ status }) => status === 503));
-  const anyMs = times(load.answers);
-  expect(load.answers.filter(({ status }) => !ALLOWED.includes(status))).toEqual([]);
+  const times = (responses: Seen[]) => Math.max(0, ...responses.map(({ ms }) => ms));
+  const refusedMs = times(load.responses.filter(({ status }) => status === 503));
+  const anyMs = times(load.responses);
+  expect(load.responses.filter(({ status }) => !ALLOWED.includes(status))).toEqual([]);
   expectWithin(refusedMs, REFUSED_WITHIN_MS);
   expectWithin(anyMs, ANSWERED_WITHIN_MS);
   return `${load.acknowledged} acknowledged, 0 lost; 503 within ${seconds(refusedMs)}, slowest response ${seconds(anyMs)}`;
@@ -175,7 +175,7 @@ describe('PostgreSQL under load', () => {
     const releasedAt = performance.now();
     await load.more(SOME);
     await load.end();
-    const refusals = load.answers.filter(({ status }) => status === 503);
+    const refusals = load.responses.filter(({ status }) => status === 503);
     const backMs = Math.max(0, ...refusals.map(({ endedAt }) => endedAt - releasedAt));
     const figures = expectInTime(load);
     expectWithin(backMs, BACK_WITHIN_MS);

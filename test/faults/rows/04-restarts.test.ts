@@ -2,15 +2,15 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../../support/engines.ts';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { HistoryNotes, nothingWaits, startTill } from '../../support/history/history.ts';
-import { NoAnswer, sendTo } from '../../support/http.ts';
+import { NoResponse, sendTo } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import { type Env, lookInto, migratedDatabase, SENDING, startServer, timed } from '../../support/process.ts';
 import { startHaproxy } from '../../support/proxies.ts';
 import { randomOf, SEED } from '../../support/random.ts';
+import { atOnce } from '../../support/responses.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -51,7 +51,7 @@ const startCallers = (history: HistoryNotes, url: string, clients: { id: string;
         try {
           return await send(path, { method: 'POST', body, headers });
         } catch (error) {
-          if (error instanceof NoAnswer) failures.push(`${error}: ${error.cause}`);
+          if (error instanceof NoResponse) failures.push(`${error}: ${error.cause}`);
           throw error;
         } finally {
           underWay -= 1;

@@ -3,7 +3,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
-import { atOnce } from '../../support/answers.ts';
 import { ONLY_POSTGRES } from '../../support/engines.ts';
 import { effort, measured, wrongClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
@@ -17,6 +16,7 @@ import {
   withOwnTimeLimits,
 } from '../../support/process.ts';
 import type { Behaviour } from '../../support/receiver.ts';
+import { atOnce } from '../../support/responses.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { needs } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -45,9 +45,9 @@ const prepared = async (behaviour?: Behaviour) => {
       while (begun < count) {
         begun += 1;
         const { id, apiKey } = clients[begun % RECEIVERS] as (typeof clients)[number];
-        const answer = await server.create({}, { key: apiKey });
-        expect(answer).toHaveStatus(201);
-        history.noteCreation({ clientId: id }, answer);
+        const response = await server.create({}, { key: apiKey });
+        expect(response).toHaveStatus(201);
+        history.noteCreation({ clientId: id }, response);
       }
     };
     await atOnce(CALLERS, caller);

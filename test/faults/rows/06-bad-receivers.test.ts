@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../../src/webhooks/policy.ts';
 import { effort, expectWithin, measured, percentile } from '../../support/faults.ts';
-import type { Answer } from '../../support/http.ts';
+import type { ApiResponse } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import {
   lookInto,
@@ -73,13 +73,13 @@ const lagsOf = async (
   events: number,
 ): Promise<number[]> => {
   const before = healthy.received.length;
-  const creations: Promise<Answer>[] = [];
+  const creations: Promise<ApiResponse>[] = [];
   for (let i = 0; i < events; i++) {
     const key = clients[i % clients.length]?.apiKey as string;
     creations.push(server.create({}, { key }));
     await pause(EVERY_MS);
   }
-  for (const answer of await Promise.all(creations)) expect(answer).toHaveStatus(201);
+  for (const response of await Promise.all(creations)) expect(response).toHaveStatus(201);
   await healthy.got(before + events, 60_000);
   return healthy.received.slice(before).map(({ at, body }) => at - Date.parse(body.timestamp));
 };

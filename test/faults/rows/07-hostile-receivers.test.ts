@@ -95,7 +95,7 @@ const events = async (server: ServerProcess, keys: string[]): Promise<void> => {
   for (let done = 0; done < keys.length; done += 50) {
     const some = keys.slice(done, done + 50);
     const made = await Promise.all(some.map((key) => server.create({}, { key })));
-    for (const answer of made) expect(answer).toHaveStatus(201);
+    for (const response of made) expect(response).toHaveStatus(201);
   }
 };
 

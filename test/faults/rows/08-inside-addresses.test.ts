@@ -30,7 +30,7 @@ const questionIn = (message: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
 };
 
-const answerTo = (message: Buffer, end: number, type: number, found: string[] | null): Buffer => {
+const responseTo = (message: Buffer, end: number, type: number, found: string[] | null): Buffer => {
   const header = Buffer.alloc(HEADER_BYTES);
   message.copy(header, 0, 0, 2);
   header.writeUInt16BE(0x8180 | (found ? 0 : NO_SUCH_NAME), 2);
@@ -39,7 +39,7 @@ const answerTo = (message: Buffer, end: number, type: number, found: string[] | 
   const records = (found ?? []).map((address) => {
     const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
     const record = Buffer.alloc(12);
-    // The name of the question, and no one may cache the answer.
+    // The name of the question, and no one may cache the response.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(type, 2);
     record.writeUInt16BE(1, 4);
@@ -62,7 +62,7 @@ const startNameServer = async (names: Record<string, Addresses>) => {
     if (TYPES[type] === 'ipv4') asked.set(name, nth);
     const all = names[name]?.(nth);
     const found = all?.filter((each) => ipaddr.parse(each).kind() === TYPES[type]) ?? null;
-    socket.send(answerTo(message, end, type, found), port, address);
+    socket.send(responseTo(message, end, type, found), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   onTestFinished(() => void socket.close());
@@ -152,13 +152,13 @@ it('no name and no spelling leads to an internal address, neither when saved nor
   const admin = await signIn(server, await addPerson(database, shopId, 'ADMIN'));
   const save = (webhookUrl: string) => admin.post(server, '/clients', { name: 'Till', webhookUrl });
   const refused = await Promise.all(urls.map(save));
-  for (const [i, answer] of refused.entries()) expect(answer, urls[i]).toHaveStatus(400);
+  for (const [i, response] of refused.entries()) expect(response, urls[i]).toHaveStatus(400);
   const rebound = Object.keys(REBOUND).map((name) => `https://${name}:${canary.port}/hook`);
   const keys = new Map<string, string>();
   for (const url of rebound) {
-    const answer = await save(url);
-    expect(answer, url).toHaveStatus(201);
-    keys.set(url, answer.body.apiKey);
+    const response = await save(url);
+    expect(response, url).toHaveStatus(201);
+    keys.set(url, response.body.apiKey);
   }
 
   // Called: what an older release, or a hand in the database, let through.
@@ -171,7 +171,7 @@ it('no name and no spelling leads to an internal address, neither when saved nor
     keys.set(url, key);
   }
   const created = await Promise.all([...keys.values()].map((key) => server.create({}, { key })));
-  for (const answer of created) expect(answer).toHaveStatus(201);
+  for (const response of created) expect(response).toHaveStatus(201);
 
   for (const { webhook_url, attempt_log } of await triedDeliveries(db, keys.size, ATTEMPTS, 90_000))
     if (!/to-and-fro|^gopher|^file/.test(webhook_url ?? '')) {

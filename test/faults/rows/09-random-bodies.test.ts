@@ -6,7 +6,7 @@ import { addRules } from '../../../src/shops/dangerous-goods.ts';
 import { type Endpoint, endpoints, type Ids, makeIds, refusalOf, rowCounts } from '../../support/api.ts';
 import { withoutTrace } from '../../support/dump.ts';
 import { effort } from '../../support/faults.ts';
-import { type Answer, ENGINE, type Harness, harness } from '../../support/harness.ts';
+import { type ApiResponse, ENGINE, type Harness, harness } from '../../support/harness.ts';
 import { anything, type Bytes, goodBodies, ownBodies } from '../../support/random-bodies.ts';
 
 // Whatever is sent to a POST endpoint, it is stored unchanged, or refused without a trace; a dry run foretells which.
@@ -98,7 +98,7 @@ const shown = (body: Bytes): string =>
   typeof body === 'string' ? body.slice(0, 600) : Buffer.from(body).toString('latin1').slice(0, 600);
 
 /** A dry run takes what the real call takes, says what comes of it, and refuses everything else in the same words. */
-const expectForetold = (dry: Answer, real: Answer): void => {
+const expectForetold = (dry: ApiResponse, real: ApiResponse): void => {
   if (real.status === 201) {
     const { status, isDangerous = null } = real.body;
     expect(dry).toHaveStatus(200);
@@ -106,20 +106,25 @@ const expectForetold = (dry: Answer, real: Answer): void => {
   } else expect(refusalOf(dry)).toEqual(refusalOf(real));
 };
 
-const expectFit = ({ template, isCreation }: Endpoint, body: Bytes, answer: Answer, dry?: Answer): void => {
+const expectFit = (
+  { template, isCreation }: Endpoint,
+  body: Bytes,
+  response: ApiResponse,
+  dry?: ApiResponse,
+): void => {
   try {
-    if (dry) expectForetold(dry, answer);
-    if (answer.status >= 300) {
-      expect(answer).toHaveStatus(400, 413);
-      expect(answer).toFailWith(answer.status);
+    if (dry) expectForetold(dry, response);
+    if (response.status >= 300) {
+      expect(response).toHaveStatus(400, 413);
+      expect(response).toFailWith(response.status);
       return;
     }
-    expect(answer).toHaveStatus(isCreation ? 201 : 200);
+    expect(response).toHaveStatus(isCreation ? 201 : 200);
     // A byte order mark is not part of the text (RFC 8259, 8.1).
     const text = Buffer.from(body as string)
       .toString()
       .replace(/^\ufeff/, '');
-    ECHO[template]?.(answer.body, text === '' ? {} : JSON.parse(text));
+    ECHO[template]?.(response.body, text === '' ? {} : JSON.parse(text));
   } catch (error) {
     throw new Error(`for the body ${shown(body)}`, { cause: error });
   }
@@ -171,13 +176,13 @@ describe('random bodies', () => {
             const tried = endpoint.isCreation
               ? await withoutTrace(t, () => sendAll(`${template}/dry-run`, bodies))
               : [];
-            const answers = await sendAll(endpoint.path(ids), bodies);
-            for (const [index, answer] of answers.entries())
-              expectFit(endpoint, bodies[index] as Bytes, answer, tried[index]);
+            const responses = await sendAll(endpoint.path(ids), bodies);
+            for (const [index, response] of responses.entries())
+              expectFit(endpoint, bodies[index] as Bytes, response, tried[index]);
 
-            const taken = answers.filter(({ status }) => status < 300).length;
+            const taken = responses.filter(({ status }) => status < 300).length;
             tally.taken += taken;
-            tally.refused += answers.length - taken;
+            tally.refused += responses.length - taken;
             const after = await stateOf(t, ids);
             const created = endpoint.isCreation ? taken : 0;
             expect(after.counts).toEqual({

@@ -8,7 +8,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { ADMIN_ROUTES } from '../../support/admin-routes.ts';
-import { atOnce } from '../../support/answers.ts';
 import { BODIES, UNKNOWN_ID } from '../../support/api.ts';
 import { watchedEventLoop } from '../../support/asked-process.ts';
 import { tradeBody } from '../../support/bodies.ts';
@@ -17,6 +16,7 @@ import { ENGINE } from '../../support/harness.ts';
 import { newAddress } from '../../support/http.ts';
 import type { ServerProcess } from '../../support/process.ts';
 import { type Bytes, goodOrSpoilt, ODD_NAMES } from '../../support/random-bodies.ts';
+import { atOnce } from '../../support/responses.ts';
 import { addPerson, signIn, startShop } from '../../support/shops.ts';
 import { scaled } from '../../support/until.ts';
 
@@ -76,9 +76,9 @@ const targetsOf = async (
   );
 };
 
-/** Why an answer is not as answers to spoilt requests are; null where it is. */
+/** Why a response is not as answers to spoilt requests are; null where it is. */
 const faultIn = (status: number, text: string, requestId: unknown): string | null => {
-  if (status >= 500) return 'an answer of 500 or above';
+  if (status >= 500) return 'a response of 500 or above';
   if (status < 400) return null;
   const { statusCode, error, message, requestId: told } = JSON.parse(text);
   const isText = typeof message === 'string' ? message !== '' : Array.isArray(message) && message.length > 0;
@@ -150,18 +150,18 @@ const send = async (
     body,
     idempotent: true,
   };
-  // An answer that closes its connection leaves those behind it on the connection without one: they are sent again.
-  const answer = await pool
+  // A response that closes its connection leaves those behind it on the connection without one: they are sent again.
+  const response = await pool
     .request(request)
     .catch(() => pool.request(request))
     .catch(() => pool.request(request));
-  const text = await answer.body.text();
-  const fault = faultIn(answer.statusCode, text, answer.headers['x-request-id']);
+  const text = await response.body.text();
+  const fault = faultIn(response.statusCode, text, response.headers['x-request-id']);
   if (fault)
     throw new Error(
-      `${fault}: ${target.name}${query}, ${JSON.stringify(headers)}, ${String(body).slice(0, 300)} → ${answer.statusCode} ${text.slice(0, 300)}`,
+      `${fault}: ${target.name}${query}, ${JSON.stringify(headers)}, ${String(body).slice(0, 300)} → ${response.statusCode} ${text.slice(0, 300)}`,
     );
-  tally[answer.statusCode < 400 ? 'taken' : 'refused'] += 1;
+  tally[response.statusCode < 400 ? 'taken' : 'refused'] += 1;
 };
 
 const spoilAll = async (server: ServerProcess, targets: Target[]): Promise<Tally> => {
@@ -192,7 +192,7 @@ const sendLarge = (
     const own = Object.entries({ ...headers, 'x-forwarded-for': newAddress() }).map(
       ([name, value]) => `${name}: ${value}\r\n`,
     );
-    let answer = '';
+    let response = '';
     const piece = Buffer.alloc(64 * 1024, ' ');
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(
@@ -207,10 +207,13 @@ const sendLarge = (
       .on('drain', more)
       .on('error', () => {})
       .on('data', (bytes) => {
-        answer += bytes;
+        response += bytes;
       })
       .once('close', () =>
-        resolve({ status: Number(answer.split(' ')[1]), taken: socket.bytesWritten - socket.writableLength }),
+        resolve({
+          status: Number(response.split(' ')[1]),
+          taken: socket.bytesWritten - socket.writableLength,
+        }),
       );
   });
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { effort, FULL, measured, percentile } from '../../support/faults.ts';
-import type { Answer } from '../../support/harness.ts';
+import type { ApiResponse } from '../../support/harness.ts';
 import { ran, type ServerProcess, withOwnTimeLimits } from '../../support/process.ts';
 import { startShop } from '../../support/shops.ts';
 import { needs, toolPath } from '../../support/tools.ts';
@@ -92,24 +92,24 @@ const EVERY_MS = effort(25, 10);
 const goodCallers = async (
   server: ServerProcess,
   forMs: number,
-): Promise<{ answers: Answer[]; tookMs: number[] }> => {
+): Promise<{ responses: ApiResponse[]; tookMs: number[] }> => {
   const tookMs: number[] = [];
-  const asked: Promise<Answer>[] = [];
-  const ask = async (n: number): Promise<Answer> => {
+  const asked: Promise<ApiResponse>[] = [];
+  const ask = async (n: number): Promise<ApiResponse> => {
     const startedAt = performance.now();
     const headers: Record<string, string> = n % 10 === 0 ? { connection: 'close' } : {};
-    const answer = await (n % 3 === 0
+    const response = await (n % 3 === 0
       ? server.create({}, { headers })
       : server.get('/offline-repairs?limit=5', { headers }));
     tookMs.push(performance.now() - startedAt);
-    return answer;
+    return response;
   };
   const endMs = performance.now() + forMs;
   for (let n = 0; performance.now() < endMs; n += 1) {
     asked.push(ask(n));
     await pause(EVERY_MS);
   }
-  return { answers: await Promise.all(asked), tookMs };
+  return { responses: await Promise.all(asked), tookMs };
 };
 
 const startBusy = async () => {
@@ -138,8 +138,8 @@ it('slow callers of every kind do not slow down others', {
   const connections = slow.begun();
   slow.stop();
   const after = await alone();
-  for (const answer of [...before.answers, ...beside.answers, ...after.answers])
-    expect(answer).toHaveStatus(200, 201);
+  for (const response of [...before.responses, ...beside.responses, ...after.responses])
+    expect(response).toHaveStatus(200, 201);
   const aloneMs = percentile([...before.tookMs, ...after.tookMs], 0.99);
   const besideMs = percentile(beside.tookMs, 0.99);
   measured(

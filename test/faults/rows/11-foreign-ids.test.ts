@@ -10,7 +10,7 @@ import { ADMIN_ROUTES } from '../../support/admin-routes.ts';
 import { allEndpoints, makeStaffIds, newRma, UNKNOWN_ID } from '../../support/api.ts';
 import { dump } from '../../support/dump.ts';
 import { measured } from '../../support/faults.ts';
-import { type Answer, type Harness, harness } from '../../support/harness.ts';
+import { type ApiResponse, type Harness, harness } from '../../support/harness.ts';
 
 // Every route of both APIs whose address names something by its id, as the OpenAPI documents list them.
 
@@ -34,7 +34,7 @@ const collectionIn = (template: string): Collection => {
   return found;
 };
 
-/** The same in every request, so that whole answers can be compared. */
+/** The same in every request, so that whole responses can be compared. */
 const headers = { 'x-request-id': 'the-same-for-all' };
 
 /** As the first client's program and as Admins call them, in turns, since the limits are per person. Fails for a route without a good body. */
@@ -65,7 +65,7 @@ const idRoutes = (t: Harness, admins: Person[]) => {
               method,
               body: route.body,
               headers,
-            }) as Promise<Answer>,
+            }) as Promise<ApiResponse>,
         };
       }),
     );
@@ -98,7 +98,7 @@ const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> 
 const DIFFERS = new Set(['date', 'connection', 'keep-alive', 'ratelimit-remaining', 'ratelimit-reset']);
 
 /** Everything that a caller can see of a response. */
-const seen = ({ status, headers, body }: Answer) => ({
+const seen = ({ status, headers, body }: ApiResponse) => ({
   status,
   headers: [...headers].filter(([name]) => !DIFFERS.has(name)),
   text: typeof body === 'string' ? body : JSON.stringify(body),
@@ -167,15 +167,15 @@ it("every route with an id treats another shop's, another kind's, a deleted and 
   const unlike: Record<string, unknown>[] = [];
   let asked = 0;
   for (const route of routes) {
-    const unknownAnswer = await route.ask(UNKNOWN_ID);
-    expect(unknownAnswer).toHaveStatus(404);
-    const unknown = seen(unknownAnswer);
+    const unknownResponse = await route.ask(UNKNOWN_ID);
+    expect(unknownResponse).toHaveStatus(404);
+    const unknown = seen(unknownResponse);
     await Promise.all(
       Object.entries(strangeIds(scene, route)).map(async ([words, id]) => {
         asked += 1;
-        const answer = seen(await route.ask(id));
-        if (JSON.stringify(answer) !== JSON.stringify(unknown))
-          unlike.push({ route: route.name, words, answer, unknown });
+        const response = seen(await route.ask(id));
+        if (JSON.stringify(response) !== JSON.stringify(unknown))
+          unlike.push({ route: route.name, words, response, unknown });
       }),
     );
   }

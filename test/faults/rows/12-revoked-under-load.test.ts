@@ -1,10 +1,10 @@
 // engines: sqlite, postgres
 
 import { expect, it } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { effort, measured } from '../../support/faults.ts';
-import type { Answer } from '../../support/http.ts';
+import type { ApiResponse } from '../../support/http.ts';
 import { cli, type Env, migratedDatabase, type ServerProcess, startAll } from '../../support/process.ts';
+import { atOnce } from '../../support/responses.ts';
 import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -24,9 +24,9 @@ const WAYS: ((env: Env, admin: SignedIn, at: ServerProcess, client: Client) => P
     return null;
   },
   async (_env, admin, at, { id }) => {
-    const answer = await admin.post(at, `/clients/${id}/replace`);
-    expect(answer).toHaveStatus(201);
-    return answer.body.apiKey;
+    const response = await admin.post(at, `/clients/${id}/replace`);
+    expect(response).toHaveStatus(201);
+    return response.body.apiKey;
   },
   async (env, _admin, _at, { id }) => {
     await cli(['client', 'revoke', id], env);
@@ -36,22 +36,22 @@ const WAYS: ((env: Env, admin: SignedIn, at: ServerProcess, client: Client) => P
 
 /** Callers that use a key without a pause, at all processes, until each has begun some requests after it became void. */
 const keepCalling = (servers: ServerProcess[], key: string) => {
-  const seen = { accepted: 0, afterwards: [] as Answer[] };
+  const seen = { accepted: 0, afterwards: [] as ApiResponse[] };
   let isVoid = false;
   const caller = async (n: number) => {
     for (let i = n, after = 0; after < AFTERWARDS; i++) {
       const beganAfter = isVoid;
       const server = servers[i % servers.length] as ServerProcess;
-      const answer =
+      const response =
         n % 2 === 0
           ? await server.get('/offline-repairs?limit=1', { key })
           : await server.create({}, { key });
       if (beganAfter) {
         after += 1;
-        seen.afterwards.push(answer);
-      } else if (answer.status < 300) seen.accepted += 1;
+        seen.afterwards.push(response);
+      } else if (response.status < 300) seen.accepted += 1;
       // Begun before, it may still be let in or be turned away.
-      else expect(answer).toHaveStatus(401);
+      else expect(response).toHaveStatus(401);
     }
   };
   const done = atOnce(CALLERS, caller);
@@ -89,8 +89,8 @@ it('a key that is revoked or replaced under load is refused for every request th
       : [];
     await callers.done;
     expect(callers.seen.afterwards).toHaveLength(CALLERS * AFTERWARDS);
-    for (const answer of callers.seen.afterwards) expect(answer, `round ${round}`).toHaveStatus(401);
-    for (const answer of followers) expect(answer).toHaveStatus(200);
+    for (const response of callers.seen.afterwards) expect(response, `round ${round}`).toHaveStatus(401);
+    for (const response of followers) expect(response).toHaveStatus(200);
     refused += callers.seen.afterwards.length;
   }
   measured(12, `${ROUNDS} keys, ${refused} requests that began afterwards, 0 accepted`);

@@ -9,10 +9,10 @@ import { sweep } from '../../../src/app/janitor.ts';
 import { NEWEST_KEYS } from '../../../src/db/rate-windows.ts';
 import type { RateState } from '../../../src/db/types.ts';
 import { addressKey } from '../../../src/http/requests.ts';
-import { atOnce } from '../../support/answers.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE, harness } from '../../support/harness.ts';
 import { migratedDatabase, type ServerProcess, startAll } from '../../support/process.ts';
+import { atOnce } from '../../support/responses.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled } from '../../support/until.ts';
 
@@ -24,7 +24,7 @@ const EVERY_MS = effort(0, 250);
 
 interface Timed {
   status: number;
-  /** When the request had gone out, and when its answer was there: it was counted somewhere between. */
+  /** When the request had gone out, and when its response was there: it was counted somewhere between. */
   sentMs: number;
   answeredMs: number;
 }
@@ -47,9 +47,9 @@ const hammer = async (all: ServerProcess[], ip: (nth: number) => string): Promis
     while (performance.now() < endMs) {
       nth += 1;
       const sentMs = performance.now();
-      const answer = await server.create({}, { ip: ip(nth) });
-      expect(answer).toHaveStatus(201, 429);
-      done.push({ status: answer.status, sentMs, answeredMs: performance.now() });
+      const response = await server.create({}, { ip: ip(nth) });
+      expect(response).toHaveStatus(201, 429);
+      done.push({ status: response.status, sentMs, answeredMs: performance.now() });
       await pause(EVERY_MS);
     }
   };

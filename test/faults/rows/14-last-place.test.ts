@@ -1,10 +1,9 @@
 // engines: sqlite, postgres
 
 import { expect, it } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
 import { effort, FULL, measured, movableClock, type SetClock } from '../../support/faults.ts';
-import { type Answer, ENGINE } from '../../support/harness.ts';
+import { type ApiResponse, ENGINE } from '../../support/harness.ts';
 import {
   lookInto,
   migratedDatabase,
@@ -12,6 +11,7 @@ import {
   type ServerProcess,
   startAll,
 } from '../../support/process.ts';
+import { atOnce } from '../../support/responses.ts';
 import { makeShop } from '../../support/shops.ts';
 import { needs, onlyIf } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -20,16 +20,17 @@ const ROUNDS = effort(1, 10);
 const AT_ONCE = effort(80, 200);
 
 /** Sends this many creations at once, of both kinds, to all processes in turn. */
-const createMany = (servers: ServerProcess[], key: string, count: number): Promise<Answer[]> =>
+const createMany = (servers: ServerProcess[], key: string, count: number): Promise<ApiResponse[]> =>
   atOnce(count, (i) => {
     const kind = KINDS[(i >> 1) % 2] as Kind;
     return (servers[i % servers.length] as ServerProcess).post(`/${kind}`, bodyOf[kind](), { key });
   });
 
 /** The created returns; expects all other requests to be refused because of the allowance. */
-const createdOf = (answers: Answer[]): Answer['body'][] => {
-  for (const answer of answers) if (answer.status !== 201) expect(answer).toFailWith(403, 'LIMIT_EXCEEDED');
-  return answers.filter(({ status }) => status === 201).map(({ body }) => body);
+const createdOf = (responses: ApiResponse[]): ApiResponse['body'][] => {
+  for (const response of responses)
+    if (response.status !== 201) expect(response).toFailWith(403, 'LIMIT_EXCEEDED');
+  return responses.filter(({ status }) => status === 201).map(({ body }) => body);
 };
 
 it('the last creation of an allowance goes to one of many simultaneous requests', {
@@ -39,7 +40,7 @@ it('the last creation of an allowance goes to one of many simultaneous requests'
   const servers = await startAll(env);
   for (let round = 0; round < ROUNDS; round++) {
     const { shopId, key } = await makeShop(env, { allowance: 3 });
-    for (const answer of await createMany(servers, key, 2)) expect(answer).toHaveStatus(201);
+    for (const response of await createMany(servers, key, 2)) expect(response).toHaveStatus(201);
     const created = createdOf(await createMany(servers, key, AT_ONCE));
     expect(created.map(({ rmaNumber }) => rmaNumber)).toEqual(['#RMA-000003']);
     const counter = await lookInto(env)
@@ -78,17 +79,17 @@ it('at the turn of the month in UTC one creation is accepted before it and one a
   ...needs('faketime'),
 }, async () => {
   const { servers, key } = await shortBeforeTurn(movableClock());
-  const answers: Answer[] = [];
+  const responses: ApiResponse[] = [];
   await until(
     'the month has turned',
     async () => {
-      answers.push(...(await createMany(servers, key, 20)));
+      responses.push(...(await createMany(servers, key, 20)));
       return (await servers[0]?.get('/usage', { key }))?.body.month === '2026-12';
     },
     BEFORE_TURN_MS + 20_000,
   );
-  answers.push(...(await createMany(servers, key, AT_ONCE)));
-  const sides = createdOf(answers).map(({ createdAt }) => Date.parse(createdAt) < TURN);
+  responses.push(...(await createMany(servers, key, AT_ONCE)));
+  const sides = createdOf(responses).map(({ createdAt }) => Date.parse(createdAt) < TURN);
   expect(sides).toEqual([true, false]);
   measured(14, 'around the turn in UTC: one 201 on either side');
 });

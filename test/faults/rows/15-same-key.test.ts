@@ -2,11 +2,10 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { HistoryNotes } from '../../support/history/history.ts';
-import { type Answer, NoAnswer } from '../../support/http.ts';
+import { type ApiResponse, NoResponse } from '../../support/http.ts';
 import {
   lookInto,
   migratedDatabase,
@@ -16,6 +15,7 @@ import {
   startServer,
 } from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
+import { atOnce } from '../../support/responses.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -25,20 +25,20 @@ const KILLS = effort(1, 10);
 /** Keys that are in use when a process is killed, each by some of the callers. */
 const KEYS_PER_KILL = 5;
 
-type Create = (server: ServerProcess, key: string) => Promise<Answer>;
+type Create = (server: ServerProcess, key: string) => Promise<ApiResponse>;
 
 const sendAtOnce = async (service: Service, create: Create, key: string): Promise<void> => {
-  const answers = await atOnce(AT_ONCE, () => create(service.next, key));
+  const responses = await atOnce(AT_ONCE, () => create(service.next, key));
   // While the first is processed, the others get 409.
-  for (const answer of answers) expect(answer).toHaveStatus(201, 409);
-  const first = answers.filter(
+  for (const response of responses) expect(response).toHaveStatus(201, 409);
+  const first = responses.filter(
     ({ status, headers }) => status === 201 && !headers.has('idempotency-replayed'),
   );
   expect(first).toHaveLength(1);
   for (const server of service.servers) {
-    const answer = await create(server, key);
-    expect(answer).toHaveStatus(201);
-    expect(answer.headers.get('idempotency-replayed')).toBe('true');
+    const response = await create(server, key);
+    expect(response).toHaveStatus(201);
+    expect(response.headers.get('idempotency-replayed')).toBe('true');
   }
 };
 
@@ -53,12 +53,12 @@ const sendThroughKill = async (
   const insist = async (key: string): Promise<void> => {
     for (;;)
       try {
-        const answer = await create(service.next, key);
+        const response = await create(service.next, key);
         answered += 1;
-        if (answer.status === 201) return;
-        expect(answer).toHaveStatus(409);
+        if (response.status === 201) return;
+        expect(response).toHaveStatus(409);
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoResponse)) throw error;
         await pause(20);
       }
   };
@@ -80,9 +80,9 @@ it('an idempotency key creates one RMA and one event, also for simultaneous requ
   const create: Create = async (server, key) => {
     history.keys.push({ clientId, key });
     const body = repairBody({ externalRef: key });
-    const answer = await server.post('/offline-repairs', body, { headers: { 'idempotency-key': key } });
-    history.noteCreation({ clientId, key }, answer);
-    return answer;
+    const response = await server.post('/offline-repairs', body, { headers: { 'idempotency-key': key } });
+    history.noteCreation({ clientId, key }, response);
+    return response;
   };
 
   for (let round = 0; round < ROUNDS; round++) await sendAtOnce(service, create, `round-${round}`);

@@ -18,12 +18,12 @@ it('pairs of simultaneous moves of one repair create distinct events', {
   const moves = `/offline-repairs/${repair.id}`;
   let made = 0;
   for (let i = 0; i < PAIRS; i++) {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       one.post(`${moves}/begin-repair`),
       other.post(`${moves}/resolve`, { offlineDisposition: 'WRITE_OFF' }),
     ]);
-    for (const answer of answers) expect(answer).toHaveStatus(200, 409);
-    made += answers.filter(({ status }) => status === 200).length;
+    for (const response of responses) expect(response).toHaveStatus(200, 409);
+    made += responses.filter(({ status }) => status === 200).length;
   }
   expect(made).toBeGreaterThanOrEqual(PAIRS);
 

@@ -9,7 +9,7 @@ import { BASE_PATH } from '../../../contract/common.ts';
 import { overSocket } from '../../support/api.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { type Answer, ENGINE } from '../../support/harness.ts';
+import { type ApiResponse, ENGINE } from '../../support/harness.ts';
 import { backupAsText, databaseAsText, foundIn, type PrivateValues } from '../../support/private-values.ts';
 import {
   type Env,
@@ -73,7 +73,7 @@ const refuseRepairs = async (env: Env): Promise<void> => {
 const asText = { headers: { 'content-type': 'text/plain' } };
 
 /** A request and the status that it gets; in this order, since the second depends on the first. */
-const requests = (server: ServerProcess): [status: number, send: (id: string) => Promise<Answer>][] => {
+const requests = (server: ServerProcess): [status: number, send: (id: string) => Promise<ApiResponse>][] => {
   const post = (body: unknown, options = {}) => server.post('/offline-repairs', body, options);
   const get = (path: string, options = {}) => server.get(path, options);
   const idempotent = { headers: { 'idempotency-key': PRIVATE.idempotency } };
@@ -108,14 +108,14 @@ const requests = (server: ServerProcess): [status: number, send: (id: string) =>
 };
 
 /** Sends all of them, as the server's own client. The database refuses repairs from then on. */
-const provokeErrors = async (env: Env, server: ServerProcess, key: string): Promise<Answer[]> => {
-  const refused: Answer[] = [];
+const provokeErrors = async (env: Env, server: ServerProcess, key: string): Promise<ApiResponse[]> => {
+  const refused: ApiResponse[] = [];
   let id = '';
   for (const [status, send] of requests(server)) {
-    const answer = await send(id);
-    expect(answer).toHaveStatus(status);
-    if (status === 201) id = answer.body.id;
-    if (status >= 400) refused.push(answer);
+    const response = await send(id);
+    expect(response).toHaveStatus(status);
+    if (status === 201) id = response.body.id;
+    if (status >= 400) refused.push(response);
   }
   const notHttp = await overSocket(server.url, `GARBAGE ${PRIVATE.email} ${key}\r\n\r\n`);
   expect(notHttp).toHaveStatus(400);
@@ -138,9 +138,9 @@ interface Private {
   customers: PrivateValues;
 }
 
-const answered = (status: number, answer: Answer): Answer['body'] => {
-  expect(answer).toHaveStatus(status);
-  return answer.body;
+const answered = (status: number, response: ApiResponse): ApiResponse['body'] => {
+  expect(response).toHaveStatus(status);
+  return response.body;
 };
 
 /** A program gets a key, and does with it what programs do, for a customer of its own. */
@@ -238,9 +238,9 @@ it('private values of keys, customers and users are only found where they belong
   values.secrets.set(secretKeyOf(database), 'the secret key').set(PRIVATE.wrongKey, 'a wrong key');
   values.secrets.set(PRIVATE.password, 'the token for metrics');
 
-  // Every other answer is a failure, and every other mail is refused, in words that repeat whom it is for.
+  // Every other response is a failure, and every other mail is refused, in words that repeat whom it is for.
   const receiver = await startReceiver((n) => (n % 2 === 0 ? 500 : 200));
-  mails.answers.push(...Array.from({ length: 4 * PEOPLE }, (_, n) => (n % 2 === 0 ? 550 : null)));
+  mails.responses.push(...Array.from({ length: 4 * PEOPLE }, (_, n) => (n % 2 === 0 ? 550 : null)));
   const admin = await signIn(server, await addPerson(database, shopId, 'ADMIN'));
   values.secrets.set(admin.cookie.split('=')[1] ?? '', 'a session');
   // The shop has a key already, and may have no more than this.
@@ -257,7 +257,7 @@ it('private values of keys, customers and users are only found where they belong
 
   const outside = {
     logs: servers.map(({ stdout, stderr }) => stdout + stderr).join('\n'),
-    metrics: figures.map((answer) => answered(200, answer)).join('\n'),
+    metrics: figures.map((response) => answered(200, response)).join('\n'),
     errors: errors.map(({ body }) => JSON.stringify(body)).join('\n'),
   };
   const everything = new Map([

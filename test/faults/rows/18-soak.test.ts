@@ -3,11 +3,10 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { askedProcess } from '../../support/asked-process.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, FULL, measured, percentile } from '../../support/faults.ts';
-import type { Answer } from '../../support/harness.ts';
+import type { ApiResponse } from '../../support/harness.ts';
 import {
   lookInto,
   migratedDatabase,
@@ -16,6 +15,7 @@ import {
   startServer,
 } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { atOnce } from '../../support/responses.ts';
 import { addPerson, addShops, type SignedIn, signIn } from '../../support/shops.ts';
 import { onlyIf } from '../../support/tools.ts';
 import { scaled, until } from '../../support/until.ts';
@@ -55,7 +55,7 @@ const mixedLoad = async (
   isOver: () => boolean,
   tally: { requests: number; failed: string[] },
 ) => {
-  const ask = async (what: string, request: () => Promise<Answer>) => {
+  const ask = async (what: string, request: () => Promise<ApiResponse>) => {
     const startedAt = performance.now();
     const { status, body } = await request();
     tally.requests += 1;

@@ -29,9 +29,9 @@ it('a clock that jumps back an hour fails nothing: times increase, events are se
   const { key } = await makeShop(env, { webhookUrl: receiver.url });
   const server = await startServer({ ...env, ...own, ...SENDING }, { key });
   const change = async (path: string, body?: object): Promise<{ id: string; updatedAt: string }> => {
-    const answer = await server.post(path, body);
-    expect(answer).toHaveStatus(200, 201, 204);
-    return answer.body;
+    const response = await server.post(path, body);
+    expect(response).toHaveStatus(200, 201, 204);
+    return response.body;
   };
   const before = [
     await change('/offline-repairs', repairBody()),

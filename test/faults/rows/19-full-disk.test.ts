@@ -6,7 +6,6 @@ import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { atOnce } from '../../support/answers.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { doctor } from '../../support/doctor.ts';
 import { ONLY_POSTGRES, ONLY_SQLITE } from '../../support/engines.ts';
@@ -25,6 +24,7 @@ import {
   temporaryFolder,
   withOwnTimeLimits,
 } from '../../support/process.ts';
+import { atOnce } from '../../support/responses.ts';
 import { makeShop } from '../../support/shops.ts';
 import { scaled, until } from '../../support/until.ts';
 
@@ -63,14 +63,14 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
   await until(
     'the disk is full',
     async () => {
-      const answers = await atOnce(20, () => server.post('/offline-repairs', BODY));
+      const responses = await atOnce(20, () => server.post('/offline-repairs', BODY));
       // A checkpoint may make room again behind a batch that found none: full is what has none for a single repair either.
-      if (answers.some(({ status }) => status !== 201))
-        answers.push(await server.post('/offline-repairs', BODY));
-      for (const { status, body } of answers) if (status === 201) acknowledged.push(body.id);
-      const refused = answers.filter(({ status }) => status !== 201);
-      for (const answer of refused) expectUnavailable(answer);
-      return refused.length > 0 && answers.at(-1) === refused.at(-1);
+      if (responses.some(({ status }) => status !== 201))
+        responses.push(await server.post('/offline-repairs', BODY));
+      for (const { status, body } of responses) if (status === 201) acknowledged.push(body.id);
+      const refused = responses.filter(({ status }) => status !== 201);
+      for (const response of refused) expectUnavailable(response);
+      return refused.length > 0 && responses.at(-1) === refused.at(-1);
     },
     60_000,
   );
@@ -83,9 +83,9 @@ const fillUp = async (server: ServerProcess): Promise<string[]> => {
 const expectReads = async (server: ServerProcess): Promise<void> => {
   for (let i = 0; i < 300; i++)
     for (const path of ['/usage', '/offline-repairs?limit=1']) {
-      const answer = await server.get(path, { ip: newAddress('10.77') });
-      expect(answer).toHaveStatus(200);
-      expect(answer.headers.get('ratelimit-limit')).toBe('200');
+      const response = await server.get(path, { ip: newAddress('10.77') });
+      expect(response).toHaveStatus(200);
+      expect(response.headers.get('ratelimit-limit')).toBe('200');
     }
 };
 
@@ -152,8 +152,8 @@ it(
     await until('it is ready again', server.isReady);
     expect((await doctor(env))['writes']?.state).toBe('ok');
     const { body } = await until('it creates again', async () => {
-      const answer = await server.post('/offline-repairs', BODY);
-      return answer.status === 201 ? answer : null;
+      const response = await server.post('/offline-repairs', BODY);
+      return response.status === 201 ? response : null;
     });
     await expectWhole(env, [...acknowledged, body.id]);
     measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept`);

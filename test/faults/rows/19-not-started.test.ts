@@ -133,8 +133,8 @@ it(
     expectUnavailable(await server.create());
     await setReadOnly('off');
     const next = await until('it creates again', async () => {
-      const answer = await server.create();
-      return answer.status === 201 ? answer : null;
+      const response = await server.create();
+      return response.status === 201 ? response : null;
     });
     expect(next.body.rmaNumber).toBe('#RMA-000002');
     refused.push('read-only database');

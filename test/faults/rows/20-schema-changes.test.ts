@@ -2,10 +2,9 @@
 
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { repeatedly } from '../../support/answers.ts';
 import { tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
-import { type Answer, ENGINE } from '../../support/harness.ts';
+import { type ApiResponse, ENGINE } from '../../support/harness.ts';
 import {
   emptyDatabase,
   lookInto,
@@ -15,6 +14,7 @@ import {
   withOwnTimeLimits,
 } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { repeatedly } from '../../support/responses.ts';
 import { makeShop, startShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
@@ -31,9 +31,9 @@ it('processes that start at once on an empty database all serve from it', { time
     const { key } = await makeShop(env);
     const numbers: string[] = [];
     for (const server of servers) {
-      const answer = await server.create({}, { key });
-      expect(answer).toHaveStatus(201);
-      numbers.push(answer.body.rmaNumber);
+      const response = await server.create({}, { key });
+      expect(response).toHaveStatus(201);
+      numbers.push(response.body.rmaNumber);
     }
     expect(numbers).toEqual(numbers.map((_, i) => `#RMA-00000${i + 1}`));
     for (const server of servers) {
@@ -46,11 +46,11 @@ it('processes that start at once on an empty database all serve from it', { time
 });
 
 /** Calls of every kind: creations, moves, reads and lists. */
-const callAll = async (server: ServerProcess, answers: Answer[]): Promise<void> => {
-  const ask = async (call: Promise<Answer>) => {
-    const answer = await call;
-    answers.push(answer);
-    return answer;
+const callAll = async (server: ServerProcess, responses: ApiResponse[]): Promise<void> => {
+  const ask = async (call: Promise<ApiResponse>) => {
+    const response = await call;
+    responses.push(response);
+    return response;
   };
   const { body } = await ask(server.create());
   await ask(server.get(`/offline-repairs/${body.id}`));
@@ -70,11 +70,11 @@ it('a column that an upgrade adds to each table fails no request', { timeout: 30
   const db = lookInto(env);
   const tables = await db.introspection.getTables();
 
-  const answers: Answer[] = [];
-  const endCallers = repeatedly(CALLERS, () => callAll(server, answers));
-  await until('the load is on', () => answers.length > 60, 30_000);
+  const responses: ApiResponse[] = [];
+  const endCallers = repeatedly(CALLERS, () => callAll(server, responses));
+  await until('the load is on', () => responses.length > 60, 30_000);
   for (const { name } of tables) {
-    const before = answers.length;
+    const before = responses.length;
     // As a migration would: one that must wait long gives up and tries again, so that no request queues behind it.
     await until(`a column is added to ${name}`, () =>
       db.connection().execute(async (alone) => {
@@ -87,14 +87,14 @@ it('a column that an upgrade adds to each table fails no request', { timeout: 30
     );
     await until(
       `requests were answered after ${name}`,
-      () => answers.length > before + effort(12, 100),
+      () => responses.length > before + effort(12, 100),
       60_000,
     );
   }
   await endCallers();
-  for (const answer of answers) expect(answer).toHaveStatus(200, 201, 204);
+  for (const response of responses) expect(response).toHaveStatus(200, 201, 204);
   expect(tables.length).toBeGreaterThan(12);
-  const created = answers.filter(({ status }) => status === 201).length;
+  const created = responses.filter(({ status }) => status === 201).length;
   await receiver.got(created, 30_000);
-  measured(20, `${answers.length} responses while ${tables.length} tables got a column, 0 of them 5xx`);
+  measured(20, `${responses.length} responses while ${tables.length} tables got a column, 0 of them 5xx`);
 });

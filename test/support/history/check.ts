@@ -54,14 +54,14 @@ const nameOf = ({ clientId, key }: { clientId: string | null; key: string | null
 
 const oneKeyOneRma: Rule = ({ keys, creations }, { rmas }) => {
   const used = new Map(keys.map((use) => [nameOf(use), use.key]));
-  const answers = Map.groupBy(
+  const responses = Map.groupBy(
     creations.filter(({ key }) => key !== null),
     nameOf,
   );
   const made = Map.groupBy(rmas, ({ clientId, externalRef }) => nameOf({ clientId, key: externalRef }));
   return [...used].flatMap(([name, key]) => {
     const ids = made.get(name)?.map(({ id }) => id) ?? [];
-    const different = new Set(answers.get(name)?.map(({ answer }) => answer));
+    const different = new Set(responses.get(name)?.map(({ response }) => response));
     return [
       ...(ids.length > 1 ? [`the key ${key} made ${ids.length} RMAs: ${ids.join(', ')}`] : []),
       ...(different.size > 1 ? [`the key ${key} got ${different.size} different answers`] : []),
@@ -292,7 +292,7 @@ const sameBytes: Rule = ({ receipts }, { events }) => {
 const RULES = {
   'acknowledged creations exist': creationsExist,
   'acknowledged moves exist': movesExist,
-  'one key, one RMA, one answer': oneKeyOneRma,
+  'one key, one RMA, one response': oneKeyOneRma,
   'numbers are unique': numbersUnique,
   'the allowance is exact': allowanceExact,
   'totals are counts': totalsAreCounts,

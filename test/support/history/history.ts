@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../../contract/lifecycle.ts';
 import type { Db } from '../../../src/db/types.ts';
-import { untilEnded } from '../answers.ts';
 import { repairBody, tradeBody } from '../bodies.ts';
-import { type Answer, NoAnswer } from '../http.ts';
+import { type ApiResponse, NoResponse } from '../http.ts';
 import type { Random } from '../random.ts';
 import { type Behaviour, startReceiver, type TestReceiver } from '../receiver.ts';
+import { untilEnded } from '../responses.ts';
 import { until } from '../until.ts';
 import { check } from './check.ts';
 import { type Kept, readKept } from './kept.ts';
@@ -19,7 +19,7 @@ interface Creation {
   key: string | null;
   id: string;
   rmaNumber: string;
-  answer: string;
+  response: string;
 }
 
 interface Move {
@@ -72,14 +72,14 @@ export class HistoryNotes implements History {
 
   noteCreation(
     { clientId, key = null }: { clientId: string; key?: string | null },
-    { status, body }: Answer,
+    { status, body }: ApiResponse,
   ): void {
     if (status !== 201) return;
     const { id, rmaNumber } = body;
-    this.creations.push({ clientId, key, id, rmaNumber, answer: JSON.stringify(body) });
+    this.creations.push({ clientId, key, id, rmaNumber, response: JSON.stringify(body) });
   }
 
-  noteMove(event: string, { status, body }: Answer): void {
+  noteMove(event: string, { status, body }: ApiResponse): void {
     if (status === 200) this.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
   }
 
@@ -125,13 +125,13 @@ export class HistoryNotes implements History {
 
 interface Follower {
   shopId: string;
-  get(path: string): Promise<Answer>;
+  get(path: string): Promise<ApiResponse>;
   limit: number;
 }
 
 // Programs of a shop that create and move returns, and note in the history what they were answered.
 
-type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<Answer>;
+type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<ApiResponse>;
 
 interface Till {
   history: HistoryNotes;
@@ -140,7 +140,7 @@ interface Till {
   random: Random;
   /** Begins its keys and references. */
   name: string;
-  /** Told of every answer that is neither a success nor a refusal that the caller counts on. */
+  /** Told of every response that is neither a success nor a refusal that the caller counts on. */
   onFailure(status: number, path: string): void;
 }
 
@@ -158,51 +158,54 @@ const AGAIN_AFTER_MS = 20;
 /** What a caller counts on: done, still running, or the allowance is used up. */
 const COUNTED_ON = [200, 201, 409, 403];
 
-/** The answer; null where there was none, or none of use: whether the request was carried out is not known, and not promised. */
-const answerTo = async ({ send, onFailure }: Till, ...request: Parameters<Send>): Promise<Answer | null> => {
+/** The response; null where there was none, or none of use: whether the request was carried out is not known, and not promised. */
+const responseTo = async (
+  { send, onFailure }: Till,
+  ...request: Parameters<Send>
+): Promise<ApiResponse | null> => {
   try {
-    const answer = await send(...request);
-    if (COUNTED_ON.includes(answer.status)) return answer;
-    onFailure(answer.status, request[0]);
+    const response = await send(...request);
+    if (COUNTED_ON.includes(response.status)) return response;
+    onFailure(response.status, request[0]);
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error;
+    if (!(error instanceof NoResponse)) throw error;
   }
   await pause(AGAIN_AFTER_MS);
   return null;
 };
 
 /** Sends the same creation with the same key until it is acknowledged, and now and then once more. */
-const createSafely = async (till: Till, path: string, body: object, key: string): Promise<Answer> => {
+const createSafely = async (till: Till, path: string, body: object, key: string): Promise<ApiResponse> => {
   const { history, clientId, random } = till;
   history.keys.push({ clientId, key });
   for (let wanted = random.percent(PERCENT.sentAgain) ? 2 : 1; ; ) {
-    const answer = await answerTo(till, path, body, { 'idempotency-key': key });
+    const response = await responseTo(till, path, body, { 'idempotency-key': key });
     // 409: the first one is still running.
-    if (!answer || answer.status === 409) continue;
-    history.noteCreation({ clientId, key }, answer);
+    if (!response || response.status === 409) continue;
+    history.noteCreation({ clientId, key }, response);
     wanted -= 1;
-    if (wanted === 0 || answer.status !== 201) return answer;
+    if (wanted === 0 || response.status !== 201) return response;
   }
 };
 
-const create = async (till: Till, i: number): Promise<Answer | null> => {
+const create = async (till: Till, i: number): Promise<ApiResponse | null> => {
   const { history, clientId, random, name } = till;
   const externalRef = `${name}-${i}`;
   const [path, body] = random.percent(PERCENT.trade)
     ? ['/trade-returns', tradeBody({ externalRef })]
     : ['/offline-repairs', repairBody({ externalRef })];
   if (random.percent(PERCENT.keyed)) return createSafely(till, path, body, externalRef);
-  const answer = await answerTo(till, path, body);
-  if (answer) history.noteCreation({ clientId }, answer);
-  return answer;
+  const response = await responseTo(till, path, body);
+  if (response) history.noteCreation({ clientId }, response);
+  return response;
 };
 
 const moveOn = async (till: Till, id: string): Promise<void> => {
   while (till.random.percent(PERCENT.moved)) {
     const [action, body] = till.random.pick(MOVES);
-    const answer = await answerTo(till, `/offline-repairs/${id}/${action}`, body);
-    if (!answer) return;
-    till.history.noteMove(OFFLINE_REPAIR_MOVES[action].event, answer);
+    const response = await responseTo(till, `/offline-repairs/${id}/${action}`, body);
+    if (!response) return;
+    till.history.noteMove(OFFLINE_REPAIR_MOVES[action].event, response);
   }
 };
 

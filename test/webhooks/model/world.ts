@@ -250,7 +250,7 @@ const createSimulatedSettler = (
   return { add: (settlement) => Promise.race([write(settlement), givenUp]), giveUp: () => giveUp() };
 };
 
-/** Receivers answer as they behave when the request comes. */
+/** Receivers response as they behave when the request comes. */
 const createSimulatedSender = (world: World, process: Process): Sender => {
   const underWay = new Set<() => void>();
   return {
@@ -263,7 +263,7 @@ const createSimulatedSender = (world: World, process: Process): Sender => {
         const name = `${process.name} → receiver ${receiver}, ${id.slice(-4)}, attempt ${attempt}`;
         world.tell(name);
         world.onStart(exchange);
-        const { afterMs, statusCode } = answerOf(world, world.behaviours[receiver] as Behaviour);
+        const { afterMs, statusCode } = responseOf(world, world.behaviours[receiver] as Behaviour);
         const end = (outcome: { statusCode: number | null; error: string | null } | null): void => {
           cancel();
           underWay.delete(abandon);
@@ -274,7 +274,7 @@ const createSimulatedSender = (world: World, process: Process): Sender => {
           resolve(outcome);
         };
         const abandon = () => end(null);
-        const error = statusCode === null ? 'no answer' : null;
+        const error = statusCode === null ? 'no response' : null;
         const cancel = process.time.after(afterMs, () => end({ statusCode, error }));
         underWay.add(abandon);
       }),
@@ -284,7 +284,7 @@ const createSimulatedSender = (world: World, process: Process): Sender => {
   };
 };
 
-const answerOf = (world: World, behaviour: Behaviour): { afterMs: number; statusCode: number | null } => {
+const responseOf = (world: World, behaviour: Behaviour): { afterMs: number; statusCode: number | null } => {
   // Most answer at once.
   const afterMs = 1 + world.upTo([10, 10, 10, 200][world.upTo(3)] as number);
   if (behaviour === 'hangs') return { afterMs: EXCHANGE_TIMEOUT_MS, statusCode: null };

@@ -35,10 +35,10 @@ export const AddNote = ({ kind, id, onAdded }: NoteProps) => {
     initialValues: stored ?? EMPTY,
     onChange: (values) => (values.note === '' ? draft.clear() : draft.write(values)),
     send: (body) => api.post(`${kind.path}/${id}/notes`, body),
-    onDone: (answer) => {
+    onDone: (result) => {
       draft.clear();
       resetTo(EMPTY);
-      queryClient.setQueryData(detailQuery(kind, id).queryKey, answer);
+      queryClient.setQueryData(detailQuery(kind, id).queryKey, result);
       onAdded?.();
       return queryClient.invalidateQueries({ queryKey: timelineQuery(kind, id).queryKey });
     },
@@ -140,8 +140,8 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
         throw new Error(words.correctedMeanwhile);
       }
     },
-    onDone: (answer) => {
-      queryClient.setQueryData(detailQuery<AnyReturn>(kind, item.id).queryKey, answer);
+    onDone: (result) => {
+      queryClient.setQueryData(detailQuery<AnyReturn>(kind, item.id).queryKey, result);
       notifyDone(words.corrected(item.rmaNumber));
       draft.cancel();
       return refetchReturns(queryClient, kind);

@@ -94,9 +94,9 @@ const useStaffMove = <Item extends AnyReturn>({ kind, item, move, found, onClose
         throw error;
       }
     },
-    onSuccess: (answer) => {
+    onSuccess: (result) => {
       draft.cancel();
-      moved(item, answer, move);
+      moved(item, result, move);
     },
     onSettled: () => refetchReturns(queryClient, kind),
   });

@@ -38,8 +38,8 @@ export const WaitingLine = ({ kind, item }: { kind: Kind; item: AnyReturn }) => 
   const [isChanging, setChanging] = useState(false);
   const clearing = useMutation({
     mutationFn: () => clearWaiting(kind, item),
-    onSuccess: (answer) => {
-      queryClient.setQueryData(detailQuery(kind, item.id).queryKey, answer);
+    onSuccess: (result) => {
+      queryClient.setQueryData(detailQuery(kind, item.id).queryKey, result);
       notifyDone(words.cleared(item.rmaNumber));
     },
     onError: (error) => notifyFailed(words.failed(item.rmaNumber), error),

@@ -141,8 +141,8 @@ const useSaving = (kind: Kind, items: readonly AnyReturn[], onDone: () => void) 
     mutationFn: async (waiting: Waiting) => {
       const [only, ...others] = items;
       if (only && others.length === 0) {
-        const answer = await setWaiting(kind, only, waiting);
-        queryClient.setQueryData(detailQuery(kind, only.id).queryKey, answer);
+        const result = await setWaiting(kind, only, waiting);
+        queryClient.setQueryData(detailQuery(kind, only.id).queryKey, result);
         notifyDone(words.saved(only.rmaNumber));
         return;
       }

@@ -48,7 +48,7 @@ export const NewReturnForm = <Values extends object>({ children, canPrint, ...op
   const [last, setLast] = useState<Last | null>(null);
   const print = async (item: AnyReturn) => {
     setLast({ item, isPrinted: true });
-    // The answer of a creation does not say when it is due.
+    // The response of a creation does not say when it is due.
     const whole = queryClient.fetchQuery(detailQuery<AnyReturn>(kind, item.id)).catch(() => item);
     await printer.print(await whole).catch(() => setLast({ item, isPrinted: false }));
   };

@@ -120,11 +120,11 @@ const useReceiving = (tradeReturn: TradeReturn) => {
         {},
         { seen: since ?? seen },
       ),
-    onSuccess: (answer) => {
-      queryClient.setQueryData(detailQuery<TradeReturn>(TRADE_RETURNS, id).queryKey, answer);
-      const isFinished = status !== answer.status;
+    onSuccess: (result) => {
+      queryClient.setQueryData(detailQuery<TradeReturn>(TRADE_RETURNS, id).queryKey, result);
+      const isFinished = status !== result.status;
       const { done } = texts.returns.tradeMoves.receive;
-      notifyDone(isFinished ? texts.moves.done(answer.rmaNumber, done) : words.saved(answer.rmaNumber));
+      notifyDone(isFinished ? texts.moves.done(result.rmaNumber, done) : words.saved(result.rmaNumber));
       draft.cancel();
     },
     onSettled: () => refetchReturns(queryClient, TRADE_RETURNS),

@@ -108,18 +108,18 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
   );
 };
 
-interface CodeDialogProps<Answer> {
+interface CodeDialogProps<Result> {
   title: string;
   action: string;
   dangerous?: boolean;
   path: string;
-  onDone: (answer: Answer) => void;
+  onDone: (result: Result) => void;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** Both changes take a code: whoever has the password alone must not get past the second factor. */
-const CodeDialog = <Answer,>({ path, onDone, children, ...props }: CodeDialogProps<Answer>) => {
+const CodeDialog = <Result,>({ path, onDone, children, ...props }: CodeDialogProps<Result>) => {
   const {
     form,
     clearFailure: _,
@@ -127,7 +127,7 @@ const CodeDialog = <Answer,>({ path, onDone, children, ...props }: CodeDialogPro
   } = useApiForm({
     schema: SecondFactorCode,
     initialValues: { code: '' },
-    send: (body) => api.post<Answer>(path, body),
+    send: (body) => api.post<Result>(path, body),
     onDone,
   });
   return (

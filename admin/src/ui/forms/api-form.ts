@@ -10,22 +10,22 @@ type Errors = Record<string, string>;
 /** An error appears when the typing pauses this long. It disappears as soon as the input is valid. */
 const PAUSE_MS = 500;
 
-interface Options<Schema extends z.ZodType, Values, Answer> {
+interface Options<Schema extends z.ZodType, Values, Result> {
   /** The same schema that the service validates with. */
   schema: Schema;
   initialValues: Values;
   /** Turns the values into the request body, where they differ; the schema validates the body. */
   bodyOf?: (values: Values) => unknown;
-  send: (body: z.output<Schema>) => Promise<Answer>;
-  onDone?: (answer: Answer, values: Values) => unknown;
+  send: (body: z.output<Schema>) => Promise<Result>;
+  onDone?: (result: Result, values: Values) => unknown;
   onChange?: (values: Values) => void;
   /** Error codes that are about one input, though the service names no field. */
   codes?: Record<string, keyof Values & string>;
 }
 
 /** A form that validates as people type, sends, and shows the service's errors beside the inputs. It keeps what was typed. */
-export const useApiForm = <Schema extends z.ZodType, Values extends object, Answer>(
-  options: Options<Schema, Values, Answer>,
+export const useApiForm = <Schema extends z.ZodType, Values extends object, Result>(
+  options: Options<Schema, Values, Result>,
 ) => {
   const { schema, initialValues, bodyOf = (values) => values, send, onDone, onChange, codes = {} } = options;
   /** What the service refused last. An error stays until its input changes. */

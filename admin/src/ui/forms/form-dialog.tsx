@@ -58,13 +58,13 @@ export const FormDialog = ({ onClose, onCancel = onClose, size = 'lg', zIndex, .
   </Modal>
 );
 
-interface ConfirmProps<Answer> extends DialogProps {
-  send: () => Promise<Answer>;
-  onDone: (answer: Answer) => unknown;
+interface ConfirmProps<Result> extends DialogProps {
+  send: () => Promise<Result>;
+  onDone: (result: Result) => unknown;
 }
 
 /** Asks before something is done that needs no input. */
-export const ConfirmDialog = <Answer,>({ send, onDone, ...dialog }: ConfirmProps<Answer>) => {
+export const ConfirmDialog = <Result,>({ send, onDone, ...dialog }: ConfirmProps<Result>) => {
   const sending = useMutation({ mutationFn: send, onSuccess: onDone });
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
 import type { AdminCaller } from './admin.ts';
-import type { Answer } from './http.ts';
+import type { ApiResponse } from './http.ts';
 
-// What tests pick out of answers, and many requests at once.
+// What tests pick out of responses, and many requests at once.
 
-type Item = Answer['body'];
+type Item = ApiResponse['body'];
 
 /** One field of every item of a list. */
 export const pluck = (items: Item[], field: string): Item[] => items.map((item) => item[field]);

@@ -65,8 +65,8 @@ export const noRoute = (): never => {
   throw new ServiceError('ROUTE_NOT_FOUND');
 };
 
-/** The one place where an error becomes an answer. */
-export const errorAnswer =
+/** The one place where an error becomes a response. */
+export const errorHandler =
   (config: PublicUrl) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = serviceErrorFrom(error, request.routeOptions.bodyLimit);
@@ -88,7 +88,7 @@ const PARSER_ERRORS: Record<string, ErrorCode> = {
 };
 
 /** For bytes that are not HTTP, and for requests that never end. There is no request yet, only a socket. */
-export const answerParserError = (
+export const handleParserError = (
   error: Error & { code?: string },
   socket: Socket,
   log: FastifyBaseLogger,
@@ -113,7 +113,7 @@ export const answerParserError = (
 };
 
 /** Requests that Node would answer itself, with an empty body. Here they get the usual error body. */
-export const answerOddRequests = (app: FastifyInstance): void => {
+export const handleOddRequests = (app: FastifyInstance): void => {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw, headers: { expect } }, _reply, done) => {
     if (expect && !/\b100-continue\b/i.test(expect)) return void done(new ServiceError('EXPECTATION_FAILED'));
