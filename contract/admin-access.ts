@@ -13,7 +13,7 @@ const newLink = {
     description: 'Works once; shown only in this response. `null` if the person was given a password.',
   }),
   linkExpiresAt: Instant.nullable(),
-  mailed: z.boolean().meta({ description: 'Whether the link is also sent to the person by e-mail.' }),
+  mailed: z.boolean().meta({ description: 'Whether the link is also sent to the person by email.' }),
 };
 
 export const CreatedUser = User.extend(newLink).meta({ id: 'CreatedUser' });
@@ -58,7 +58,7 @@ export const LinkAsked = z
 
 export const SignInOptions = z
   .object({
-    passwordLinks: z.boolean().meta({ description: 'Whether a forgotten password can be reset by e-mail.' }),
+    passwordLinks: z.boolean().meta({ description: 'Whether a forgotten password can be reset by email.' }),
     passwords: z.boolean().meta({ description: 'Whether people sign in with a password.' }),
     provider: z
       .string()

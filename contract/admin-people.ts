@@ -113,7 +113,7 @@ export const User = z
     }),
     emailConfirmed: z.boolean().meta({
       description:
-        'Whether an Admin gave the e-mail, or a link mailed to it was used. If not, the identity provider cannot join the account by it.',
+        'Whether an Admin gave the email, or a link mailed to it was used. If not, the identity provider cannot join the account by it.',
     }),
   })
   .meta({ id: 'User' });

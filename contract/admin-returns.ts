@@ -13,7 +13,7 @@ import { TradeReturn } from './trade-return.ts';
 export const Assignee = z
   .object({
     id: Id,
-    name: z.string().meta({ description: 'Without a name, the part of the e-mail before the `@`.' }),
+    name: z.string().meta({ description: 'Without a name, the part of the email before the `@`.' }),
   })
   .meta({ id: 'Assignee' });
 export type Assignee = z.infer<typeof Assignee>;
@@ -200,7 +200,7 @@ export const RelatedReturns = z
     sameSerial: related.meta({ description: 'Earlier repairs with the same serial number.' }),
     sameCustomer: related.meta({
       description:
-        'Earlier returns of either kind with the same e-mail address, in any case, or of the same company.',
+        'Earlier returns of either kind with the same email address, in any case, or of the same company.',
     }),
   })
   .meta({ id: 'RelatedReturns', description: 'Newest first, at most five of each; `total` counts all.' });

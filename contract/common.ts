@@ -133,7 +133,7 @@ export const Actor = z.object({
   id: Id.nullable(),
   name: z.string().meta({
     description:
-      'The name at that time. API clients see the name of a person, or `Staff` if there is none, never an e-mail address.',
+      'The name at that time. API clients see the name of a person, or `Staff` if there is none, never an email address.',
   }),
 });
 export type Actor = z.infer<typeof Actor>;

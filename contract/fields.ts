@@ -92,7 +92,7 @@ export const email = (about: About = {}) =>
     const errors = textErrors(value, LENGTH.name);
     return errors.length === 0 && HIDDEN.test(value) ? [HIDDEN_IN_EMAIL] : errors;
   })
-    .regex(EMAIL, { error: 'must be an e-mail address' })
+    .regex(EMAIL, { error: 'must be an email address' })
     .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 
 /** Sums computed in binary (0.1 + 0.2) stand for decimals: a difference in the last few bits is no error. */

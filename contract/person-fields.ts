@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { email, LENGTH, optionalText } from './fields.ts';
 
-// Fields of a person: e-mail, name, password. In a separate file, so that the first pages load little.
+// Fields of a person: email, name, password. In a separate file, so that the first pages load little.
 
 export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 
@@ -32,7 +32,7 @@ export const newStaffEmail = () =>
     params: { rule: 'ascii' },
   });
 
-/** API clients see it in timelines, so it must not be an e-mail address (docs/contract.md). */
+/** API clients see it in timelines, so it must not be an email address (docs/contract.md). */
 export const NAME = {
   description: 'The name in timelines. API clients see `Staff` for a person without a name.',
   examples: ['Grace Muller'],
@@ -40,6 +40,6 @@ export const NAME = {
 };
 export const isName = [
   (value: string | null) => !value?.includes('@'),
-  { error: 'must be a name, not an e-mail address', params: { rule: 'name' } },
+  { error: 'must be a name, not an email address', params: { rule: 'name' } },
 ] as const;
 export const PersonName = optionalText(LENGTH.name, NAME).refine(...isName);

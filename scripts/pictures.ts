@@ -154,7 +154,7 @@ try {
     viewport: { width: 1280, height: 800 },
   });
   await page.goto('/admin/sign-in');
-  await page.getByLabel('E-mail').fill(demo.email);
+  await page.getByLabel('Email').fill(demo.email);
   await page.locator('input[type=password]').fill(demo.password);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Today', level: 2 }).waitFor();

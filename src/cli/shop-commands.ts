@@ -168,13 +168,13 @@ const ofCustomer = (parent: Command, spelling: string, description: string): Com
   needsOneOf(
     command(parent, spelling, description)
       .requiredOption('--shop <id>', 'the shop', id)
-      .option('--email <e-mail>', "the customer's, in upper or lower case", email)
+      .option('--email <email>', "the customer's, in upper or lower case", email)
       .addOption(
         new Option('--phone <phone>', "the customer's, compared by its digits")
           .argParser(parsedBy(phoneNumber))
           .conflicts('email'),
       ),
-    '--email <e-mail>',
+    '--email <email>',
     '--phone <phone>',
   );
 
@@ -203,7 +203,7 @@ const addCustomer = (customer: Command): void => {
 const newPerson = (parent: Command, spelling: string, description: string): Command =>
   command(parent, spelling, description)
     .requiredOption('--shop <id>', 'the shop they work for', id)
-    .requiredOption('--email <e-mail>', 'what they sign in with', newEmail)
+    .requiredOption('--email <email>', 'what they sign in with', newEmail)
     .option('--name <name>', 'how timelines name them', parsedBy(PersonName))
     .addOption(new Option('--role <role>', 'what they may do').choices(USER_ROLES).makeOptionMandatory());
 
@@ -222,11 +222,11 @@ const addUser = (user: Command): void => {
   newPerson(user, 'invite', 'create a user, and print a link to choose a password').action(
     calls('userInvite'),
   );
-  command(user, 'link <e-mail>', 'print a new link to choose a password').action(calls('userLink'));
-  command(user, 'unlink-provider <e-mail>', 'forget who a user is at the identity provider').action(
+  command(user, 'link <email>', 'print a new link to choose a password').action(calls('userLink'));
+  command(user, 'unlink-provider <email>', 'forget who a user is at the identity provider').action(
     calls('userUnlinkProvider'),
   );
-  command(user, 'reset-factor <e-mail>', "remove a user's second factor").action(calls('userResetFactor'));
+  command(user, 'reset-factor <email>', "remove a user's second factor").action(calls('userResetFactor'));
 };
 
 const RIGHTS_HELP = `what it may do: some of ${RIGHTS.join()}, or none for a client that only reads`;

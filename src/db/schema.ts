@@ -140,7 +140,7 @@ const SCHEMA = {
     // The last use is exact to the minute.
     ...number('proved_at', 'last_used_at'),
   },
-  /** Wrong passwords for an e-mail, from an address, or both. */
+  /** Wrong passwords for an email, from an address, or both. */
   sign_in_failures: { ...fixedText('key'), ...number('failures', 'expires_at'), ...textOrNull('audit_id') },
   /** An address from which a person signed in before, signed. */
   sign_in_addresses: { ...fixedText('user_id', 'address'), ...number('seen_at') },

@@ -68,7 +68,7 @@ export const findReturns = async (
   const isPlain = email?.normalize('NFD') === email;
   const held =
     isEmail && isPlain ? ctx.containsAnyCase('data', JSON.stringify(email).slice(1, -1)) : sql`true`;
-  // Not by the column itself where an e-mail leads to the rows: SQLite would read the whole shop in its order.
+  // Not by the column itself where an email leads to the rows: SQLite would read the whole shop in its order.
   const order = isEmail ? sql`number + 0` : sql`number`;
   const found = new Map<string, CustomerRow>();
   for (const table of RETURN_TABLES) {

@@ -49,7 +49,7 @@ export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void =
     deadlineMs: ERASE_DEADLINE_MS,
     summary: "Erase a customer's data",
     description:
-      'Erases the customer from all ended returns that hold this e-mail address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. 20 calls a minute for each shop, one at a time: others are a 429.',
+      'Erases the customer from all ended returns that hold this email address, or held it before a correction; those that staff created are erased too, but not named. Open returns, and those about which a webhook is still to be sent, are refused. It cannot be undone. At most 500 returns a call: repeat it until `remaining` is 0. 20 calls a minute for each shop, one at a time: others are a 429.',
     body: CreateErasure,
     response: ['What was erased.', Erasure],
     errors: ['ERASE_REFUSED'],
@@ -70,7 +70,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
     at: 'POST /customers/find',
     operationId: 'findCustomer',
     summary: 'Find the returns of a customer',
-    description: 'By e-mail or phone, in returns of both kinds and in what was corrected.',
+    description: 'By email or phone, in returns of both kinds and in what was corrected.',
     body: FindCustomer,
     response: ['The returns.', FoundCustomer],
     handle: ({ caller, body }) => findCustomer(ctx, caller, body),

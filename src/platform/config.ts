@@ -119,7 +119,7 @@ const smtpUrl = textThat(
 const sender = textThat((value) => {
   const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
   return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
-}, 'be an e-mail address, Returns <returns@example.com> for example');
+}, 'be an email address, Returns <returns@example.com> for example');
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
 

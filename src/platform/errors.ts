@@ -54,7 +54,7 @@ const EXTERNAL = {
 const ADMIN = {
   401: {
     SIGNED_OUT: 'You are not signed in, or the session has ended.',
-    SIGN_IN_FAILED: 'The e-mail or the password is wrong.',
+    SIGN_IN_FAILED: 'The email or the password is wrong.',
     SECOND_FACTOR_REQUIRED: 'A code from your second factor is required as well.',
     SECOND_FACTOR_WRONG: 'The code is wrong, or it was used before.',
   },
@@ -85,14 +85,14 @@ const ADMIN = {
     TOO_MANY_VIEWS: 'There are 50 views already: delete one first.',
     ALREADY_SET_UP:
       'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx --no handback user create.',
-    EMAIL_TAKEN: 'There is a user with this e-mail already.',
+    EMAIL_TAKEN: 'There is a user with this email already.',
     PROVIDER_ONLY:
       'This person signs in through the identity provider and has no password: an Admin gives them one with besideProvider.',
     LAST_ADMIN: 'The shop needs an Admin: make another person an Admin first.',
     SECOND_FACTOR_ON: 'The second factor is on already.',
     SECOND_FACTOR_OFF: 'There is no second factor.',
     OWN_ACCOUNT:
-      'This is your own account: change your e-mail, password and second factor on your account page.',
+      'This is your own account: change your email, password and second factor on your account page.',
   },
   410: { LINK_EXPIRED: 'This link was used, has expired, or was replaced by a newer one.' },
   429: { LOCKED_OUT: 'Too many wrong passwords: wait as long as Retry-After says.' },

@@ -165,7 +165,7 @@ export const findRelated = async (
 ): Promise<RelatedReturns> => {
   const row: EitherRow = await findReturn(ctx, table, caller, id);
   const { serial_number: serial = null, company_id: company = null } = row;
-  // All erased returns have one e-mail address.
+  // All erased returns have one email address.
   const email = row.erased_at === null ? row.customer_email : '';
   const byEmail = sql<boolean>`lower(customer_email) = lower(${email})`;
   const repairs = (by: RawBuilder<boolean>) => relatedOf(ctx, row, 'offline_repairs', by);

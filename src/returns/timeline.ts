@@ -84,7 +84,7 @@ const DATA_FOR_PROGRAMS: Partial<Record<TimelineType, (data: TimelineEntry['data
   CORRECTED: (data) => ({ fields: Object.keys(data) }),
 };
 
-/** People without a name appear by their e-mail address, which only their colleagues may see; no name holds an @ (docs/contract.md). */
+/** People without a name appear by their email address, which only their colleagues may see; no name holds an @ (docs/contract.md). */
 const viewForProgram = (row: Entry): TimelineEntry => {
   const entry = viewEntry(row);
   const { actor, type, data } = entry;

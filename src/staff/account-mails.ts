@@ -139,8 +139,8 @@ export const openReceiverMails =
 
 const SENTENCES = {
   password: 'Your password was changed.',
-  oldEmail: 'Your e-mail was changed: this is no longer the address of your account.',
-  newEmail: 'Your e-mail was changed: this is now the address of your account.',
+  oldEmail: 'Your email was changed: this is no longer the address of your account.',
+  newEmail: 'Your email was changed: this is now the address of your account.',
   admin: 'Your role was changed to Admin.',
   staff: 'Your role was changed to Staff: you no longer see the settings.',
   factorOn: 'A second factor was turned on: signing in now takes a code from an authenticator app.',

@@ -132,7 +132,7 @@ export const createLink = async (
 
 const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
-/** Everything happens after the response, whose time must not show whether the e-mail is known. Ends no other link: strangers can ask too. */
+/** Everything happens after the response, whose time must not show whether the email is known. Ends no other link: strangers can ask too. */
 export const mailLinkLater = (ctx: StaffServices, email: string, address: string): void => {
   if (!ctx.mail || !ctx.config.passwordSignIn) return;
   const work = async (): Promise<void> => {

@@ -79,7 +79,7 @@ export const hashNewPassword = (
   if (COMMON_PASSWORDS.has(plain.toLowerCase()))
     throw invalidField(field, 'common', 'is one of the most common passwords: choose another');
   if (isMadeOf(plain, [shopName, email]))
-    throw invalidField(field, 'guessable', "is made of the shop's name or the e-mail: choose another");
+    throw invalidField(field, 'guessable', "is made of the shop's name or the email: choose another");
   return hashPassword(password);
 };
 

@@ -207,7 +207,7 @@ const proveThrough = (ctx: Core, identity: Identity, startedAt: number, session:
     await trx.updateTable('sessions').set(proof).where('token_hash', '=', session).execute();
   });
 
-/** For a person who got another account at the provider: the next sign-in there goes by the e-mail again. */
+/** For a person who got another account at the provider: the next sign-in there goes by the email again. */
 export const unlinkProvider = (ctx: StaffServices, { shop, actor }: Caller, id: string) =>
   changeAccount(ctx, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, id);

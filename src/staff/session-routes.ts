@@ -58,7 +58,7 @@ const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     isPublic: true,
     summary: 'Sign in',
     description:
-      'Sets the session cookie, valid for 12 hours, and a cookie that identifies this browser at later sign-ins. A wrong e-mail and a wrong password get the same response. If the person has a second factor and `code` is missing, a correct password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in with that e-mail.',
+      'Sets the session cookie, valid for 12 hours, and a cookie that identifies this browser at later sign-ins. A wrong email and a wrong password get the same response. If the person has a second factor and `code` is missing, a correct password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one email from one address lock that pair for 15 minutes. A hundred for one email, or from one address, lock it for browsers and addresses that never signed in with that email.',
     body: SignIn,
     response: ['Signed in.', SignedIn],
     errors: [401],
@@ -198,11 +198,11 @@ const accountRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   route({
     at: 'PUT /session/email',
     operationId: 'changeOwnEmail',
-    summary: 'Change your own e-mail',
+    summary: 'Change your own email',
     description:
       'Takes your current password, or a code of your second factor. People who signed in through the identity provider may give neither: then a proof in the last ten minutes is needed (`PROOF_REQUIRED`). The tenth wrong guess ends the session.',
     body: ChangeEmail,
-    response: ['The e-mail is changed.', SignedIn],
+    response: ['The email is changed.', SignedIn],
     errors: [409],
     handle: (request) => changeOwnEmail(ctx, request, request.body),
   });

@@ -44,15 +44,15 @@ interface Limit {
   key: string;
 }
 
-/** Signed, so that trying all addresses or e-mails against a copy of the database finds none. */
+/** Signed, so that trying all addresses or emails against a copy of the database finds none. */
 const keyFrom = ({ secrets }: Core, parts: (string | null)[]): string =>
   secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
 
-/** For an e-mail from one known browser, or else from one address. */
+/** For an email from one known browser, or else from one address. */
 const pairKey = (ctx: StaffServices, email: string, address: string, device: string | null): string =>
   keyFrom(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
 
-/** Wrong passwords. The last two lock only browsers and addresses that never signed in to the e-mail: guessing cannot lock out its victim. */
+/** Wrong passwords. The last two lock only browsers and addresses that never signed in to the email: guessing cannot lock out its victim. */
 const passwordLimits = (ctx: StaffServices, { email, from: { address }, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: PASSWORD_LOCK_MS, key: pairKey(ctx, email, address, device) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['email', email]) },
@@ -70,7 +70,7 @@ const WARNED_AT = 10;
 /** A lock that ends later than its time and this was written by a clock that was wrong. */
 const CLOCK_SKEW_MS = MINUTE_MS;
 
-/** An id that no user has, so that an e-mail without an account costs the same queries. */
+/** An id that no user has, so that an email without an account costs the same queries. */
 const NO_USER_ID = '00000000-0000-7000-8000-000000000000';
 
 const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError => {
@@ -228,7 +228,7 @@ export const refusePerson = ({ signInLimits }: StaffServices, userId: string): v
   if (!(state instanceof Promise) && state.refused) throw rateLimited(state.msBeforeNext);
 };
 
-/** Attempts for one e-mail from one address share a queue: each failure is counted before the next guess. Others rarely share it. */
+/** Attempts for one email from one address share a queue: each failure is counted before the next guess. Others rarely share it. */
 const newQueues = () =>
   Array.from(
     { length: 256 },

@@ -28,7 +28,7 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     proof: true,
     summary: 'Add a person',
     description:
-      'An e-mail can be used once in the whole service. Without `password` the response has a link, valid once within 72 hours, with which the person chooses one; if the service sends mails, they also get it by e-mail.',
+      'An email can be used once in the whole service. Without `password` the response has a link, valid once within 72 hours, with which the person chooses one; if the service sends mails, they also get it by email.',
     body: CreateUser,
     response: ['The person.', CreatedUser],
     status: 201,
@@ -39,9 +39,9 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     at: 'PATCH /users/:id',
     operationId: 'changeUser',
     proof: true,
-    summary: "Change a person's e-mail, name, role or password",
+    summary: "Change a person's email, name, role or password",
     description:
-      'Change your own e-mail and password on your account page. A new password ends all their sessions; for a person who signs in through the identity provider and has none it takes `besideProvider` (409 `PROVIDER_ONLY`). An `email` counts as confirmed, also if it is the present one. The role of the last Admin of a shop cannot be changed.',
+      'Change your own email and password on your account page. A new password ends all their sessions; for a person who signs in through the identity provider and has none it takes `besideProvider` (409 `PROVIDER_ONLY`). An `email` counts as confirmed, also if it is the present one. The role of the last Admin of a shop cannot be changed.',
     body: ChangeUser,
     response: ['The person as they are now.', User],
     errors: [409],
@@ -63,7 +63,7 @@ const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
     proof: true,
     summary: 'Create a link with which a person chooses a password',
     description:
-      'Valid once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. For a person who signs in through the identity provider and has no password it takes `besideProvider` (409 `PROVIDER_ONLY`). If the service sends mails, they also get it by e-mail.',
+      'Valid once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. For a person who signs in through the identity provider and has no password it takes `besideProvider` (409 `PROVIDER_ONLY`). If the service sends mails, they also get it by email.',
     body: GiveLink,
     response: ['The link.', NewLink],
     status: 201,

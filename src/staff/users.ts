@@ -118,7 +118,7 @@ const refuseTakenEmail =
   ({ log }: Core, shopId: string, { id }: AuditActor) =>
   (error: unknown): never => {
     if (!isDuplicate(error)) throw error;
-    log.warn({ shopId, actorId: id }, 'an e-mail that is in use was refused');
+    log.warn({ shopId, actorId: id }, 'an email that is in use was refused');
     throw new ServiceError('EMAIL_TAKEN');
   };
 
@@ -178,7 +178,7 @@ export const changeAccount = async <Change extends AccountChange>(
   return change;
 };
 
-/** Writes and audits a change of a locked user. A new password ends their sessions and links, a new e-mail their links. */
+/** Writes and audits a change of a locked user. A new password ends their sessions and links, a new email their links. */
 export const updateAccount = async (
   ctx: Core,
   trx: Trx,

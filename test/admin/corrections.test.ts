@@ -186,7 +186,7 @@ it('related returns share the serial number, customer or company', async ({ t, s
   expect(later.sameCustomer.items[0]).toMatchObject({ kind: 'TRADE_RETURN', id: traded.id });
   const none = { items: [], total: 0 };
   expect(await related(REPAIRS, first)).toEqual({ sameSerial: none, sameCustomer: none });
-  // A return of the same company and e-mail counts once.
+  // A return of the same company and email counts once.
   const again = await related(RETURNS, await trade('company-1', 'ada@example.com'));
   expect(again.sameCustomer.total).toBe(8);
   const colleague = await related(RETURNS, await trade('company-1', 'bob@example.com'));

@@ -107,7 +107,7 @@ describe('a new link for a user', () => {
   it('ends if the user is removed, or gets another email or password', async ({ t, admin }) => {
     const change = {
       removed: (id: string) => admin.delete(`/users/${id}`),
-      'another e-mail': (id: string) => admin.patch(`/users/${id}`, { email: 'new@example.com' }),
+      'another email': (id: string) => admin.patch(`/users/${id}`, { email: 'new@example.com' }),
       'another password': (id: string) => admin.patch(`/users/${id}`, { password: NEW_PASSWORD }),
     };
     for (const [what, end] of Object.entries(change)) {

@@ -52,7 +52,7 @@ const GUARDED: Record<string, (opened: Opened) => Promise<ApiResponse>> = {
   'add an Admin': ({ person }) => person.post('/users', newUserBody('ADMIN')),
   'add a person': ({ person }) => person.post('/users', newUserBody('STAFF')),
   'promote to Admin': ({ person, colleague }) => person.patch(`/users/${colleague.id}`, { role: 'ADMIN' }),
-  "set another's e-mail": ({ person, colleague }) =>
+  "set another's email": ({ person, colleague }) =>
     person.patch(`/users/${colleague.id}`, { email: anEmail() }),
   "set another's password": ({ person, colleague }) =>
     person.patch(`/users/${colleague.id}`, { password: NEW_PASSWORD }),
@@ -162,7 +162,7 @@ describe('a proof', () => {
     expect(await prove(person, { password: 'wrong', code: code() })).toHaveStatus(204);
     expect(await prove(person, { password: PASSWORD, code: '000000' })).toHaveStatus(204);
     expect(rulesOf(await prove(person, {}))).toEqual({ password: 'required' });
-    // It also works for one's own e-mail and password.
+    // It also works for one's own email and password.
     t.clock.advance(STEP_MS);
     const email = anEmail();
     expect((await person.put('/session/email', { code: code(), email })).body.user.email).toBe(email);
@@ -183,7 +183,7 @@ describe('a proof', () => {
     // A correct one resets the count.
     expect(await prove(person, { code: code() })).toHaveStatus(204);
     await guess(8);
-    // Guesses at the e-mail's and the password's form count alike.
+    // Guesses at the email's and the password's form count alike.
     await person.put('/session/email', { currentPassword: 'wrong', email: anEmail() });
     await person.put('/session/password', { code: '000000', newPassword: NEW_PASSWORD });
     expect(await prove(person)).toFailWith(401);

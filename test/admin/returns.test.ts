@@ -74,7 +74,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
       expect(pluck(items, 'note')).toEqual(['one', 'two', 'three']);
       return pluck(pluck(items, 'actor'), 'name');
     };
-    // Programs do not learn people's e-mail addresses; their colleagues do.
+    // Programs do not learn people's email addresses; their colleagues do.
     expect(await namesFor(t)).toEqual(['Grace Muller', 'Grace Hopper', 'Staff']);
     expect(await namesFor(staff)).toEqual(['Grace Muller', 'Grace Hopper', staff.email]);
   });

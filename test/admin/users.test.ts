@@ -67,7 +67,7 @@ describe('the team', () => {
     const all = { email: 'format', role: 'oneOf', password: 'minLength', nick: 'unknown' };
     const wrong = { email: 'grace', role: 'OWNER', password: 'short7!', nick: 'x' };
     expect(await rules(userBody(wrong))).toEqual(all);
-    // A name must not be an e-mail address: programs read names.
+    // A name must not be an email address: programs read names.
     for (const [name, rule] of [
       ['grace@example.com', 'name'],
       ['x'.repeat(256), 'maxLength'],
@@ -205,7 +205,7 @@ it('a user can try fifty new emails an hour, without affecting others, and attem
   ];
   const { shop } = await t.addShop();
   const { email } = await newUser(t, { shop });
-  // The present e-mail does not count as a new one.
+  // The present email does not count as a new one.
   const present = staff.email.toUpperCase();
   expect(await admin.patch(`/users/${staff.id}`, { email: present })).toHaveStatus(200);
   const again = { email: present, currentPassword: PASSWORD };
@@ -219,7 +219,7 @@ it('a user can try fifty new emails an hour, without affecting others, and attem
   // A free one gets the same response.
   const free = userBody({ email: 'free@example.com' });
   expect(await admin.post('/users', free)).toFailWith(429, 'RATE_LIMITED');
-  const lines = t.logs.filter((line) => line.includes('an e-mail that is in use was refused'));
+  const lines = t.logs.filter((line) => line.includes('an email that is in use was refused'));
   expect(lines).toHaveLength(51);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ shopId: t.shop.id, actorId: admin.id });
   expect(t.logs.join('')).not.toContain(email);

@@ -39,11 +39,11 @@ it('an invitation shows a link with which the user chooses a password, once', as
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
   const form = page.getByRole('dialog', { name: 'Invite a person' });
-  await form.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await form.getByRole('textbox', { name: 'Email' }).fill(email);
   await form.getByRole('textbox', { name: 'Name' }).fill('Grace Muller');
   await form.getByRole('button', { name: 'Invite' }).click();
   const shown = page.getByRole('dialog', { name: 'Grace Muller is invited' });
-  await shown.getByText('no e-mail was sent').waitFor();
+  await shown.getByText('no email was sent').waitFor();
   const link = await shown.getByRole('textbox', { name: 'Link' }).inputValue();
   expect(link.startsWith(`${t.url}/admin/link#`)).toBe(true);
   await accessibleEverywhere(page);
@@ -74,7 +74,7 @@ it('an invitation shows a link with which the user chooses a password, once', as
   await late.getByText('Ask an Admin of your shop for a link').waitFor();
   await late.goto('/admin/forgot-password');
   await late.getByText('Ask an Admin of your shop for a link to choose').waitFor();
-  expect(await late.getByLabel('E-mail').count()).toBe(0);
+  expect(await late.getByLabel('Email').count()).toBe(0);
 });
 
 it('a user whose older email has letters beyond ASCII signs in with it', async ({ t }) => {
@@ -104,7 +104,7 @@ it('sensitive changes ask for the password, then resume with the form intact', a
 
   await page.getByRole('button', { name: 'Invite person' }).click();
   const form = page.getByRole('dialog', { name: 'Invite a person' });
-  const email = form.getByRole('textbox', { name: 'E-mail' });
+  const email = form.getByRole('textbox', { name: 'Email' });
   await email.fill(emailAt(t, 'grace'));
   await form.getByText('Admin', { exact: true }).click();
   const invite = form.getByRole('button', { name: 'Invite' });
@@ -184,10 +184,10 @@ it('users change their own email, and see and end their own sessions', async ({ 
   await expect.poll(() => rows.count()).toBe(2);
   expect(await page.getByRole('button', { name: 'Sign out all other devices' }).count()).toBe(0);
 
-  await page.getByRole('button', { name: 'Change your e-mail' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Change your e-mail' });
+  await page.getByRole('button', { name: 'Change your email' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change your email' });
   const password = dialog.getByLabel('Current password').and(page.locator('input'));
-  await dialog.getByRole('textbox', { name: 'New e-mail' }).fill(emailAt(t, 'new'));
+  await dialog.getByRole('textbox', { name: 'New email' }).fill(emailAt(t, 'new'));
   await password.fill('wrong');
   await page.keyboard.press('Enter');
   await expect.poll(() => saidAt(password)).toContain('not your current');

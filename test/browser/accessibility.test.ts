@@ -131,7 +131,7 @@ const MORE_OF_STAFF: Visit[] = [
   ['account', '/account', heading('Account')],
   ['nowhere', '/nowhere', heading('Page not found')],
   ['change of password', '/account', dialogBy('Change your password')],
-  ['change of e-mail', '/account', dialogBy('Change your e-mail')],
+  ['change of email', '/account', dialogBy('Change your email')],
 ];
 
 const opened = (row: string | RegExp) => (page: Page) =>
@@ -144,7 +144,7 @@ const triedRule = async (page: Page) => {
 };
 
 const foundCustomer = async (page: Page) => {
-  await page.getByRole('textbox', { name: 'E-mail or phone' }).fill('ada@example.com');
+  await page.getByRole('textbox', { name: 'Email or phone' }).fill('ada@example.com');
   await button(page, 'Find').click();
   await page.getByText('2 returns for ada@example.com').waitFor();
 };

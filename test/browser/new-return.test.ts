@@ -274,7 +274,7 @@ it("an intake warns of an item that is already here, and suggests the customer's
   await lookUp.pressSequentially('020 7946 0018');
   await page.getByRole('option', { name: 'Nora Wind' }).waitFor();
   await page.keyboard.press('Enter');
-  await expectValue(field(page, 'E-mail'), 'nora@example.com');
+  await expectValue(field(page, 'Email'), 'nora@example.com');
   await expectValue(field(page, 'Product'), '');
   const chips = page.getByRole('group', { name: 'Earlier items of this customer' });
   await expectFocus(chips.getByRole('button', { name: 'Saw' }));
@@ -290,7 +290,7 @@ it("an intake warns of an item that is already here, and suggests the customer's
 
   // An unknown value is put into the field that it looks like.
   for (const [typed, name] of [
-    ['ada@new.example', 'E-mail'],
+    ['ada@new.example', 'Email'],
     ['+49 151 2345678', 'Phone'],
     ['4006381333931', 'Serial number'],
     ['so-777', 'Order number'],

@@ -43,7 +43,7 @@ const openPage = async (t: Harness): Promise<Page> => {
 };
 
 const openErase = async (page: Page): Promise<Locator> => {
-  await field(page, 'E-mail or phone').fill(EMAIL);
+  await field(page, 'Email or phone').fill(EMAIL);
   await page.getByRole('button', { name: 'Find' }).click();
   await page.getByRole('button', { name: 'Erase…' }).click();
   return page.getByRole('dialog', { name: 'Erase a customer’s data' });
@@ -188,7 +188,7 @@ it('a refusal names the returns, and an error keeps the form', async ({ t }) => 
 it('an export asks for the password first', async ({ t }) => {
   await closedRepair(t);
   const page = await openPage(t);
-  await field(page, 'E-mail or phone').fill(EMAIL);
+  await field(page, 'Email or phone').fill(EMAIL);
   await page.getByRole('button', { name: 'Find' }).click();
   t.clock.advance(10 * 60_000);
   await page.getByRole('button', { name: 'Export' }).click();

@@ -256,10 +256,10 @@ it('typing errors can be corrected, and earlier returns with the same serial num
   const dialog = dialogOf(page, 'Correct details');
   await dialog.getByLabel('Customer').fill('Ada Pereira');
   await dialog.getByLabel('Serial number').fill('');
-  await dialog.getByLabel('E-mail').fill('ada');
+  await dialog.getByLabel('Email').fill('ada');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Must be an e-mail address.').waitFor();
-  await dialog.getByLabel('E-mail').fill('ada@example.com');
+  await dialog.getByText('Must be an email address.').waitFor();
+  await dialog.getByLabel('Email').fill('ada@example.com');
   await closeBy(dialog, 'Save');
   await page.getByText('Customer: Ada Pereira (was: Ada Perera)').waitFor();
   await page.getByText('Serial number: none (was: SN-1)').waitFor();

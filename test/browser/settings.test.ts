@@ -39,7 +39,7 @@ it('the team is ordered by name, and can be searched and filtered', async ({ t }
     return texts.map((text) => /^(Zoe|ada|Bea)/.exec(text)?.[0]).filter(Boolean);
   };
   await expect.poll(names).toEqual(['ada', 'Bea', 'Zoe']);
-  const search = page.getByRole('searchbox', { name: 'Search by name or e-mail' });
+  const search = page.getByRole('searchbox', { name: 'Search by name or email' });
   await search.fill('OKA bea');
   await expect.poll(names).toEqual(['Bea']);
   await page.getByText('1 person', { exact: true }).waitFor();

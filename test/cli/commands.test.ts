@@ -115,7 +115,7 @@ describe('user', () => {
     );
     const users = await lookInto(env).selectFrom('users').select(['id', 'name']).execute();
     expect(users).toContainEqual({ id, name: 'Bo' });
-    await fails(create('ADA@example.com', ' --password correct-horse'), /e-mail/);
+    await fails(create('ADA@example.com', ' --password correct-horse'), /email/);
     await fails(create('eve@example.com', ' --password short7!'), /^(?!.*short7!).*password/);
     for (const input of ['short7!\n', '']) {
       const { status, stderr } = await runHere(create('eve@example.com').split(' '), env, { input });
@@ -140,7 +140,7 @@ describe('user', () => {
     const { id, link: first } = await prints(invite, { ...shown, role: 'ADMIN' });
     expect((await prints('user link ADA@example.com', { ...shown, id })).link).not.toBe(first);
     await prints('user reset-factor ada@example.com', { id, email: 'ada@example.com', secondFactor: false });
-    await fails(invite, /e-mail/);
+    await fails(invite, /email/);
   });
 
   it('invite explains why its mail was not sent, without the password of the mail server', async () => {

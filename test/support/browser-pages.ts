@@ -41,7 +41,7 @@ export const age = async (
     .execute();
 };
 
-/** An e-mail address that no other shop of the same service has. */
+/** An email address that no other shop of the same service has. */
 export const emailAt = ({ shop }: Pick<Harness, 'shop'>, name: string): string =>
   `${name}@${shop.id}.example`;
 
@@ -187,7 +187,7 @@ export const printedOn = (page: Page): Promise<string[][]> => page.evaluate('win
 /** Values for the form of a new return, by label. */
 export const REPAIR_FIELDS = {
   Name: 'Ada Pereira',
-  'E-mail': 'ada@example.com',
+  Email: 'ada@example.com',
   'Order number': 'SO-10042',
   Store: 'store-7',
   SKU: 'KETTLE-17',
@@ -199,7 +199,7 @@ export const TRADE_FIELDS = {
   Company: 'Northwind Interiors',
   'Company ID': 'company-118',
   Contact: 'Nora Wind',
-  'E-mail': 'buying@northwind.example',
+  Email: 'buying@northwind.example',
   'Trade order number': 'TO-5501',
   Reason: 'Damaged in transit',
   Street: '12 Harbour Road',

@@ -194,7 +194,7 @@ const isExpected = (text: string): boolean =>
 
 /** Fills in the sign-in page, which must be open. */
 export const signInHere = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').and(page.locator('input')).fill(password);
   await page.keyboard.press('Enter');
 };

@@ -33,7 +33,7 @@ describe('the errors of a form', () => {
     });
     expect(formErrors(CreateTradeReturn, { items: [] })['items']).toBe('Add at least 1.');
     expect(formErrors(CreateOfflineRepair, { ...repairBody(), customerEmail: 'ada@gmail' })).toEqual({
-      customerEmail: 'Must be an e-mail address.',
+      customerEmail: 'Must be an email address.',
     });
   });
 

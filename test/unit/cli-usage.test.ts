@@ -31,7 +31,7 @@ describe('wrong usage exits with status 2 and says what is wrong', () => {
     [['shop', 'dangerous'], /id/],
     [['shop', 'delete', ID, '--confirm', 'A'], /'--export <file>' or '--no-export'/],
     [['shop', 'delete', ID, '--no-export'], /--confirm/],
-    [['customer', 'find', '--shop', ID], /'--email <e-mail>' or '--phone <phone>'/],
+    [['customer', 'find', '--shop', ID], /'--email <email>' or '--phone <phone>'/],
     [['customer', 'erase', '--shop', ID, '--email', 'ada@example.com'], /--reason/],
     [['customer', 'find', '--shop', ID, '--phone', '123'], /at least 5 digits/],
     [['customer', 'find', '--shop', ID, '--email', 'a@b.example', '--phone', '12345'], /cannot be used with/],

@@ -4,7 +4,7 @@ import { texts } from '../texts.ts';
 
 export const returnsText: (count: number) => string = texts.personalData.returns;
 
-/** What was typed is an e-mail if it has an @, and a phone number otherwise. */
+/** What was typed is an email if it has an @, and a phone number otherwise. */
 export const personFrom = (typed: string): FindCustomer =>
   typed.includes('@') ? { email: typed } : { phone: typed };
 

@@ -31,7 +31,7 @@ export const SecondLine = ({ children }: { children: ReactNode }) => (
   </Text>
 );
 
-/** An e-mail address that breaks after its signs where it does not fit, and not within a word. */
+/** An email address that breaks after its signs where it does not fit, and not within a word. */
 export const BreakableEmail = ({ email }: { email: string }) =>
   email.split(/(?<=[@.])/).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one address never change places

@@ -29,7 +29,7 @@ const closedRepair = async (t: Harness, more: Record<string, unknown> = {}): Pro
 };
 
 const find = async (page: Page, typed: string): Promise<void> => {
-  await field(page, 'E-mail or phone').fill(typed);
+  await field(page, 'Email or phone').fill(typed);
   await page.getByRole('button', { name: 'Find' }).click();
 };
 
@@ -48,7 +48,7 @@ it('a customer is found, exported and erased', async ({ t }) => {
   const page = await openPage(t);
 
   await find(page, 'Ada');
-  await page.getByText('Enter a full e-mail address, or a phone number with at least 5 digits.').waitFor();
+  await page.getByText('Enter a full email address, or a phone number with at least 5 digits.').waitFor();
   await find(page, 'other@planted.example');
   await page.getByText('No returns for other@planted.example.').waitFor();
   await find(page, '0044 (20) 79460018');

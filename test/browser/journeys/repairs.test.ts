@@ -44,10 +44,10 @@ it('the repair form reports missing fields, then creates the repair', async ({ t
   await fillIn(page, REPAIR_FIELDS);
   await page.getByText('another look').waitFor({ state: 'hidden' });
 
-  await field(page, 'E-mail').fill('ada at example');
+  await field(page, 'Email').fill('ada at example');
   await page.getByText('1 field needs another look.').waitFor();
-  expect(await field(page, 'E-mail').getAttribute('aria-invalid')).toBe('true');
-  await field(page, 'E-mail').fill('ada@example.com');
+  expect(await field(page, 'Email').getAttribute('aria-invalid')).toBe('true');
+  await field(page, 'Email').fill('ada@example.com');
   await page.getByText('another look').waitFor({ state: 'hidden' });
 
   await page.getByRole('radio', { name: 'Swapped at counter' }).check();

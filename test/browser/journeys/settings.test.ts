@@ -85,7 +85,7 @@ it('a new user is added with a password, edited, given another password and remo
   const page = await openPageAs('Team', t, 'ADMIN');
   await page.getByRole('button', { name: 'Invite person' }).click();
   const form = page.getByRole('dialog', { name: 'Invite a person' });
-  const address = form.getByRole('textbox', { name: 'E-mail' });
+  const address = form.getByRole('textbox', { name: 'Email' });
   await address.fill(taken.email);
   await form.getByRole('textbox', { name: 'Name' }).fill('Grace Muller');
   expect(await form.getByRole('radio', { name: 'Staff' }).isChecked()).toBe(true);

@@ -38,12 +38,12 @@ it('the setup link of the first start creates the shop and its Admin, once', asy
   await expectValue(page.getByLabel('Currency'), '');
   await page.getByLabel('Currency').selectOption('EUR');
   await page.getByRole('textbox', { name: 'Shop name' }).fill('Harbour Road Electrics');
-  await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace at example');
+  await page.getByRole('textbox', { name: 'Your email' }).fill('grace at example');
   await password.fill('short');
   await page.getByRole('button', { name: 'Create shop' }).click();
   await expect.poll(() => saidAt(password)).toContain('Must be at least 10 characters long.');
   await expectAccessible(page);
-  await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
+  await page.getByRole('textbox', { name: 'Your email' }).fill('grace@example.com');
   await password.fill('correct horse battery');
   await page.getByRole('button', { name: 'Create shop' }).click();
 
@@ -71,7 +71,7 @@ it('a setup link is refused beside a demo shop, and the form is kept', async () 
   await page.goto(link);
   const name = page.getByRole('textbox', { name: 'Shop name' });
   await name.fill('Harbour Road Electrics');
-  await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
+  await page.getByRole('textbox', { name: 'Your email' }).fill('grace@example.com');
   await passwordField(page, 'Password').fill('correct horse battery');
   await cliHere(['demo'], env);
   await page.getByRole('button', { name: 'Create shop' }).click();
@@ -89,8 +89,8 @@ it('signing in leads to the requested page, and signing out works', async ({ t }
   await page.goto('/admin/trade-returns');
   await signInTitle(page).waitFor();
   await signInHere(page, email.toUpperCase(), 'not the password');
-  await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/e-mail|password/i);
-  expect(await page.getByLabel('E-mail').inputValue()).toBe(email.toUpperCase());
+  await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/email|password/i);
+  expect(await page.getByLabel('Email').inputValue()).toBe(email.toUpperCase());
   await expectAccessible(page);
   await signInHere(page, email.toUpperCase());
   await title(page, 'Trade returns').waitFor();
@@ -111,16 +111,16 @@ it('a link to choose a password arrives by email', async () => {
   const admin = await openPageAs('Team', t, 'ADMIN');
   await pick(admin, email, 'New invite link');
   await admin.getByRole('button', { name: 'Create link' }).click();
-  await admin.getByText(`e-mailed the link to ${email}`).waitFor();
+  await admin.getByText(`emailed the link to ${email}`).waitFor();
 
   const page = await openWindow(t);
   await page.goto('/admin/sign-in');
   await page.getByRole('link', { name: 'Forgot your password?' }).click();
   await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
   await accessibleEverywhere(page);
-  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await page.getByRole('textbox', { name: 'Email' }).fill(email);
   await page.getByRole('button', { name: 'Send link' }).click();
-  await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const mail = await until('the second mail comes', () => mails.received[1]);
   const [, path = ''] = /(\/admin\/link#[0-9a-f]{64})/.exec(mail.text) ?? [];
   await page.goto(path);

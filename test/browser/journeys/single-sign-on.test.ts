@@ -33,13 +33,13 @@ it('a user signs in with the identity provider, and confirms sensitive changes t
   const { t, page } = await withRealProvider();
   await page.goto('/admin/settings/team');
   await signInTitle(page).waitFor();
-  await page.getByLabel('E-mail').waitFor();
+  await page.getByLabel('Email').waitFor();
   await signInButton(page).waitFor();
   await expectAccessible(page);
   // A person without an account is told so, and may try again.
   await signInButton(page).click();
   await enterThere(page, 'ada');
-  await page.getByRole('alert').getByText('There is no account with your e-mail address here.').waitFor();
+  await page.getByRole('alert').getByText('There is no account with your email address here.').waitFor();
   await expectAccessible(page);
   expect(new URL(page.url()).pathname).toBe('/admin/sign-in');
   await page.context().clearCookies({ domain: 'localhost' });
@@ -82,7 +82,7 @@ it('without passwords there is one button, and a message while the provider is u
   const { t, provider, page } = await withRealProvider({ PASSWORD_SIGN_IN: 'false' });
   await page.goto('/admin/sign-in');
   await signInButton(page).waitFor();
-  expect(await page.getByLabel('E-mail').filter({ visible: true }).count()).toBe(0);
+  expect(await page.getByLabel('Email').filter({ visible: true }).count()).toBe(0);
   await provider.stop();
   await signInButton(page).click();
   await page.getByText('Your identity provider does not answer.').waitFor();
@@ -113,7 +113,7 @@ it('an Admin confirms an address that its user chose, and is warned before a use
   await admin.reload();
   await pick(admin, 'Ada Pereira', 'Edit');
   const edit = admin.getByRole('dialog', { name: 'Edit Ada Pereira' });
-  await edit.getByLabel('This e-mail address is theirs').check();
+  await edit.getByLabel('This email address is theirs').check();
   await expectAccessible(admin);
   await edit.getByRole('button', { name: 'Save' }).click();
   await edit.waitFor({ state: 'detached' });

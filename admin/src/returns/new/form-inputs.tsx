@@ -28,7 +28,7 @@ export const FormSection = ({ title, children }: { title: string; children: Reac
 );
 
 export const FULL_WIDTH = { style: { gridColumn: '1 / -1' } } as const;
-/** Names and e-mails are long for half a phone. */
+/** Names and emails are long for half a phone. */
 export const ROW_ON_PHONE = { className: styles['row-on-phone'] ?? '' } as const;
 
 interface MoreProps {

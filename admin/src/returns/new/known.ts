@@ -11,7 +11,7 @@ export interface Known<Item> {
   key: string;
   title: string;
   detail: string;
-  /** What was typed is all of its serial number, order, phone or e-mail, and not a part. */
+  /** What was typed is all of its serial number, order, phone or email, and not a part. */
   isExact: boolean;
   fills: 'customer' | 'item';
   item: Item;
