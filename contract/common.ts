@@ -192,7 +192,7 @@ export type FieldError = z.infer<typeof FieldError>;
 /** The document of each API lists the codes that it can return. */
 const ErrorCode = z.string().meta({
   id: 'ErrorCode',
-  description: 'The name of this error, for programs. More may be added within v1.',
+  description: 'The name of this error, for your code. More may be added within v1.',
 });
 
 export const ErrorBody = z

@@ -82,7 +82,7 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
 };
 
 export const servePages = (app: FastifyInstance, config: Config): void => {
-  // For people who type the service's address. Programs, which ask for no page, get the usual 404.
+  // For people who type the service's address. API clients, which ask for no page, get the usual 404.
   app.get('/', ({ headers }, reply) => {
     if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
     return reply.header('vary', 'accept').redirect(`${config.publicPath}/admin/`, 302);

@@ -101,7 +101,7 @@ export const addShopCommands = (handback: Command): void => {
   addShop(handback.command('shop').description('shops, their plans and rules'));
   addUser(handback.command('user').description('people who sign in to the admin app'));
   addCustomer(handback.command('customer').description('personal data of customers'));
-  addClient(handback.command('client').description('API clients: the programs of a shop'));
+  addClient(handback.command('client').description('API clients of a shop'));
   const secrets = handback.command('secrets').description('what is encrypted with SECRET_KEY');
   command(secrets, 'reseal', 'encrypt all secrets again, with the first key of SECRET_KEY').action(
     calls('secretsReseal'),

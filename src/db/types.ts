@@ -75,7 +75,7 @@ export interface Observer {
 export interface Blocker {
   /** 0: a prepared transaction, which has no session. */
   pid: number;
-  /** The name that the program gave itself; empty where it gave none. */
+  /** The application name of the session; empty if it has none. */
   application: string;
   /** `idle in transaction` for example; null where this user may not know. */
   state: string | null;

@@ -20,7 +20,7 @@ export const eventRoutes = (app: FastifyInstance, ctx: EventServices): void =>
     deadlineMs: LONGEST_WAIT_SECONDS * 1000 + DEADLINE_MS,
     summary: 'Follow the event feed',
     description:
-      "Every event of the RMAs that programs of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the response's `cursor` as `after` next time. With `wait` the response comes as soon as there is something new. `types` chooses the events; a page may then have none of them although more follow: see `hasMore`.",
+      "Every event of the RMAs that API clients of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the response's `cursor` as `after` next time. With `wait` the response comes as soon as there is something new. `types` chooses the events; a page may then have none of them although more follow: see `hasMore`.",
     query: EventQuery,
     response: ['A page of the feed.', EventPage],
     errors: ['CURSOR_EXPIRED'],

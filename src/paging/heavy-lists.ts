@@ -6,7 +6,7 @@ const WAITING_PER_SHOP = 50;
 const WAIT_MS = 3_500;
 
 /**
- * Lists that may read many rows, one at a time for each shop: one whose programs page through a million returns, or count them, holds
+ * Lists that may read many rows, one at a time for each shop: one whose API clients page through a million returns, or count them, holds
  * one of the connections or threads for such reads, and the others stay free.
  */
 export class HeavyLists {

@@ -171,7 +171,7 @@ const cleanViews = async (ctx: ReturnServices, trx: Trx, erased: ErasedReturn): 
 
 const returnRef = ({ id, number }: CustomerRow) => ({ id, rmaNumber: rmaNumber(number) });
 
-/** Erases at most 500 returns of a customer, or counts them. Programs are not shown the returns that staff created. */
+/** Erases at most 500 returns of a customer, or counts them. API clients do not see the returns that staff created. */
 export const eraseCustomer = async (
   ctx: ReturnServices,
   caller: Caller,

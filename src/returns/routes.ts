@@ -52,7 +52,7 @@ import { listStores } from './totals.ts';
 
 // The routes of both kinds of RMA, in both APIs, from one table per kind.
 
-/** What programs, or the staff, may ask for and are shown. */
+/** The query and response schemas for API clients, or for staff. */
 interface Audience {
   query: z.ZodType<RmaFilters>;
   item: z.ZodType;
@@ -67,14 +67,14 @@ interface KindApi {
   names: { id: string; one: string; many: string; short: string };
   create: z.ZodType<CreateBody>;
   correct: z.ZodType<Correction & { seen?: number | undefined }>;
-  programs: Audience;
+  clients: Audience;
   staff: Audience;
   moves: { [Name in Action]?: MoveTexts };
   moveBodies: { [Name in Action]?: z.ZodType<object> };
   /** Why a move may be refused in some statuses. */
   refusedMoves: readonly ErrorCode[];
   /** What API clients need for its moves, and whether they may also say what they saw. */
-  programMoves: { right: Right; query?: typeof MoveQuery };
+  clientMoves: { right: Right; query?: typeof MoveQuery };
   describe: { create: string; related: string };
   actions: ReturnActions;
 }
@@ -114,12 +114,12 @@ const OFFLINE_REPAIRS: KindApi = {
   names: { id: 'OfflineRepair', one: 'an offline repair', many: 'offline repairs', short: 'repair' },
   create: CreateOfflineRepair,
   correct: CorrectOfflineRepair,
-  programs: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
+  clients: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
   staff: { query: AdminOfflineRepairQuery, item: AdminOfflineRepair, list: AdminOfflineRepairList },
   moves: REPAIR_MOVES,
   moveBodies: OfflineRepairActionBody,
   refusedMoves: [],
-  programMoves: { right: 'write' },
+  clientMoves: { right: 'write' },
   describe: {
     create:
       'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost response creates nothing twice.',
@@ -160,12 +160,12 @@ const TRADE_RETURNS: KindApi = {
   names: { id: 'TradeReturn', one: 'a trade return', many: 'trade returns', short: 'trade return' },
   create: CreateTradeReturn,
   correct: CorrectTradeReturn,
-  programs: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
+  clients: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
   staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
   moves: TRADE_MOVES,
   moveBodies: TradeReturnMoveBody,
   refusedMoves: ['MOVE_NOT_ALLOWED', 'EDIT_CONFLICT'],
-  programMoves: { right: 'move-trade-returns', query: MoveQuery },
+  clientMoves: { right: 'move-trade-returns', query: MoveQuery },
   describe: {
     create:
       "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here, or a client with the right to; webhooks tell you.",
@@ -198,7 +198,7 @@ const commonRoutes = (
   kind: KindApi,
   { query, item, list }: Audience,
 ) => {
-  const { names, create, programs, describe, actions } = kind;
+  const { names, create, clients, describe, actions } = kind;
   const { path, table } = actions;
   route({
     at: `POST /${path}`,
@@ -211,7 +211,7 @@ const commonRoutes = (
     body: create,
     response: [
       `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
-      programs.item,
+      clients.item,
     ],
     status: 201,
     errors: ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'],
@@ -222,7 +222,7 @@ const commonRoutes = (
     at: `GET /${path}`,
     operationId: `list${names.id}s`,
     summary: `List ${names.many}`,
-    description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
+    description: `All ${names.short}s that API clients of the shop created, newest first. Filters combine.`,
     query,
     response: [`A page of ${names.short}s.`, list],
     handle: (request, reply) => sendPage(reply, actions.list(ctx, request.caller, request.query)),
@@ -292,7 +292,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
     at: `POST /${path}/:id/assign`,
     operationId: `assign${names.id}`,
     summary: 'Assign to a person of the team',
-    description: 'The status stays as it is. Programs that follow changes get an `updated` event.',
+    description: 'The status stays as it is. API clients that follow changes get an `updated` event.',
     body: Assign,
     handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
   });
@@ -302,7 +302,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
     operationId: `setWaitingOf${names.id}`,
     summary: 'Say what the work waits for',
     description:
-      'Until it is removed or the status changes; meanwhile the target days stand still. Programs that follow changes get an `updated` event.',
+      'Until it is removed or the status changes; meanwhile the target days stand still. API clients that follow changes get an `updated` event.',
     query: MoveQuery,
     body: SetWaitingFor,
     handle: ({ caller, params, body, query: { seen } }) =>
@@ -314,7 +314,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
     operationId: `clearWaitingOf${names.id}`,
     summary: 'Say that the work goes on',
     description:
-      'The target days count on from where they stood. Programs that follow changes get an `updated` event.',
+      'The target days count on from where they stood. API clients that follow changes get an `updated` event.',
     query: MoveQuery,
     handle: ({ caller, params, query: { seen } }) =>
       actions.change(ctx, caller, { ...params, type: 'wait', waiting: null, seen }),
@@ -325,7 +325,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
     operationId: `correct${names.id}`,
     summary: 'Correct a typing error',
     description:
-      'Kept in the timeline with the old and the new value. Programs that follow changes get an `updated` event.',
+      'Kept in the timeline with the old and the new value. API clients that follow changes get an `updated` event.',
     body: correct,
     handle: ({ caller, params, body: { seen, ...fields } }) =>
       actions.change(ctx, caller, { ...params, type: 'correct', fields, seen }),
@@ -343,8 +343,8 @@ export const returnRoutes = (app: FastifyInstance, ctx: ReturnServices): void =>
   for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
     const route = routesOf(app, { tag: kind.tag, right: 'write' });
     dryRunRoute(route, ctx, kind);
-    commonRoutes(route, ctx, kind, kind.programs);
-    moveRoutes(route, ctx, kind, kind.programs, kind.programMoves);
+    commonRoutes(route, ctx, kind, kind.clients);
+    moveRoutes(route, ctx, kind, kind.clients, kind.clientMoves);
   }
 };
 

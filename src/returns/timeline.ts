@@ -77,7 +77,7 @@ export const viewEntry = (row: Entry): TimelineEntry => ({
   data: parseJsonColumn('data', row.data, withExactNumbers),
 });
 
-/** Where programs see less of an entry's data: who of the team works on what, and what was wrong with a customer's details. */
+/** Entries of which API clients see less: who of the team works on what, and what was wrong with a customer's details. */
 const DATA_FOR_PROGRAMS: Partial<Record<TimelineType, (data: TimelineEntry['data']) => object>> = {
   ASSIGNED: () => ({}),
   WAITING_SET: ({ what, until }) => ({ what, until }),

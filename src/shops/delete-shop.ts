@@ -31,7 +31,7 @@ export const SHOP_TABLES = Object.fromEntries(
   OWNED.map((table) => [table, KEYS.find((column) => has(table, column)) ?? '']),
 );
 
-/** What lets people and programs in, and what work in the background goes by. */
+/** Rows that give people and API clients access, and those that background work reads. */
 const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'removed_users'] as const;
 
 /** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */

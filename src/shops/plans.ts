@@ -50,7 +50,7 @@ export interface Shop {
   createdAt: number;
 }
 
-/** For staff: programs were already refused at the gate. */
+/** For staff: the gate has already refused API clients. */
 export const mustBeActive = (shop: Shop): void => {
   if (!shop.active) throw new ServiceError('READ_ONLY');
 };

@@ -19,7 +19,7 @@ import type { Caller } from '../shops/plans.ts';
 import { DROPPED_BECAUSE, endedUnder, FIRST_ATTEMPT, RETRY, readAttempts, wholeBody } from './queue.ts';
 import type { WebhookServices } from './services.ts';
 
-// What programs and the admin app see of a client's deliveries.
+// A client's deliveries, as the external API and the admin app show them.
 
 type DeliveryRow = Row<'webhook_deliveries'>;
 type Deliveries = SelectQueryBuilder<Tables, 'webhook_deliveries', object>;

@@ -13,11 +13,11 @@ export const ADMIN_API: ApiDescription = {
   },
   tags: {
     Session: 'Signing in and out.',
-    'Offline repairs': "The shop's repairs, from programs and from staff.",
+    'Offline repairs': "The shop's repairs, from API clients and from staff.",
     'Trade returns': "The shop's trade returns, and the moves its staff make.",
     Overview: 'Figures of the shop.',
     'Saved views': 'Lists under a name.',
-    'API clients': "The shop's programs and their webhooks, for its Admins.",
+    'API clients': "The shop's API clients and their webhooks, for its Admins.",
     Team: "The shop's people, for its Admins.",
     Settings: "The shop's rules, for its Admins.",
     'Audit log': 'Who changed what, for Admins.',

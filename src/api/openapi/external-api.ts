@@ -21,7 +21,7 @@ you get the first result back, and nothing is created twice.
 how long to wait.
 
 **Errors.** Always the same body: \`statusCode\`, \`error\`, \`message\`, \`code\`, \`docs\`, \`requestId\`, and for a validation failure
-\`errors\`. \`code\` names the error for programs, \`docs\` leads to its explanation. Unknown fields are refused, so a misspelt name never goes unnoticed.
+\`errors\`. \`code\` names the error for your code, \`docs\` leads to its explanation. Unknown fields are refused, so a misspelt name never goes unnoticed.
 
 **Versions.** Within v1 only additions come: be ready to see new fields. Anything that could break a caller gets a new
 version, and the old one then lives for at least 12 months more.

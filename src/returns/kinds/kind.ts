@@ -102,7 +102,7 @@ export type Correction = Partial<Omit<CorrectOfflineRepair & CorrectTradeReturn,
 const columnOf = (field: string): string =>
   field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Tells programs that keep a copy of a change that is no move. */
+/** The event that reports a change other than a move, for API clients that keep a copy. */
 export const updatedEvent =
   ({ table, view }: Kind): ChangePlan['event'] =>
   (after) =>
