@@ -171,7 +171,7 @@ const counted = (description: string) => z.number().meta({ description });
 /** An item in the events that say what was received. */
 export const ReceivedItem = z
   .object({
-    line: z.int().min(1).meta({ description: 'Its place among the items, from 1.' }),
+    line: z.int().min(1).meta({ description: 'Its position among the items, from 1.' }),
     sku: z.string(),
     tradeLineItemId: z.string().nullable(),
     quantity: counted('How many were declared.'),

@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs';
-import { FATES, type Fate, PLACES } from '../../src/personal-data/places.ts';
+import { ERASURE_RULES, type ErasureRule, PERSONAL_COLUMNS } from '../../src/personal-data/erasure-rules.ts';
 import { readText, rootPath } from './pages.ts';
 
-// The table of docs/privacy.md, from the list in src/personal-data/places.ts. `npm run docs:privacy` writes it into the page, and a test
+// The table of docs/privacy.md, from the list in src/personal-data/erasure-rules.ts. `npm run docs:privacy` writes it into the page, and a test
 // fails while the page has another one.
 
 const PAGE = 'docs/privacy.md';
 const TABLE = /(<!-- the table: npm run docs:privacy -->\n)[\s\S]*?(<!-- end of the table -->)/;
 const MARKER = /^<!-- .+ -->\n/gm;
 
-type Table = keyof typeof PLACES;
+type Table = keyof typeof PERSONAL_COLUMNS;
 
 const OF_A_RETURN = {
   email: "the customer's email address",
   rebuilt: 'the text that staff search in',
 };
 
-/** What the columns of a table hold that have the same fate. */
-const HOLDS: Record<Table, Partial<Record<Fate, string>>> = {
+/** What the columns of a table hold that have the same rule. */
+const HOLDS: Record<Table, Partial<Record<ErasureRule, string>>> = {
   offline_repairs: {
     ...OF_A_RETURN,
     text: "the customer's name, what is wrong with the item",
@@ -79,22 +79,22 @@ const HOLDS: Record<Table, Partial<Record<Fate, string>>> = {
 };
 
 const rowsOf = (table: Table): string[] => {
-  const columns = Object.entries(PLACES[table]) as [string, Fate][];
-  const fates = [...new Set(columns.map(([, fate]) => fate))];
-  const words = Object.keys(HOLDS[table]) as Fate[];
-  if (fates.length !== words.length || !fates.every((fate) => words.includes(fate)))
+  const columns = Object.entries(PERSONAL_COLUMNS[table]) as [string, ErasureRule][];
+  const rules = [...new Set(columns.map(([, rule]) => rule))];
+  const words = Object.keys(HOLDS[table]) as ErasureRule[];
+  if (rules.length !== words.length || !rules.every((rule) => words.includes(rule)))
     throw new Error(
-      `${table} has columns of these fates: ${fates}; scripts/docs/privacy-page.ts describes ${words}`,
+      `${table} has columns of these rules: ${rules}; scripts/docs/privacy-page.ts describes ${words}`,
     );
-  return fates.map((fate) => {
-    const names = columns.filter((column) => column[1] === fate).map(([name]) => `\`${name}\``);
-    return `| \`${table}\` | ${names.join(', ')} | ${HOLDS[table][fate]} | ${FATES[fate]} |`;
+  return rules.map((rule) => {
+    const names = columns.filter((column) => column[1] === rule).map(([name]) => `\`${name}\``);
+    return `| \`${table}\` | ${names.join(', ')} | ${HOLDS[table][rule]} | ${ERASURE_RULES[rule]} |`;
   });
 };
 
 /** The page with the table as it is now. */
 export const withPlaces = (text: string): string => {
-  const rows = (Object.keys(PLACES) as Table[]).flatMap(rowsOf);
+  const rows = (Object.keys(PERSONAL_COLUMNS) as Table[]).flatMap(rowsOf);
   const table = [
     '| table | columns | what they hold | what becomes of it |',
     '|---|---|---|---|',

@@ -19,7 +19,7 @@ import { sha256 } from '../platform/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { lockShop, requireShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
-import { chosenEvents, enqueueTest, webhookSecretPlace } from '../webhooks/outbox.ts';
+import { chosenEvents, enqueueTest, webhookSecretColumn } from '../webhooks/outbox.ts';
 import type { WebhookServices } from '../webhooks/services.ts';
 import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
@@ -97,7 +97,7 @@ const newIdentity = (ctx: Core) => {
   const shownOnce = { apiKey: newApiKey(), webhookSecret: newWebhookSecret() };
   const created_at = ctx.clock.now();
   const id = newId(created_at);
-  const webhook_secret = ctx.secrets.seal(shownOnce.webhookSecret, webhookSecretPlace(id));
+  const webhook_secret = ctx.secrets.seal(shownOnce.webhookSecret, webhookSecretColumn(id));
   const key_hash = sha256(shownOnce.apiKey);
   return { identity: { id, receiver_id: id, key_hash, webhook_secret, created_at }, shownOnce };
 };

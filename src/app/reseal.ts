@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Context } from '../api/context.ts';
 import type { Db } from '../db/types.ts';
 import { findCheck, opened, SEALED_CHECK, type SealedFor, type SecretBox } from '../platform/secrets.ts';
-import { factorPlace } from '../staff/second-factor.ts';
-import { webhookSecretPlace } from '../webhooks/outbox.ts';
+import { factorColumn } from '../staff/second-factor.ts';
+import { webhookSecretColumn } from '../webhooks/outbox.ts';
 
 const BATCH = 100;
 /** Sorts before every id. */
@@ -12,16 +12,20 @@ const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Every sealed value. The key check is last: as long as it has its old key, every start still requires that key. */
 export async function* sealedValues(db: Db, secrets: SecretBox) {
-  const read = (place: SealedFor, value: string) => ({ place, value, plain: opened(secrets, value, place) });
-  for (const placeOf of [webhookSecretPlace, factorPlace])
+  const read = (sealedFor: SealedFor, value: string) => ({
+    sealedFor,
+    value,
+    plain: opened(secrets, value, sealedFor),
+  });
+  for (const columnOf of [webhookSecretColumn, factorColumn])
     for (let after: string | undefined = LOWEST_ID; after; ) {
-      const { table, column } = placeOf(after);
+      const { table, column } = columnOf(after);
       const { rows }: { rows: { id: string; value: string }[] } = await sql<{ id: string; value: string }>`
         select id, ${sql.ref(column)} as value from ${sql.table(table)}
         where id > ${after} and ${sql.ref(column)} is not null order by id limit ${sql.lit(BATCH)}`.execute(
         db,
       );
-      for (const { id, value } of rows) yield read(placeOf(id), value);
+      for (const { id, value } of rows) yield read(columnOf(id), value);
       after = rows.at(-1)?.id;
       await nextTurn();
     }
@@ -32,19 +36,19 @@ export async function* sealedValues(db: Db, secrets: SecretBox) {
 /** Seals everything anew with the first key. It may run while servers do, and may be repeated. What no key opens stays as it is. */
 export const resealAll = async ({ db, secrets }: Context) => {
   const done = { resealed: 0, total: 0, failed: [] as SealedFor[] };
-  for await (const { place, value, plain } of sealedValues(db, secrets)) {
+  for await (const { sealedFor, value, plain } of sealedValues(db, secrets)) {
     done.total += 1;
-    if (plain === null) done.failed.push(place);
+    if (plain === null) done.failed.push(sealedFor);
     else if (!secrets.isCurrent(value))
-      done.resealed += await replace(db, place, value, secrets.seal(plain, place));
+      done.resealed += await replace(db, sealedFor, value, secrets.seal(plain, sealedFor));
   }
   return done;
 };
 
 /** Only where it is still what was read: another process may have replaced it. */
-const replace = async (db: Db, place: SealedFor, value: string, next: string): Promise<number> => {
-  const [column, id] = [sql.ref(place.column), sql.ref(place === SEALED_CHECK ? 'name' : 'id')];
-  const { numAffectedRows } = await sql`update ${sql.table(place.table)} set ${column} = ${next}
-    where ${id} = ${place.id} and ${column} = ${value}`.execute(db);
+const replace = async (db: Db, sealedFor: SealedFor, value: string, next: string): Promise<number> => {
+  const [column, id] = [sql.ref(sealedFor.column), sql.ref(sealedFor === SEALED_CHECK ? 'name' : 'id')];
+  const { numAffectedRows } = await sql`update ${sql.table(sealedFor.table)} set ${column} = ${next}
+    where ${id} = ${sealedFor.id} and ${column} = ${value}`.execute(db);
   return Number(numAffectedRows);
 };

@@ -70,10 +70,10 @@ const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding
   const inTime = deadline();
   const failed: SealedFor[] = [];
   let total = 0;
-  for await (const { place, plain } of sealedValues(reading.db, keysOf(config))) {
+  for await (const { sealedFor, plain } of sealedValues(reading.db, keysOf(config))) {
     inTime();
     total += 1;
-    if (plain === null) failed.push(place);
+    if (plain === null) failed.push(sealedFor);
   }
   if (failed.length === 0) return ok(`opens all ${total} encrypted values`);
   if (failed.length === total)

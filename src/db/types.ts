@@ -28,7 +28,7 @@ export type RateWindows = readonly [RateWindow] | readonly [RateWindow, RateWind
 export interface RateState {
   window: RateWindow;
   remaining: number;
-  /** Until a place is free: for a call that passed, until the oldest one leaves the window. */
+  /** Until a call is possible; for a call that passed, until the oldest one leaves the window. */
   msBeforeNext: number;
   refused: boolean;
 }

@@ -187,7 +187,7 @@ const HEADERS = {
   'X-Request-Id': header('Names this request; your own is kept when you send one.', { type: 'string' }),
   'RateLimit-Limit': header('Requests allowed in a window.', { type: 'integer' }),
   'RateLimit-Remaining': header('Requests left now.', { type: 'integer' }),
-  'RateLimit-Reset': header('Seconds until a place is free again.', { type: 'integer' }),
+  'RateLimit-Reset': header('Seconds until the next call is possible.', { type: 'integer' }),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer' }),
   'Idempotency-Replayed': header(
     '`true` when this is the response of an earlier request with the same key.',

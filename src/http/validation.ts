@@ -95,14 +95,14 @@ const errorsOf = (
     const { rule, says } = sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
   }
-  const places = placesIn(root);
+  const fields = fieldsIn(root);
   const level = issue.path.map((step) => `${typeof step === 'number' ? 0 : String(step)}.`).join('');
-  const known = places.filter((place) => place.level === level).map(({ name }) => name);
+  const known = fields.filter((field) => field.level === level).map(({ name }) => name);
   return issue.keys.slice(0, MAX_ERRORS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
     const own = known.includes('limit') ? { ...hints, ...LIST_HINTS } : hints;
-    const guess = nearest(shown, [...Object.keys(own), ...known], places);
+    const guess = nearest(shown, [...Object.keys(own), ...known], fields);
     const advice = guess && (own[guess] ?? `did you mean ${guess}?`);
     const message = `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}`;
     return { field: name, rule: 'unknown', message: advice ? `${message}: ${advice}` : message };
@@ -164,24 +164,24 @@ const unwrap = (schema: unknown): unknown =>
     : schema;
 
 /** `sku` at the level `faultyItem.` or `items.0.`, for example. */
-interface Place {
+interface NestedField {
   level: string;
   name: string;
 }
 
-const placesIn = (root: unknown, level = ''): Place[] => {
+const fieldsIn = (root: unknown, level = ''): NestedField[] => {
   const schema = unwrap(root);
-  if (schema instanceof z.ZodArray) return placesIn(schema.element, `${level}0.`);
+  if (schema instanceof z.ZodArray) return fieldsIn(schema.element, `${level}0.`);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape).flatMap(([name, field]) => [
     { level, name },
-    ...placesIn(field, `${level}${name}.`),
+    ...fieldsIn(field, `${level}${name}.`),
   ]);
 };
 
 /** The known name that was probably meant. */
-const nearest = (name: string, known: string[], places: Place[]): string | null =>
-  nearestBySpelling(name, known) ?? sameElsewhere(name, places) ?? nearestByWords(name, known);
+const nearest = (name: string, known: string[], fields: NestedField[]): string | null =>
+  nearestBySpelling(name, known) ?? sameElsewhere(name, fields) ?? nearestByWords(name, known);
 
 /** At most a third of the letters differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
@@ -192,10 +192,10 @@ const nearestBySpelling = (name: string, known: string[]): string | null => {
 };
 
 /** `sku` beside `faultyItem` means `faultyItem.sku`. */
-const sameElsewhere = (given: string, places: Place[]): string | null => {
+const sameElsewhere = (given: string, fields: NestedField[]): string | null => {
   const words = wordsOf(given).join();
-  const place = places.find(({ name }) => wordsOf(name).join() === words);
-  return place ? `${place.level}${place.name}${place.level ? '' : ' at the top level'}` : null;
+  const field = fields.find(({ name }) => wordsOf(name).join() === words);
+  return field ? `${field.level}${field.name}${field.level ? '' : ' at the top level'}` : null;
 };
 
 const wordsOf = (name: string): string[] =>

@@ -6,7 +6,7 @@ export class QueueTimeout extends Error {}
 /** Among the results: the item goes back to the end of the queue, until its deadline. */
 export const AGAIN: unique symbol = Symbol('again');
 
-/** In an item's place: its result, its own error, a promise where it takes longer than its batch, or AGAIN. */
+/** For each item: its result, its own error, a promise if it takes longer than its batch, or AGAIN. */
 export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[];
 
 interface BatchOptions<Item> {

@@ -18,7 +18,7 @@ export class BoundedQueue {
     this.#limits = limits;
   }
 
-  /** Resolves with what gives the place back. */
+  /** Resolves with the function that frees the slot. */
   take(): Promise<() => void> {
     const { atOnce, waiting: most, withinMs, refusal } = this.#limits;
     if (this.#running < atOnce) {

@@ -20,6 +20,7 @@ import { from, isVisibleTo, type ReturnRow } from '../returns/store.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, requireShop } from '../shops/store.ts';
 import { DROPPED_BECAUSE } from '../webhooks/queue.ts';
+import { type CustomerMarks, cleanJson, cleanView, erasedColumns, fieldOf } from './erasure-rules.ts';
 import {
   type CustomerRow,
   correctedValues,
@@ -29,7 +30,6 @@ import {
   findReturns,
   isWaiting,
 } from './find.ts';
-import { type CustomerMarks, cleanJson, cleanView, erasedColumns, fieldOf } from './places.ts';
 
 const MOST_A_CALL = 500;
 const SHORTEST_PAUSE_MS = 20;

@@ -20,7 +20,7 @@ import { viewEntry } from '../returns/timeline.ts';
 import { viewWaitingForStaff } from '../returns/waiting.ts';
 import type { Caller } from '../shops/plans.ts';
 import { PENDING } from '../webhooks/queue.ts';
-import { digitsOfPhone } from './places.ts';
+import { digitsOfPhone } from './erasure-rules.ts';
 
 const COLUMNS = sql.raw(
   'rma.id, rma.number, rma.status, rma.receiver_id, customer_name, customer_email, customer_phone, created_at',

@@ -57,14 +57,14 @@ export const secretBox = (secretKeys: readonly string[]) => {
       .update(JSON.stringify([purpose, text]))
       .digest();
   return {
-    seal: (plain: string, place: SealedFor): string =>
-      `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
-    /** Throws where no key opens it, or where it was sealed for another place. */
-    open(sealed: string, place: SealedFor): string {
+    seal: (plain: string, column: SealedFor): string =>
+      `v1.${first.id}.${encrypt(first, plain, boundTo(first, column))}`,
+    /** Throws where no key opens it, or where it was sealed for another column or row. */
+    open(sealed: string, column: SealedFor): string {
       const [, id, body = ''] = SEALED.exec(sealed) ?? [];
       const key = keys.find((each) => each.id === id);
       if (!key) throw new Error('a sealed value cannot be opened: no listed key fits it');
-      return decrypt(key, body, boundTo(key, place));
+      return decrypt(key, body, boundTo(key, column));
     },
     isCurrent: (sealed: string): boolean => SEALED.exec(sealed)?.[1] === first.id,
     /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
@@ -119,9 +119,9 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
 /** null: no key of the box opens it. */
-export const opened = (box: SecretBox, sealed: string, place: SealedFor): string | null => {
+export const opened = (box: SecretBox, sealed: string, column: SealedFor): string | null => {
   try {
-    return box.open(sealed, place);
+    return box.open(sealed, column);
   } catch {
     return null;
   }

@@ -122,7 +122,7 @@ export const isOpen = (table: ReturnTable): RawBuilder<SqlBool> =>
 export const isEnded = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;
 
-/** To order by: the place of a status in its life. */
+/** Sorts by status, in the order of the lifecycle. */
 export const statusRank = (table: ReturnTable): RawBuilder<number> =>
   sql<number>`case status ${sql.join(
     statusesOf(table).map((status, rank) => sql`when ${sql.lit(status)} then ${sql.lit(rank)}`),

@@ -60,15 +60,15 @@ export const otpauthUri = (secret: Buffer, account: string): string =>
 
 const SECRET_BYTES = 20;
 
-export const factorPlace = (id: string): SealedFor => ({ table: 'users', column: 'factor_secret', id });
+export const factorColumn = (id: string): SealedFor => ({ table: 'users', column: 'factor_secret', id });
 
 export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): string =>
-  secrets.seal(secret.toString('base64'), factorPlace(userId));
+  secrets.seal(secret.toString('base64'), factorColumn(userId));
 
 /** null where no key opens it: then codes of the app are wrong, and recovery codes and a reset still work. */
 const openFactor = (ctx: StaffServices, { id, factor_secret }: UserRow): Buffer | null => {
   try {
-    return factor_secret ? Buffer.from(ctx.secrets.open(factor_secret, factorPlace(id)), 'base64') : null;
+    return factor_secret ? Buffer.from(ctx.secrets.open(factor_secret, factorColumn(id)), 'base64') : null;
   } catch (error) {
     ctx.log.error({ userId: id, error: describeError(error) }, 'a second factor cannot be opened');
     return null;

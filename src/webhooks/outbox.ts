@@ -84,7 +84,7 @@ export const enqueueTest = (
 };
 
 /** What a client's webhook secret is sealed for: as another client's it does not open. */
-export const webhookSecretPlace = (clientId: string): SealedFor => ({
+export const webhookSecretColumn = (clientId: string): SealedFor => ({
   table: 'api_clients',
   column: 'webhook_secret',
   id: clientId,

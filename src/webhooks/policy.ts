@@ -29,12 +29,12 @@ export const ANSWER_LIMIT_LINES = 1_000;
 export const SLOW_MS = 2_000;
 
 /**
- * Places for exchanges: those that hang or refuse take none from those that response. An exchange that turns slow moves to the
+ * Slots for exchanges: receivers that hang or refuse take none from those that respond. An exchange that turns slow moves to the
  * unhealthy pool, however full that is; in the 8 s that it may still take, at most four times the healthy pool can follow it.
  */
 export const LIMITS = { perReceiver: 8, healthy: 1_024, unhealthy: 2_048 };
 export type PoolLimits = Readonly<typeof LIMITS>;
-/** A place is for a body of this size; a larger one takes several, 8 at most. */
+/** A slot is for a body of this size; a larger body takes several slots, 8 at most. */
 const SLOT_BYTES = 32 * 1024;
 export const MAX_SLOTS = 8;
 export const slotsFor = (bodyBytes: number): number =>
@@ -48,7 +48,7 @@ export const RECEIVERS_A_ROUND = { most: 64, withBacklog: 16 };
 export const DELIVERIES_A_ROUND = 128;
 /**
  * The loop of the unhealthy rests after each round, and beside requests that of the healthy after one that is not small, so that
- * receivers that response, and callers, go first.
+ * receivers that respond, and callers, go first.
  */
 export const UNHEALTHY_A_ROUND = 8;
 export const BESIDE_REQUESTS_A_ROUND = 24;

@@ -8,8 +8,8 @@ import { createClient } from '../../src/api-clients/actions.ts';
 import { sweep } from '../../src/app/janitor.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { ERASURE_RULES, PERSONAL_COLUMNS } from '../../src/personal-data/erasure-rules.ts';
 import { addErasures, finishErasures } from '../../src/personal-data/erasures.ts';
-import { FATES, PLACES } from '../../src/personal-data/places.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import type { Person } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
@@ -195,7 +195,7 @@ describe('the list of columns with personal data', () => {
       .flatMap(({ name, columns }) =>
         columns.filter(({ dataType }) => /^text$/i.test(dataType)).map((column) => `${name}.${column.name}`),
       );
-    const places = Object.entries(PLACES).flatMap(([table, columns]) =>
+    const places = Object.entries(PERSONAL_COLUMNS).flatMap(([table, columns]) =>
       Object.keys(columns).map((column) => `${table}.${column}`),
     );
     // Columns with a few fixed values contain no personal data.
@@ -203,9 +203,9 @@ describe('the list of columns with personal data', () => {
       /\.(status|plan|kind|type|role|origin|event|action|actor_type|subject_type|offline_disposition|waiting_for|times)$/;
     expect(texts.filter((text) => !places.includes(text) && !FIXED.test(text))).toEqual([]);
     expect(
-      Object.values(PLACES)
+      Object.values(PERSONAL_COLUMNS)
         .flatMap(Object.values)
-        .every((fate) => fate in FATES),
+        .every((rule) => rule in ERASURE_RULES),
     ).toBe(true);
   });
 });

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { secretBox } from '../../src/platform/secrets.ts';
-import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
-import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
+import { factorColumn, sealFactor } from '../../src/staff/second-factor.ts';
+import { webhookSecretColumn } from '../../src/webhooks/outbox.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import { emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
 import { addPerson, makeShop } from '../support/shops.ts';
@@ -43,12 +43,12 @@ describe('secrets reseal', () => {
     expect(await server.isReady()).toBe(true);
     const rows = await lookInto(env).selectFrom('api_clients').select(['id', 'webhook_secret']).execute();
     const person = await lookInto(env).selectFrom('users').select('factor_secret').executeTakeFirstOrThrow();
-    expect(secretBox([NEW]).open(person.factor_secret ?? '', factorPlace(user.id))).toBe(
+    expect(secretBox([NEW]).open(person.factor_secret ?? '', factorColumn(user.id))).toBe(
       Buffer.from('a second factor').toString('base64'),
     );
     const secrets = rows.map((row) => [
       row.id,
-      secretBox([NEW]).open(row.webhook_secret, webhookSecretPlace(row.id)),
+      secretBox([NEW]).open(row.webhook_secret, webhookSecretColumn(row.id)),
     ]);
     expect(new Map(secrets as [string, string][])).toEqual(
       new Map([
@@ -87,6 +87,6 @@ describe('secrets reseal', () => {
     for (const id of [bad.id, copied.id]) expect(stderr).toContain(id);
     expect(stderr).not.toContain('nothing that anybody sealed');
     expect(await secretOf(bad.id)).toBe('nothing that anybody sealed');
-    expect(secretBox([NEW]).open(await secretOf(clientId), webhookSecretPlace(clientId))).toMatch(/^whsec_/);
+    expect(secretBox([NEW]).open(await secretOf(clientId), webhookSecretColumn(clientId))).toMatch(/^whsec_/);
   });
 });

@@ -87,7 +87,7 @@ describe('each kind of work has its own connections', () => {
   });
 });
 
-/** The PostgreSQL process that responses. */
+/** The PostgreSQL process that responds. */
 const responderOf = async (db: Db, from = sql`pg_sleep(0)`): Promise<number> => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid from ${from}`.execute(db);
   return rows[0]?.pid as number;

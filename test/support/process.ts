@@ -254,7 +254,7 @@ export const printed = async (
   input?: string,
 ): Promise<Run['json']> => {
   const result = await runs([...args, '--json'], env, input === undefined ? {} : { input });
-  // On a busy machine the database may be slow to response.
+  // On a busy machine the database may be slow to respond.
   const said = result.stderr.replace(/^handback: waiting for the database .*\n/, '');
   if (result.status !== 0 || said !== '')
     throw new Error(

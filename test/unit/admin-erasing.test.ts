@@ -14,7 +14,7 @@ const response = (erased: number, more: Partial<Erasure> = {}): Erasure => ({
 });
 const OPEN = { id: 'id-9', rmaNumber: '#RMA-9', reason: 'OPEN' } as const;
 
-/** A service that responses, or refuses, in this order. */
+/** A service that responds, or refuses, in this order. */
 const serviceOf = (...responses: (Erasure | Error)[]) => {
   const calls = { count: 0 };
   const call = async (): Promise<Erasure> => {

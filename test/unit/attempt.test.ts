@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Context } from '../../src/api/context.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { secretBox } from '../../src/platform/secrets.ts';
-import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
+import { webhookSecretColumn } from '../../src/webhooks/outbox.ts';
 import { DROPPED_BECAUSE } from '../../src/webhooks/queue.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
 import type { Destination, Due } from '../../src/webhooks/worker/delivery-queue.ts';
@@ -49,7 +49,7 @@ const due = (more: Partial<Due> = {}): Due => ({
   ...more,
 });
 
-const sealed = (clientId: string, secret: string) => secrets.seal(secret, webhookSecretPlace(clientId));
+const sealed = (clientId: string, secret: string) => secrets.seal(secret, webhookSecretColumn(clientId));
 const receiver = (sealedSecret = sealed(CLIENT, 'whsec_1')): Destination => ({
   clientId: CLIENT,
   shopId: 'shop-1',

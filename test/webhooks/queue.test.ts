@@ -7,7 +7,7 @@ import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { lowestId, newId } from '../../src/lib/ids.ts';
-import { webhookSecretPlace } from '../../src/webhooks/outbox.ts';
+import { webhookSecretColumn } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { type Due, due, waitingReceivers } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
@@ -159,7 +159,7 @@ it('an event for another receiver overtakes a backlog of thousands of receivers'
       id,
       receiver_id: id,
       key_hash: id,
-      webhook_secret: secrets.seal('whsec_of_a_test', webhookSecretPlace(id)),
+      webhook_secret: secrets.seal('whsec_of_a_test', webhookSecretColumn(id)),
     }));
     await db.insertInto('api_clients').values(clients).execute();
     await addDeliveries(

@@ -3,7 +3,7 @@ import type { Core } from '../../platform/core.ts';
 import { describeError } from '../../platform/log.ts';
 import { opened } from '../../platform/secrets.ts';
 import { hasApi } from '../../shops/plans.ts';
-import { webhookSecretPlace } from '../outbox.ts';
+import { webhookSecretColumn } from '../outbox.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
 import { afterAttempts, DROPPED_BECAUSE, readAttempts } from '../queue.ts';
 import type { Destination, Due } from './delivery-queue.ts';
@@ -16,7 +16,7 @@ export const createAttempts = (ctx: Core, sender: Sender, time: OwnTime = system
   const secrets = new Map<string, string | null>();
   /** Opening a sealed secret takes five times as long as signing with it (48 and 10 µs on a busy machine). */
   const secretOf = (id: string, sealed: string): string | null =>
-    cached(secrets, `${id} ${sealed}`, () => opened(ctx.secrets, sealed, webhookSecretPlace(id)), 10_000);
+    cached(secrets, `${id} ${sealed}`, () => opened(ctx.secrets, sealed, webhookSecretColumn(id)), 10_000);
 
   /** What is to be written down of it; null where a stop cut the attempt short, which then does not count. */
   return async (delivery: Due, destination: Destination | undefined): Promise<Settlement | null> => {

@@ -199,7 +199,7 @@ export class Receivers {
     receiver.exchanges -= 1;
     if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
     else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
-    // One free place is not worth a read of its queue.
+    // One free slot is not worth a read of its queue.
     if (receiver.state === 'full' && receiver.exchanges <= this.#parts.limits.perReceiver / 2)
       this.#makeReady(receiver);
   }
@@ -241,7 +241,7 @@ export class Receivers {
   }
   /**
    * The only way to change a state. A forbidden transition is reported and made all the same: an exchange that is forgotten
-   * half-way would hold its lease and its place for ever. Tests fail at the report.
+   * half-way would hold its lease and its slot for ever. Tests fail at the report.
    */
   #change<State extends string>(allowed: Transitions<State>, thing: { state: State }, to: State): void {
     const from = thing.state;

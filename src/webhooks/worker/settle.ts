@@ -56,7 +56,7 @@ export const settle = async ({ webhooks, fill }: Core, settlements: Settlement[]
 const BATCH = 64;
 const AGAIN_AFTER_MS = 500;
 
-/** Writes settlements in batches. What waits here is bounded by the places of the pools. */
+/** Writes settlements in batches. What waits here is bounded by the slots of the pools. */
 export class Settler {
   readonly #ctx: Core;
   readonly #write: (settlement: Settlement) => Promise<boolean>;

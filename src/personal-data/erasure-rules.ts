@@ -9,7 +9,7 @@ import { nationalDigits } from '../returns/search-text.ts';
 // Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
 // docs/privacy.md go by this list; a column that is missing here does not compile.
 
-export const FATES = {
+export const ERASURE_RULES = {
   text: `becomes \`${ERASED_TEXT}\``,
   email: `becomes \`${ERASED_EMAIL}\``,
   none: 'becomes `null`',
@@ -22,7 +22,7 @@ export const FATES = {
   short: 'is deleted after a time',
   kept: 'stays: it names no customer, or the shop needs it for its records',
 } as const;
-export type Fate = keyof typeof FATES;
+export type ErasureRule = keyof typeof ERASURE_RULES;
 
 /** Columns that hold any text: not those with a few fixed values. */
 type TextColumn<Table extends keyof Tables> = {
@@ -30,7 +30,7 @@ type TextColumn<Table extends keyof Tables> = {
 }[keyof Row<Table>] &
   string;
 
-type Places = { [Table in keyof Tables]: Record<TextColumn<Table>, Fate> };
+type PersonalColumns = { [Table in keyof Tables]: Record<TextColumn<Table>, ErasureRule> };
 
 const each = <Value extends string, Name extends string>(value: Value, ...names: Name[]) =>
   Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>;
@@ -43,7 +43,7 @@ const OF_BOTH = {
   ...each('kept', 'id', 'shop_id', 'receiver_id', 'assignee_id', 'external_ref', 'external_source'),
 };
 
-export const PLACES: Places = {
+export const PERSONAL_COLUMNS: PersonalColumns = {
   offline_repairs: {
     ...OF_BOTH,
     ...each('text', 'fault_description'),
@@ -126,7 +126,7 @@ export const PLACES: Places = {
 // --- what an erased return holds ---
 
 const ADDRESS = each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode');
-const VALUES: Partial<Record<Fate, string | null>> = {
+const VALUES: Partial<Record<ErasureRule, string | null>> = {
   text: ERASED_TEXT,
   email: ERASED_EMAIL,
   none: null,
@@ -135,8 +135,8 @@ const VALUES: Partial<Record<Fate, string | null>> = {
 
 /** The columns that lose the customer, as they are then. */
 export const erasedColumns = (table: ReturnTable): Record<string, string | null> => {
-  const columns = Object.entries(PLACES[table]).filter(([, fate]) => fate in VALUES);
-  return Object.fromEntries(columns.map(([column, fate]) => [column, VALUES[fate] ?? null]));
+  const columns = Object.entries(PERSONAL_COLUMNS[table]).filter(([, rule]) => rule in VALUES);
+  return Object.fromEntries(columns.map(([column, rule]) => [column, VALUES[rule] ?? null]));
 };
 
 export const fieldOf = (column: string): string =>
