@@ -42,7 +42,7 @@ const about = (client: ApiClient) => ({
   subject: { type: 'CLIENT', id: client.id, name: client.name } as const,
 });
 
-/** What an Admin or the operator may set. Absent: the default of a new client, unchanged in an existing one. */
+/** The settings of an Admin or the operator. An absent one takes its default in a new client and stays unchanged in an existing one. */
 type ClientSettings = Pick<ChangeApiClient, 'rights' | 'events' | 'expiresAt'>;
 
 const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
@@ -51,7 +51,7 @@ const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
   expires_at: expiresAt,
 });
 
-/** A key ends at once by being revoked, not by a mistyped year. */
+/** To end a key immediately, it is revoked: a time in the past is probably a mistyped year. */
 const mustLieAhead = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (typeof expiresAt === 'number' && expiresAt <= nowMs)
     throw invalidField('expiresAt', 'format', 'must be in the future');
@@ -62,10 +62,10 @@ const auditable = (client: ApiClient) => ({ ...client, expiresAt: isoOrNull(clie
 const auditedChanges = (before: ApiClient, after: ApiClient) =>
   changesBetween(auditable(before), auditable(after), AUDITED);
 
-/** Those of a shop whose keys work; one that was replaced counts until then (docs/guide/limits.md). */
+/** The limit of a shop's clients with working keys. A replaced one counts as long as its key works (docs/guide/limits.md). */
 const MOST_CLIENTS = 100;
 
-/** Locks the shop: two at once cannot both be the last. */
+/** It locks the shop, so that of two concurrent calls only one takes the last free client. */
 const refuseTooMany = async (trx: Trx, shopId: string, nowMs: number): Promise<void> => {
   await requireShop(trx, shopId);
   const overlaps = ({ revokedAt, expiresAt }: ApiClient) => revokedAt === null && (expiresAt ?? 0) > nowMs;
@@ -111,7 +111,7 @@ export const changeClient = (ctx: Core, actor: Actor, id: string, change: Change
     if (!before || Object.values(set).every((value) => value === undefined)) return before;
     if (change.expiresAt !== before.expiresAt) mustLieAhead(change.expiresAt, ctx.clock.now());
     const after = await updateClient(trx, id, set);
-    // What failed was the old address.
+    // The failures were those of the old address.
     if (after.webhookUrl !== before.webhookUrl)
       await trx.deleteFrom('webhook_failures').where('receiver_id', '=', after.receiverId).execute();
     const data = auditedChanges(before, after);
@@ -125,7 +125,7 @@ const wasReplaced = (by: string, verb: string): ServiceError =>
     message: `The client was replaced already: ${verb} the client that took its place, ${by}.`,
   });
 
-/** Revokes a client for good, from its next request on. Revoking it again changes nothing. */
+/** Revokes a client permanently, from its next request on. Revoking it again changes nothing. */
 export const revokeClient = (ctx: Core, actor: Actor, client: ApiClient): Promise<ApiClient> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = (await lockClient(trx, client.id)) ?? client;
@@ -137,8 +137,8 @@ export const revokeClient = (ctx: Core, actor: Actor, client: ApiClient): Promis
   });
 
 /**
- * A new client takes the place of the old one as its receiver: what waits, later events of returns that the old one created, and its
- * idempotency keys are the new one's. What is not given is copied, but for `expiresAt`.
+ * A new client replaces the old one as the client of its receiver: it gets the pending deliveries, later events of returns that the
+ * old one created, and the idempotency keys. Settings that are not given are copied, except `expiresAt`.
  */
 export const replaceClient = async (
   ctx: Core,
@@ -151,7 +151,7 @@ export const replaceClient = async (
   if (oldKeyUntil !== null && (oldKeyUntil <= at || oldKeyUntil > at + LONGEST_OVERLAP_DAYS * DAY_MS))
     throw invalidField('oldKeyUntil', 'format', 'must be in the future, by 30 days at most');
   const client = await ctx.db.transaction().execute(async (trx) => {
-    // The shop first, as its deletion does, which may just have begun.
+    // The shop is locked first, in the order of its deletion, which may have just begun.
     const shop = await lockShop(trx, shopId);
     const old = await lockClient(trx, id);
     if (!shop || !old) throw new ServiceError('CLIENT_NOT_FOUND');
@@ -161,7 +161,7 @@ export const replaceClient = async (
     const keyEnd = Math.min(oldKeyUntil ?? at, old.expiresAt ?? Number.POSITIVE_INFINITY);
     const end = oldKeyUntil === null ? { revoked_at: old.revokedAt ?? at } : { expires_at: keyEnd };
     await updateClient(trx, id, { replaced_by: identity.id, replaced_at: at, ...end });
-    // Those that it had replaced itself point to the new one too: the current client is always one step away.
+    // Clients that the old one had replaced point to the new one, too, so that each leads directly to the current one.
     const own = trx.updateTable('api_clients').where('shop_id', '=', shopId);
     await own.set({ replaced_by: identity.id }).where('replaced_by', '=', id).execute();
     const created = await insertClient(trx, {
@@ -272,7 +272,7 @@ export const listOwnDeliveries = async (
   return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, client }, query);
 };
 
-/** Each causes up to four signed requests to any public host: not a flood in our name (docs/contract.md). */
+/** Each test event causes up to four signed requests to any public host, so they are limited (docs/contract.md). */
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
 export const sendTestEvent = async (ctx: Core, often: RateGate, caller: Caller, id: string) => {

@@ -21,7 +21,7 @@ const KEY = new RegExp(`^${KEY_PREFIX}[0-9a-f]{${RANDOM_BYTES * 2}}$`);
 export const newApiKey = (): string => `${KEY_PREFIX}${randomBytes(RANDOM_BYTES).toString('hex')}`;
 export const newWebhookSecret = (): string => `whsec_${randomBytes(RANDOM_BYTES).toString('hex')}`;
 
-/** `lastUsedAt` helps people find unused keys. Exact to the minute is enough, and saves a write per request. */
+/** `lastUsedAt` helps people find unused keys. A precision of a minute is enough, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
 
 const keyIn = (headers: IncomingHttpHeaders): string | null => {
@@ -35,7 +35,7 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-    // The key of a client that was replaced may still work: events go to the client that replaced it.
+    // The key of a replaced client may still work, while events go to the client that replaced it.
     .leftJoin('api_clients as current', (join) =>
       join
         .onRef('current.receiver_id', '=', 'client.receiver_id')
@@ -59,14 +59,14 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
     .where('client.revoked_at', 'is', null),
 );
 
-/** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
+/** Finds the active clients with these keys. It runs for every request, so that a revoked key fails immediately. */
 const findByKeyHashes = async ({ reads, fill }: Core, hashes: string[]) => {
   const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
   const byHash = new Map(rows.map((row) => [row.key_hash, row]));
   return hashes.map((hash) => byHash.get(hash) ?? null);
 };
 
-/** Skips rows that another process is writing right now. */
+/** It skips rows that another process is writing. */
 const writeLastUsed = async ({ background, oneOf, clock }: Core, ids: string[]): Promise<string[]> => {
   const now = clock.now();
   const free = background

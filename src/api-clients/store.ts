@@ -20,7 +20,7 @@ const VISIBLE = [
 
 const clientsIn = (db: Db) => db.selectFrom('api_clients').select(VISIBLE);
 
-/** `rights` and `events` are as their columns have them: separated by commas. */
+/** `rights` and `events` are separated by commas, as in their columns. */
 export type ApiClient = InferResult<ReturnType<typeof clientsIn>>[number];
 
 export const isInUse = ({ revokedAt, replacedBy }: ApiClient): boolean =>
@@ -46,7 +46,7 @@ export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null
 export const listClients = (db: Db, shopId: string): Promise<ApiClient[]> =>
   clientsIn(db).where('shop_id', '=', shopId).orderBy('created_at').orderBy('id').execute();
 
-/** Of clients that are in use: keys that end until then, or have ended. The soonest comes first. */
+/** Keys of clients in use that have expired, or expire before this time. The earliest comes first. */
 export const expiringKeys = (db: Db, untilMs: number) =>
   db
     .selectFrom('api_clients as client')

@@ -8,12 +8,12 @@ import { toIso } from '../lib/time.ts';
 import type { PagingServices } from '../paging/services.ts';
 import type { Core } from '../platform/core.ts';
 
-/** Who acts, and in the admin app from which address: the audit log keeps it. */
+/** Who acts and, in the admin app, from which address. The audit log stores both. */
 export type AuditActor = Actor & { address?: string };
 
 export const OPERATOR: Actor = { type: 'SYSTEM', id: null, name: 'operator' };
 
-/** Who failed to sign in, or asked for a link: only the address is known. */
+/** Somebody who failed to sign in or requested a link, of whom only the address is known. */
 export const UNKNOWN_PERSON: Actor = { type: 'SYSTEM', id: null, name: 'unknown person' };
 
 export interface AuditRecord {
@@ -45,14 +45,14 @@ export const aboutShop = ({ id, name }: { id: string; name: string }) => ({
   subject: { type: 'SHOP', id, name } as const,
 });
 
-/** Written in the transaction of the change: none without the other. By the id of an earlier entry it replaces that one's data. */
+/** Must run in the transaction of the change. With the id of an earlier entry, it replaces the data of that one. */
 export const recordAudit = async (db: Db, record: AuditRecord, id?: string): Promise<void> => {
   const row = auditRow(record, id);
   const insertion = db.insertInto('audit_log').values(row);
   await insertion.onConflict((conflict) => conflict.column('id').doUpdateSet({ data: row.data })).execute();
 };
 
-/** An entry about the shop itself, at this time. */
+/** Records an entry about the shop itself, with the current time. */
 export const recordShopAudit = (
   { clock }: Pick<Core, 'clock'>,
   db: Db,
@@ -64,7 +64,7 @@ export const recordShopAudit = (
 
 const SHOPS_AT_ONCE = 200;
 
-/** For what the operator does with all shops at once. */
+/** Records an action of the operator that concerns all shops. */
 export const recordForAllShops = async (
   db: Db,
   { at, action, data }: Pick<AuditRecord, 'at' | 'action' | 'data'>,
@@ -74,7 +74,7 @@ export const recordForAllShops = async (
   while (rows.length > 0) await db.insertInto('audit_log').values(rows.splice(0, SHOPS_AT_ONCE)).execute();
 };
 
-/** What of these fields is another value now; null where nothing is. */
+/** Returns the fields whose values changed, or null if none did. */
 export const changesBetween = <Thing extends object>(
   before: Thing,
   after: Thing,
@@ -98,7 +98,7 @@ const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
 
 export const listAudit = async (ctx: PagingServices, shopId: string, page: Page) => {
   const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
-  // The rows follow in chunks: a list of rules that was replaced stands in an entry whole, before and after.
+  // The rows follow in chunks, since an entry may contain a whole list of rules before and after it was replaced.
   const [found, { total }] = await Promise.all([
     own
       .select('id')

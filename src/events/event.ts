@@ -6,28 +6,28 @@ import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import { type Counter, nextPosition } from '../shops/counters.ts';
 
-/** What an event holds of an RMA, of either kind. */
+/** The fields of a return, of either kind, that every event contains. */
 type EventSubject = Pick<Row<'offline_repairs'>, 'id' | 'number' | 'external_ref' | 'external_source'> & {
   status: string;
 };
 
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
-/** What an event's data holds beyond the fields that every event has. */
+/** The fields of an event's data besides those that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 export type LoggedEvent = Row<'events'>;
 
-/** For so long events are kept, and their deliveries, which find their bodies in them. */
+/** Events are kept this long, and so are their deliveries, which read their bodies from them. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** What a receiver gets, to the byte. */
+/** The exact bytes that a receiver gets. */
 export const eventBody = (event: string, timestamp: string, data: object): string =>
   JSON.stringify({ event, timestamp, data });
 export const bodyOf = (event: WebhookEventName, atMs: number, data: object): string =>
   eventBody(event, toIso(atMs), data);
 
-/** The event with the shop's next position, for the log. */
+/** Builds the event with the shop's next position in the feed. */
 export const buildEvent = (
   counter: Counter,
   rma: EventSubject,

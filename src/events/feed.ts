@@ -10,32 +10,32 @@ import { invalidField, ServiceError } from '../platform/errors.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { KEPT_MS } from './event.ts';
 
-// A shop's events are committed in the order of their positions, without gaps: a reader that has read up to a position has
-// missed nothing before it.
+// A shop's events are committed in the order of their positions, without gaps: a reader that is at a position has not
+// missed anything before it.
 
-/** A reader that begins with the oldest event must not find it too old a moment later. */
+/** A reader that begins with the oldest event must not find it expired a moment later. */
 const MARGIN_MS = 10_000;
-/** What is about to be deleted is not read any more: otherwise a page could lose an event while it is read. */
+/** Events become invisible before they are deleted; otherwise a page could lose an event while it is read. */
 export const DELETED_AFTER_MS = KEPT_MS + 60_000;
-/** A page has no more than this, or one larger event: a hundred events of 250 items would be 12 MB. */
+/** The limit of a page, unless a single event is larger: a hundred events of 250 items would be 12 MB. */
 const MOST_BYTES = 256 * 1024;
 
 interface FoundEvent {
   position: number;
   id: string;
   at: number;
-  /** Of this event and those before it on the page. */
+  /** The size of this event and those before it on the page. */
   bytes_so_far: number;
   body: string;
 }
 
-/** How far one page looks for events that were asked for: 2,000 rows take a few milliseconds, however many follow. */
+/** One page scans at most this many rows for the requested types, which takes a few milliseconds. */
 const SCANNED_POSITIONS = 2_000;
 
 /**
- * The events after a position that were asked for and fit into a page, the time of the event right after it, whatever its kind, and
- * the shop's newest position: of one moment. Only bodies that fit are read: SQLite would copy all of them through the window. The
- * cast: with a bare parameter as `limit` SQLite prepares the statement again for every run, which takes as long as reading a page.
+ * Reads in one snapshot the events of the requested types after a position that fit into a page, the time of the next event of any
+ * type, and the shop's newest position. It reads only bodies that fit, since SQLite would copy all of them through the window. The
+ * cast is for SQLite, which prepares a statement with a bare parameter as `limit` for every run, as slow as reading a page.
  */
 const eventsAfter = statementsBy((which: 'all' | 'some') =>
   statement(
@@ -61,7 +61,7 @@ const eventsAfter = statementsBy((which: 'all' | 'some') =>
   ),
 );
 
-/** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
+/** The shop's last position before a time. Times never decrease along a shop's feed, and few events have expired. */
 const lastBefore = async ({ lists }: Core, shop: string, since: number): Promise<number> => {
   const { rows } = await sql<{ before: number }>`
     select coalesce(
@@ -71,15 +71,15 @@ const lastBefore = async ({ lists }: Core, shop: string, since: number): Promise
   return rows[0]?.before ?? 0;
 };
 
-// A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
-// shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
+// A cursor names a position in one shop's feed. It contains no secret: because of its checksum, a cursor that is of another
+// shop, truncated or made up is refused instead of returning the wrong events.
 
 const cursorOf = (shopId: string, position: number): string => {
   const check = sha256(`${shopId} ${position}`).slice(0, 8);
   return Buffer.from(`${position}.${check}`).toString('base64url');
 };
 
-/** One position has one cursor. */
+/** Each position has exactly one cursor. */
 const positionOf = (shopId: string, cursor: string): number => {
   const [digits = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   const position = Number(digits);
@@ -89,7 +89,7 @@ const positionOf = (shopId: string, cursor: string): number => {
 
 const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of this feed');
 
-/** Where a reader begins: after its cursor, or before the oldest event kept. */
+/** Returns the position of a reader's cursor; without a cursor, the position before the oldest event. */
 export const startOf = async (
   ctx: Core,
   shopId: string,
@@ -104,11 +104,11 @@ export interface FeedPage {
   page: string;
   /** The position that its cursor names. */
   last: number;
-  /** There is nothing to read now: neither in this page nor after it. */
+  /** Whether this page is empty and no event follows. */
   isEmpty: boolean;
 }
 
-/** `types` null: every kind. An event that cannot be read is skipped, as one that was not asked for; the cursor goes past it. */
+/** Reads a page; `types` null means all types. It skips a damaged event as if it had not been requested. */
 export const readFeed = async (
   ctx: Core,
   shopId: string,
@@ -140,9 +140,9 @@ const pageText = (shopId: string, items: string[], last: number, hasMore: boolea
   `{"items":[${items.join()}],"cursor":"${cursorOf(shopId, last)}","hasMore":${hasMore}}`;
 
 /**
- * The event's own text with its id in front: amounts have more digits than a number could keep. Throws unless it is an event as every
- * event is written. Damaged text may be JSON all the same, and without fields to stand beside the id it would break the whole page.
- * A name that is not known here may be of a newer version.
+ * Adds the id to the stored text, which is not parsed, since a number could lose digits of an amount. Throws unless the text has the
+ * form in which events are written: damaged text may still be JSON, and without fields after the id it would break the whole page.
+ * An unknown name may be from a newer version.
  */
 const itemText = ({ id, body }: FoundEvent): string => {
   const stored = parseJsonColumn('body', body);

@@ -6,23 +6,23 @@ import type { Core } from '../platform/core.ts';
 import { warning } from '../platform/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
 
-// Requests that wait for a shop's next event. They hold no connection to the database: one wake-up call, the same that the
+// Requests that wait for a shop's next event. They hold no connection to the database: a wake-up, the same that the
 // dispatcher gets, ends their wait, and they read again.
 
-/** Beyond so many a request does not wait: the response comes at once, as without `wait`. */
+/** Above these limits a request does not wait: the response comes immediately, as without `wait`. */
 const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
-/** A wake-up call is lost where a process dies right after its commit. */
+/** A wake-up is lost if a process dies right after its commit. */
 const POLL_EVERY_MS = 5_000;
-/** How long a reader rests after events that it did not ask for: a busy shop would have it read hundreds of times a second. */
+/** A reader pauses this long after events of other types, since a busy shop would wake it hundreds of times a second. */
 const SKIP_REST_MS = 100;
 
-/** The pages that were read after one wake-up call: waiters that want the same one share it. */
+/** The pages that were read after one wake-up, so that waiters share equal ones. */
 type WakeUp = Map<string, Promise<FeedPage>>;
 
 interface Waiter {
-  /** How far it has read. */
+  /** The position up to which it has read. */
   position: number;
-  /** Also one that came before the wait. */
+  /** It may have come before the wait. */
   wakeUp: WakeUp | null;
   resume(): void;
 }
@@ -39,8 +39,8 @@ export class FeedWatches {
   }
 
   /**
-   * A page of the shop's feed, as JSON. If there is nothing new, it waits for as long as the query says. `checkAgain` throws if the
-   * caller may not read any more: a key may be revoked while its request waits.
+   * Returns a page of the shop's feed as JSON. If there is nothing new, it waits as long as the query allows. `checkAgain` throws if the
+   * caller lost access, since a key may be revoked while its request waits.
    */
   async follow(
     shopId: string,
@@ -51,12 +51,12 @@ export class FeedWatches {
     const endsAt = performance.now() + wait * 1000;
     const start = await startOf(ctx, shopId, after);
     const types = requested === ALL_TYPES ? null : requested.toSorted();
-    // Registered before the first read: an event that comes after it ends the wait.
+    // It is registered before the first read, so that an event after that read ends the wait.
     const waiter = start === LATEST || wait === 0 ? null : this.enter(shopId, start);
     try {
       let found = await readFeed(ctx, shopId, start, limit, types);
       while (waiter && found.isEmpty && performance.now() < endsAt) {
-        // Events of other types are behind the waiter now: they are not read again.
+        // The waiter has passed events of other types, which are not read again.
         waiter.position = found.last;
         const wakeUp = await this.wait(waiter, endsAt - performance.now(), signal);
         if (signal.aborted) break;
@@ -78,7 +78,7 @@ export class FeedWatches {
     return [...this.#waiters.values()].reduce((sum, own) => sum + own.size, 0);
   }
 
-  /** null: too many wait already, or the service stops. */
+  /** Returns null if too many requests wait already, or the service stops. */
   enter(shopId: string, position: number): Waiter | null {
     const own = this.#waiters.get(shopId) ?? new Set();
     const isFull = this.size >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
@@ -92,7 +92,7 @@ export class FeedWatches {
     return waiter;
   }
 
-  /** null: the time is over, the caller has left, or the service stops. */
+  /** Returns null if the time is over, the caller has left, or the service stops. */
   async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<WakeUp | null> {
     if (!waiter.wakeUp && !signal.aborted && !this.#isStopped) {
       this.#ctx.metrics.openRequests -= 1;
@@ -113,7 +113,7 @@ export class FeedWatches {
     if (own?.size === 0) this.#waiters.delete(shopId);
   }
 
-  /** Ends every wait, and lets no request wait from now on. */
+  /** Ends every wait. No request waits from now on. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
@@ -130,7 +130,7 @@ export class FeedWatches {
       }
   }
 
-  /** One statement for all shops and their waiters; without it each waiter would read again, 400 reads a second of 2,000. */
+  /** It runs one statement for all shops, since 2,000 waiters that each read again would be 400 reads a second. */
   async #poll(): Promise<void> {
     const shopIds = [...this.#waiters.keys()];
     if (shopIds.length === 0) return;

@@ -12,11 +12,11 @@ export interface Mail {
   html: string;
 }
 
-/** Between the attempts; after the last one the mail is given up. */
+/** The pauses between attempts. After the last attempt the mail is dropped. */
 const RETRY_AFTER_MS = [1_000, 5_000, 30_000];
-/** For the whole exchange of one attempt. */
+/** The time limit of one attempt. */
 const ATTEMPT_MS = 20_000;
-/** nodemailer ends a connection by these when the server says nothing. */
+/** nodemailer's limits for a silent server. */
 const SILENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
 const LIMITS = {
   waiting: 200,
@@ -24,7 +24,7 @@ const LIMITS = {
   refusal: () => Object.assign(new Error('too many mails wait'), { code: 'TOO_MANY' }),
 };
 
-/** By nodemailer's codes. */
+/** Reasons by nodemailer's error codes. */
 const REASONS: Record<string, string> = {
   EAUTH: 'the mail server does not accept the user and password in SMTP_URL',
   ETLS: 'the connection to the mail server could not be encrypted (SMTP_URL, SMTP_ALLOW_PLAIN)',
@@ -33,7 +33,7 @@ const REASONS: Record<string, string> = {
   TOO_MANY: 'too many mails wait',
 };
 
-/** What may be logged: the server's words could repeat the address. */
+/** Returns what may be logged: the server's own words could contain the address. */
 const reasonOf = (error: unknown) => {
   const { code = 'unknown', responseCode: status } = error as { code?: string; responseCode?: number };
   const reason = REASONS[code] ?? 'the mail server cannot be reached, or does not answer (SMTP_URL)';
@@ -42,12 +42,12 @@ const reasonOf = (error: unknown) => {
 
 const tooLate = (): Error => Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
 
-/** Loaded with the first mail: most processes send none. */
+/** The library is loaded with the first mail, since most processes send none. */
 const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Transporter> => {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url: smtpUrl,
-    // What the URL says in its query comes after this.
+    // Options in the query of the URL override these.
     ...(requireTls ? { requireTLS: true, ignoreTLS: false } : {}),
     ...SILENCE,
     disableFileAccess: true,
@@ -55,7 +55,7 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
   });
 };
 
-/** What is wrong with the mail server, in words; null: it can be reached, speaks TLS where it must and accepts the login. */
+/** Describes what is wrong with the mail server; null if it can be reached, uses TLS where it must and accepts the login. */
 export const checkMailServer = async (settings: MailSettings): Promise<string | null> =>
   inWords(settings, (transport) => transport.verify());
 
@@ -85,7 +85,7 @@ const inWords = async (
   }
 };
 
-/** Sends mails after the request that asked for them: a slow or dead mail server delays no response. `onEnd` hears what became of each. */
+/** Sends mails after the response, so that a slow mail server delays no request. `onEnd` gets the result of each mail. */
 export const openMailer = (
   settings: MailSettings,
   log: Logger,
@@ -93,7 +93,7 @@ export const openMailer = (
 ) => {
   const stopping = new AbortController();
   const ordinary = new BoundedQueue({ ...LIMITS, atOnce: 2 });
-  // Their senders are limited one by one, so many may wait: a slow mail server must not drop the one that matters.
+  // Their senders are limited individually, so many may wait: a slow mail server must not drop the one that matters.
   const warnings = new BoundedQueue({ ...LIMITS, atOnce: 1, waiting: 5_000, withinMs: 60 * 60_000 });
   const unfinished = new Set<Promise<void>>();
   let allSent = true;
@@ -107,13 +107,13 @@ export const openMailer = (
     try {
       transport ??= openTransport(settings);
       const open = await transport;
-      // As an object, so that nothing in it is read as a second address.
+      // As an object, the address cannot be parsed as two addresses.
       const message = { ...mail, from: settings.from, to: { name: '', address: mail.to } };
       await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
       onEnd('sent');
     } catch (error) {
       const reason = reasonOf(error);
-      // Too many wait, or the server understood and said no: asking again changes nothing.
+      // The queue is full, or the server refused the mail permanently: another attempt would not help.
       const isFinal = reason.code === 'TOO_MANY' || (reason.status ?? 0) >= 500;
       if (waitMs === undefined || isFinal || stopping.signal.aborted) {
         allSent = false;
@@ -122,7 +122,7 @@ export const openMailer = (
         return;
       }
       log.warn(reason, 'a mail could not be sent; it will be tried again');
-      // Cut short when the process stops: the attempt after it is the last.
+      // The pause ends early when the process stops, and the attempt after it is the last.
       await pause(waitMs, null, { signal: stopping.signal, ref: false }).catch(() => {});
       await deliver(queue, mail, later);
     }
@@ -133,9 +133,9 @@ export const openMailer = (
   };
   return {
     send: (mail: Mail): void => start(ordinary, mail),
-    /** For a mail that may warn a victim: its queue is its own, so that no flood of other mails can drop it. */
+    /** Sends a mail that may warn a victim. It has a separate queue, so that a flood of other mails cannot drop it. */
     warn: (mail: Mail): void => start(warnings, mail),
-    /** Waits for what is being sent, and retries nothing any more. Says whether the server accepted every mail so far. */
+    /** Waits for mails that are being sent, without further retries. Returns whether the server has accepted every mail so far. */
     async finish(): Promise<boolean> {
       stopping.abort();
       await Promise.all(unfinished);

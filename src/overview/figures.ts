@@ -17,13 +17,13 @@ import type { Caller } from '../shops/plans.ts';
 import { readTargets, type Targets } from '../shops/settings.ts';
 import { endedUnder } from '../webhooks/queue.ts';
 
-// The figures on the admin app's first page. The database computes each from an index, and counts as the list counts its rows.
+// The figures on the admin app's first page. The database computes each from an index, with the conditions of the list.
 
 const DAYS_SHOWN = 30;
 const LONGEST_SHOWN = 5;
 const WORK_SHOWN = 8;
 
-/** By how much a zone's clocks are ahead at a time, which its name says: GMT, or GMT+05:30. */
+/** The offset of a time zone at this time, from its name: GMT, or GMT+05:30. */
 const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
   const name = zone.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = /([+-])(\d+):(\d+)(?::(\d+))?/.exec(name) ?? [];
@@ -31,11 +31,11 @@ const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
   return (sign === '+' ? ahead : -ahead) * 1000;
 };
 
-/** The last so many days there, the present one included, each from its midnight to the next. */
+/** The last days in a time zone including today, each from midnight to midnight. */
 export const lastDays = (count: number, timeZone: string, nowMs: number) => {
   const zone = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
   const today = Math.floor((nowMs + offsetAt(zone, nowMs)) / DAY_MS);
-  // The offset may change between the guess and the midnight itself.
+  // The offset may change between the guess and midnight.
   const midnight = (day: number): number => {
     const guess = day * DAY_MS - offsetAt(zone, day * DAY_MS);
     return day * DAY_MS - offsetAt(zone, guess);
@@ -60,7 +60,7 @@ const createdPerDay = async (ctx: Core, table: ReturnTable, shop: string, days: 
 
 type View = (row: ReturnRow) => ReturnView & Pick<OverviewReturn, 'assignee' | 'dueAt' | 'waitingFor'>;
 
-/** Returns by their numbers, which an index of open returns finds: nothing else of the table is read for that. */
+/** Reads returns by number. The query finds the numbers in an index of open returns, without reading the table. */
 const readReturns = async (
   ctx: Core,
   { table, shop, view }: { table: ReturnTable; shop: string; view: View },
@@ -92,7 +92,7 @@ const readReturns = async (
   });
 };
 
-/** How many are between two steps of age, from how many are within each step and in all. `createdTo` is not included. */
+/** Counts of each age range, from the cumulative counts. `createdTo` is exclusive. */
 const countsByAge = (within: number[], nowMs: number) => {
   const createdAt = (days: number | undefined) => (days === undefined ? null : toIso(nowMs - days * DAY_MS));
   return within.map((count, i) => ({
@@ -110,7 +110,7 @@ interface Times {
   targets: Targets;
 }
 
-/** Of one kind: counts; what to do next, of all and of this person; and what is open longest, but for repairs that only need to be closed. */
+/** The figures of one kind: counts; what to do next, for all and for this person; and the oldest open returns, without resolved repairs. */
 const figuresOf = async (ctx: Core, caller: Caller, table: ReturnTable, times: Times) => {
   const { nowMs, days, today, targets } = times;
   const { shop, actor } = caller;
@@ -128,7 +128,7 @@ const figuresOf = async (ctx: Core, caller: Caller, table: ReturnTable, times: T
   const count = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;
   const [totals, counted, perDay, next, own, openLongest] = await Promise.all([
     totalsByStatus(ctx, shop.id, table),
-    // All in one pass over open returns, and without groups, which SQLite would sort.
+    // One pass over open returns computes all of them, without groups, which SQLite would sort.
     open
       .select((eb) => [
         eb.fn.countAll<number>().as('total'),
@@ -160,7 +160,7 @@ const figuresOf = async (ctx: Core, caller: Caller, table: ReturnTable, times: T
 };
 
 const byAge = ({ createdAt }: OverviewReturn): string => createdAt;
-/** What has no due time comes last. */
+/** Returns without a due time come last. */
 const byDueTime = ({ dueAt, createdAt }: OverviewReturn): string => (dueAt ?? '9999') + createdAt;
 
 const deliveriesOf = async ({ scans }: Core, shopId: string, sinceMs: number) => {

@@ -16,7 +16,7 @@ import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { lockShop } from '../shops/store.ts';
 
-// Lists under a name: a person's own, which only they see, and the shop's, which Admins share.
+// Saved filters of lists: a person's own, which only they see, and the shop's, which Admins share.
 
 export interface Viewer {
   user: { id: string; role: UserRole };
@@ -52,7 +52,7 @@ const mustBeKnown = (kind: SavedView['kind'], search: Record<string, string>): v
   if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
-/** Refuses one more, shared or of this person, than there may be. The shop is locked: two at once cannot both be the last. */
+/** Throws if the shop or the person has the maximum of views. The shop is locked, so that of two concurrent calls one fails. */
 const mustHaveRoom = async (trx: Trx, viewer: Viewer, shared: boolean): Promise<void> => {
   await lockShop(trx, viewer.caller.shop.id);
   const views = await viewsOf(trx, viewer).execute();
@@ -81,7 +81,7 @@ export const createView = async (ctx: Core, viewer: Viewer, given: CreateSavedVi
   return viewSaved(row);
 };
 
-/** Another person's own view is a 404. */
+/** Another person's view is a 404. */
 const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'saved_views'>> => {
   const view = viewsOf(trx, viewer).where('id', '=', id).forUpdate();
   const row = isId(id) ? await view.executeTakeFirst() : undefined;
@@ -90,7 +90,7 @@ const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'save
   return row;
 };
 
-/** A view that is no longer shared becomes the own view of the Admin who changes it. */
+/** A view that is no longer shared belongs to the Admin who changed it. */
 export const changeView = (ctx: Core, viewer: Viewer, id: string, given: ChangeSavedView) =>
   ctx.db.transaction().execute(async (trx) => {
     const { name, search, shared } = given;

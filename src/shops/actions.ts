@@ -8,13 +8,13 @@ import type { Core } from '../platform/core.ts';
 import { type Shop, shopFrom } from './plans.ts';
 import { lockShop } from './store.ts';
 
-/** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */
+/** Limits that the operator sets. `null` means unlimited; absent means unchanged or, for a new shop, the plan's limit. */
 export interface BillingChange {
   allowance?: number | null;
   usageCap?: number | null;
 }
 
-/** Setting a figure also sets how the shop is billed. */
+/** Setting a limit also sets how the shop is billed. */
 const billingColumns = ({ allowance, usageCap }: BillingChange) => {
   if (allowance !== undefined) return { billing: 'ALLOWANCE', allowance, usage_cap: null };
   if (usageCap !== undefined) return { billing: 'USAGE', allowance: null, usage_cap: usageCap };
@@ -39,7 +39,7 @@ export interface ShopChange extends BillingChange {
 export const createShop = (ctx: Core, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
 
-/** The same inside a transaction, for callers that write more together with the shop. */
+/** Creates a shop in the caller's transaction, which may write more. */
 export const addShop = async (trx: Trx, actor: Actor, at: number, { name, plan, ...billing }: NewShop) => {
   const times = { created_at: at, updated_at: at };
   const row = await trx
@@ -57,7 +57,7 @@ export const addShop = async (trx: Trx, actor: Actor, at: number, { name, plan, 
   return shop;
 };
 
-/** Applies from the next request on. Null if there is no such shop. */
+/** The change applies from the next request on. Returns null if there is no such shop. */
 export const changeShop = (ctx: Core, actor: Actor, id: string, change: ShopChange) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockShop(trx, id);

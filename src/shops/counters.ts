@@ -8,12 +8,12 @@ import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { type Caller, LIMIT_ERRORS, type Shop } from './plans.ts';
 
-// One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
-// log and times, and counts the month's allowance, so all of them follow the order of the commits (ADR 0002).
+// One row per shop, which every change of one of its returns locks until the commit. It assigns numbers, positions in the event
+// feed and times, and counts the monthly allowance, so all of them follow the order of the commits (ADR 0002).
 
 export type Counter = Row<'shop_counters'>;
 
-/** Of counters that another transaction has locked: `skip` finds none, `wait` waits for them, `none` reads them as they stand. */
+/** What to do about counters that another transaction has locked: skip them, wait for them, or read them without a lock. */
 export type Locking = 'skip' | 'wait' | 'none';
 
 export const selectCounters = statementsBy((locking: Locking) =>
@@ -27,11 +27,11 @@ export const selectCounters = statementsBy((locking: Locking) =>
   ),
 );
 
-/** Until the transaction ends no RMA of the shop changes. */
+/** No return of the shop changes until the transaction ends. */
 export const lockCounter = ({ fill }: Core, trx: Trx, shopId: string): Promise<unknown> =>
   trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 
-/** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
+/** The time of the shop's next change, which is never before that of an earlier one. */
 export const nextTimestamp = (counter: Counter, nowMs: number): number => {
   counter.last_at = Math.max(nowMs, counter.last_at);
   return counter.last_at;
@@ -60,28 +60,28 @@ const updatingCounters = statement(
 
 export const saveCounters = (counters: Counter[]): Write => change(updatingCounters, { counters });
 
-// --- the month's allowance ---
+// --- the monthly allowance ---
 
 type Used = Pick<Counter, 'month' | 'month_used'>;
 const UNUSED: Used = { month: '', month_used: 0 };
 
-/** No two clocks are further apart, also where one was set back by an hour (docs/contract.md). */
+/** Clocks differ by no more than this, even if one was set back by an hour (docs/contract.md). */
 const APART_MS = 2 * 60 * 60_000;
 
 /** The calendar month in UTC, as text that sorts. */
 const monthAt = (ms: number): string => toIso(ms).slice(0, 7);
 
-/** Whether a clock that was wrong wrote this month. */
+/** Whether a wrong clock wrote this month. */
 export const isAhead = (month: string, nowMs: number): boolean => month > monthAt(nowMs + APART_MS);
 
-/** Months only move forward: a slow clock at midnight cannot restart the old one. One further ahead than it can be is read as this month. */
+/** Months only move forward, so a slow clock at midnight cannot restart the old one. An impossible future month counts as the current one. */
 const monthOf = ({ month, month_used }: Used, nowMs: number) => {
   const now = monthAt(nowMs);
   if (month < now) return { month: now, used: 0 };
   return { month: isAhead(month, nowMs) ? now : month, used: month_used };
 };
 
-/** Counts one return of this month's allowance and returns its number. API clients are refused at the limit; staff never are, since a person stands at the counter. */
+/** Counts one return of this month's allowance and returns its number. At the limit it refuses API clients but never staff, since a customer is at the counter. */
 export const consumeAllowance = (counter: Counter, { shop, actor }: Caller, nowMs: number): number => {
   const { kind, limit } = shop.billing;
   const { month, used } = monthOf(counter, nowMs);
@@ -104,7 +104,7 @@ export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): U
     used,
     limit,
     remaining: limit === null ? null : Math.max(0, limit - used),
-    // Date.UTC counts months from 0: this is the month after.
+    // Date.UTC counts months from 0, so this is the next month.
     resetsAt: toIso(Date.UTC(year, monthOfYear)),
   };
 };

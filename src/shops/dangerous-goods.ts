@@ -7,7 +7,7 @@ import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { requireShop } from './store.ts';
 
-// A rule is an exact sku, or a prefix that ends in `*`. Case matters.
+// A rule is an exact SKU, or a prefix that ends in `*`. Rules are case-sensitive.
 
 export interface Good {
   shop_id: string;
@@ -16,7 +16,7 @@ export interface Good {
 
 export const selectDangerous = statement(
   ({ rows }, { goods }: { goods: Good[] }) =>
-    // Compared as text, not with LIKE: `_` and `%` inside a sku are plain characters.
+    // It compares text without LIKE, since `_` and `%` in a SKU are plain characters.
     sql<Good>`
       select good.shop_id, good.sku from ${rows('good', { shop_id: 'id', sku: 'text' }, goods)}
       where exists (
@@ -38,7 +38,7 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
   return rows.map((row) => row.pattern);
 };
 
-/** One statement, however many there are. */
+/** It runs one statement, however many rules there are. */
 export const addRules = (ctx: Core, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
   const rules = patterns.map((pattern) => ({ shop_id: shopId, pattern }));
   return sql`
@@ -50,18 +50,18 @@ export const addRules = (ctx: Core, trx: Trx, shopId: string, patterns: string[]
 export interface RuleChange {
   add?: string[];
   remove?: string[];
-  /** Takes the place of all rules. */
+  /** The new list of all rules. */
   replace?: string[];
 }
 
-/** Two lists of 1,000 rules would be 250 KB in each entry, for years. */
+/** Two lists of 1,000 rules would take 250 KB in each audit entry, for years. */
 const NAMED_IN_AUDIT = 50;
 const shortList = (name: 'added' | 'removed', rules: string[]) => ({
   [name]: rules.slice(0, NAMED_IN_AUDIT),
   ...(rules.length > NAMED_IN_AUDIT ? { [`${name}InAll`]: rules.length } : {}),
 });
 
-/** All or nothing: removing a rule that does not exist refuses the whole change. Returns the new rules. */
+/** Changes the rules and returns the new ones. Removing a rule that does not exist fails the whole change. */
 export const changeDangerousGoods = (ctx: Core, actor: Actor, shopId: string, change: RuleChange) =>
   ctx.db.transaction().execute(async (trx) => {
     const { add = [], remove = [], replace } = change;

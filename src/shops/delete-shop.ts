@@ -8,7 +8,7 @@ import { toIso } from '../lib/time.ts';
 import type { Core } from '../platform/core.ts';
 import { DELETING, lockShop } from './store.ts';
 
-// Deletes everything of a shop in small steps, while the service goes on for the others.
+// Deletes all data of a shop in small transactions, while the service continues for the other shops.
 
 const has = (table: keyof Tables, column: string): boolean =>
   columnsOf(table).some((each) => each === column);
@@ -17,16 +17,16 @@ const has = (table: keyof Tables, column: string): boolean =>
 const linkOf = (table: keyof Tables): string | undefined =>
   ['shop_id', 'receiver_id', 'owner_id'].find((column) => has(table, column));
 
-/** Tables with rows of a shop or of its clients. Timelines go with their returns, and tables about a person with the person. */
+/** Tables with rows of a shop or of its clients. Timelines are deleted with their returns, and tables about a person with the person. */
 const OWNED = TABLE_NAMES.filter(
-  // Its ids stay: a restore deletes the shop again.
+  // Erased ids stay, so that a restored backup can delete the shop again.
   (table) => table !== 'erasures' && linkOf(table) !== undefined,
 );
 
-/** The first of these columns that a table has tells rows of a shop apart and orders them. None is ever null. */
+/** The first of these columns that a table has identifies and orders the rows of a shop. None is ever null. */
 const KEYS = ['number', 'position', 'id', 'key', 'pattern', 'status', 'user_id', 'shop_id', 'receiver_id'];
 
-/** In the order of a restore: tables that others refer to come first. */
+/** In the order of a restore: a table comes after those that it refers to. */
 export const SHOP_TABLES = Object.fromEntries(
   OWNED.map((table) => [table, KEYS.find((column) => has(table, column)) ?? '']),
 );
@@ -34,7 +34,7 @@ export const SHOP_TABLES = Object.fromEntries(
 /** Rows that give people and API clients access, and those that background work reads. */
 const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'removed_users'] as const;
 
-/** From its commit on no person signs in and no key works, nothing of the shop changes, and the janitor finishes what is left. */
+/** After its commit nobody can sign in, no key works and the shop does not change; the janitor can finish the deletion. */
 export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
   // Changes of API clients lock the same rows in another order.
   retryConflicts(() =>
@@ -50,7 +50,7 @@ export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
         .where('shop_id', '=', id)
         .where('revoked_at', 'is', null);
       await working.set({ revoked_at: at }).execute();
-      // Before the people: nothing else leads to their keys.
+      // This precedes the deletion of users, through whom their keys are found.
       await sql`delete from idempotency_keys where owner_id in (select id from users where shop_id = ${id})`.execute(
         trx,
       );
@@ -59,12 +59,12 @@ export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
     }),
   );
 
-/** Longer than a writer of the service waits before it tries again, where this is another process. */
+/** The pause between transactions: longer than a writer of another process waits before it retries. */
 const PAUSE_MS = 25;
 
-/** Deletes some rows of a table, after the last of them the shop itself. Returns how many; 0: all is deleted. */
+/** Deletes some rows of a table and, if none are left, the shop itself. Returns their number; 0 if everything is deleted. */
 export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => {
-  // One table after the other: what is found by a client goes before the client.
+  // In this order, rows that are found through a client are deleted before the client.
   for (const table of OWNED.toReversed()) {
     const rows = await deleteSome(ctx, table, id);
     if (rows === 0) continue;
@@ -73,14 +73,14 @@ export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => 
   }
   await ctx.db.transaction().execute(async (trx) => {
     await trx.deleteFrom('shops').where('id', '=', id).execute();
-    // What was to be erased in it is gone, too.
+    // Unfinished erasures of the shop are finished with this.
     await trx.updateTable('erasures').set({ done_to: null }).where('shop_id', '=', id).execute();
   });
   return 0;
 };
 
 const isReturns = (table: keyof Tables): boolean => table in RETURN_KINDS;
-/** A return has about ten rows of its timeline, and more indexes than all other tables. */
+/** A return has about ten timeline entries, and more indexes than any other table. */
 const RETURNS_AT_ONCE = 20;
 
 const deleteSome = (ctx: Core, table: keyof Tables, shopId: string): Promise<number> =>
@@ -98,7 +98,7 @@ const deleteSome = (ctx: Core, table: keyof Tables, shopId: string): Promise<num
     return Number((await deletion.execute(trx)).numAffectedRows ?? 0);
   });
 
-// --- its export, before that ---
+// --- the export before the deletion ---
 
 const EXPORTED_AT_ONCE = 200;
 
@@ -118,7 +118,7 @@ export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string>
   yield '}\n';
 }
 
-/** Of returns with their timelines. */
+/** Yields the rows of a table, returns with their timelines. */
 async function* rowsOf({ scans }: Core, table: keyof Tables, shopId: string) {
   const key = SHOP_TABLES[table] ?? '';
   const columns = columnsOf(table).filter((column) => !/_(hash|secret)$/.test(column));

@@ -8,11 +8,11 @@ import { ServiceError } from '../platform/errors.ts';
 export interface Receiver {
   id: string;
   shop_id: string;
-  /** The events that its client chose, as the column has them. */
+  /** The events that its client chose, in the form of the column. */
   events: string | null;
 }
 
-/** Who acts, and for which shop: every action and every read has a caller. */
+/** Who acts, and for which shop. Every action and every read has a caller. */
 export interface Caller {
   shop: Shop;
   actor: AuditActor;
@@ -24,7 +24,7 @@ export interface Caller {
   receiver?: Receiver | null;
 }
 
-/** Billed by a monthly allowance, or by usage with a cap that the shop set itself. `limit` null means unlimited. */
+/** Billing by a monthly allowance, or by usage with a cap that the shop set. `limit` null means unlimited. */
 export interface Billing {
   kind: 'ALLOWANCE' | 'USAGE';
   limit: number | null;
@@ -61,7 +61,7 @@ export const mustHaveApi = (shop: Shop): void => {
   if (!hasApi(shop)) throw new ServiceError('PLAN_REQUIRED');
 };
 
-/** The operator's figures override the plan's. */
+/** The operator's limits override the plan's. */
 const billingOf = (row: Row<'shops'>): Billing => {
   if (row.billing === 'ALLOWANCE') return { kind: 'ALLOWANCE', limit: row.allowance };
   if (row.billing === 'USAGE') return { kind: 'USAGE', limit: row.usage_cap };

@@ -9,7 +9,7 @@ import type { Core } from '../platform/core.ts';
 import type { Caller, Shop } from './plans.ts';
 import { lockShop, requireShop } from './store.ts';
 
-/** A shop that never set anything has no row. */
+/** A shop that never changed its settings has no row. */
 const NOTHING_SET = ReplaceShopSettings.parse({});
 
 export const readShopSettings = async (db: Db, { id, name: shopName }: Shop): Promise<ShopSettings> => {
@@ -23,7 +23,7 @@ export const readShopSettings = async (db: Db, { id, name: shopName }: Shop): Pr
   return { shopName, ...(set ?? NOTHING_SET) };
 };
 
-/** Of the logo only that it changed. */
+/** For the logo, the audit log only says that it changed. */
 const auditFields = ({ address, logo: _, ...settings }: ReplaceShopSettings) => ({
   ...settings,
   address: address.join(', ') || null,
@@ -55,7 +55,7 @@ export const replaceShopSettings = (ctx: Core, { shop, actor }: Caller, wanted: 
     return { shopName: shop.name, ...wanted };
   });
 
-// After how many days in a status a return is overdue: for each shop, as its Admins set it.
+// The number of days in a status after which a return is overdue, set by the Admins of each shop.
 
 /** Days by status; a status without a target is missing. */
 export type Targets = ReadonlyMap<string, number>;

@@ -3,7 +3,7 @@ import type { Db, Trx } from '../db/types.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { type Shop, shopFrom } from './plans.ts';
 
-/** The `subscription` of a shop that is being deleted: it is there no longer. */
+/** The `subscription` of a shop that is being deleted. Such a shop is not found any more. */
 export const DELETING = 'deleting';
 
 const shopsIn = (db: Db) => db.selectFrom('shops').select(SHOP_COLUMNS).where('subscription', '<>', DELETING);
@@ -13,7 +13,7 @@ export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
   return row ? shopFrom(row) : null;
 };
 
-/** Reads and locks a shop until the transaction ends, so that changes of its settings happen one after another. */
+/** Reads and locks a shop until the transaction ends, so that changes of its settings are serialised. */
 export const lockShop = async (trx: Trx, id: string): Promise<Shop | null> => {
   const row = await shopsIn(trx).where('id', '=', id).forUpdate().executeTakeFirst();
   return row ? shopFrom(row) : null;

@@ -6,7 +6,7 @@ import { findShop } from '../shops/store.ts';
 import type { NotifiedClient } from '../webhooks/services.ts';
 import type { Link, MailLimits, StaffServices, UserRow } from './types.ts';
 
-// What people are mailed: links, changes of their account, so that a change that was not theirs is seen, and, to Admins, webhook
+// Mails to people: links, changes of their account (so that they notice a change that was not theirs) and, for Admins, webhook
 // receivers that keep failing (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
 
@@ -15,18 +15,18 @@ const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u
 const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
 
-/** Mail programs know no style sheets. */
+/** Mail clients ignore style sheets, so each element has its styles. */
 const PAGE = 'font-family:sans-serif;font-size:16px;line-height:1.5';
 const BUTTON =
   'background:#4151bf;border-radius:6px;color:#fff;display:inline-block;font-weight:600;padding:10px 20px;text-decoration:none';
-/** Its address is longer than a phone is wide. */
+/** A link is longer than the screen of a phone is wide. */
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
 interface Letter {
   subject: string;
   opening: (shop: string) => string;
   closing: string;
-  /** What the link is for, as text and on its button. */
+  /** Says what the link is for, above its button. */
   request?: string;
   button?: string;
 }
@@ -83,7 +83,7 @@ const LINK_LETTERS = {
   },
 } satisfies Record<string, Letter>;
 
-/** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
+/** Mails a link to PUBLIC_URL. No header of a request can change where a mailed link leads. */
 export const mailLink = (
   { mail, config }: Pick<StaffServices, 'mail' | 'config'>,
   shopName: string,
@@ -121,7 +121,7 @@ const recovered = (client: string): Letter => ({
   closing: 'Events that were dropped in the meantime are not sent again: they are in the event feed.',
 });
 
-/** To the Admins of the client's shop: its receiver keeps failing, with this error; null: it works again. */
+/** Mails the Admins of the client's shop that its receiver keeps failing with this error, or (null) that it works again. */
 export const openReceiverMails =
   (ctx: Core & Pick<StaffServices, 'mail' | 'mailLimits'>) =>
   async ({ id, name, shopId, shopName }: NotifiedClient, error: string | null): Promise<void> => {
@@ -166,7 +166,7 @@ const letterAbout = (sentence: Sentence, hasPasswords: boolean): Letter => {
 
 export interface AccountChange {
   before: UserRow;
-  /** null: the account was removed. */
+  /** It is null if the account was removed. */
   after: UserRow | null;
   hasNewRecoveryCodes?: true;
 }
@@ -193,7 +193,7 @@ export const openMailLimits = ({ rateGate, clock }: Core): MailLimits => {
     const gate = anHour(name, points);
     return async (key: string): Promise<boolean> => !(await gate(key)).refused;
   };
-  /** The command line is not limited. */
+  /** Limits people only: the command line has no limit. */
   const refuseBeyond = (name: string, points: number, keyOf: (caller: Caller) => string | null) => {
     const gate = anHour(name, points);
     return async (caller: Caller): Promise<void> => {
@@ -214,7 +214,7 @@ export const openMailLimits = ({ rateGate, clock }: Core): MailLimits => {
   };
 };
 
-/** Call it after the commit. */
+/** Must be called after the commit. */
 export const mailChanges = async (ctx: StaffServices, change: AccountChange): Promise<void> => {
   const { db, mail, config } = ctx;
   const { shop_id: shopId, last_sign_in_at } = change.before;

@@ -1,6 +1,6 @@
-// The entries of ten characters and more, most common first, of passwords.json in @zxcvbn-ts/language-common 4.1.3: its 49,233 commonest
-// passwords, of which the first 10,000 hold 145 that are so long. Shorter ones are refused by their length alone. It is a copy because
-// the package is 2.5 MB, for 18 KB that are used. Its licence:
+// All entries with at least ten characters, most common first, of passwords.json in @zxcvbn-ts/language-common 4.1.3. Of its 49,233
+// passwords the first 10,000 contain 145 of that length. Shorter ones are refused because of their length. This is a copy because
+// the package has 2.5 MB, of which 18 KB are used. Its licence:
 //
 // Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc.
 // Copyright (c) 2021 @zxcvbn-ts
@@ -24,7 +24,7 @@
 // OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION
 // WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
-/** In lower case. */
+/** All entries are in lower case. */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `
 qwertyuiop 1234567890 q1w2e3r4t5 1q2w3e4r5t 4815162342 123456789a 12345qwert 1234554321 usuckballz1

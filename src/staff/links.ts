@@ -41,13 +41,13 @@ import {
   viewUser,
 } from './users.ts';
 
-// One-time links: for the first shop, and with which a person chooses a password (invitations, a forgotten password).
+// One-time links: to set up the first shop, and to choose a password (invitations, a forgotten password).
 
 const HOUR_MS = 60 * 60 * 1000;
-/** An invitation may wait over a weekend; a link for a forgotten password is asked for to be used at once. */
+/** An invitation may wait over a weekend, while a link for a forgotten password is used immediately. */
 const VALID_MS = { setUp: HOUR_MS, neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 
-/** The token is in the fragment, which browsers send to no server, so it is in no log. */
+/** The token is in the fragment of the address. Browsers do not send it to any server, so it is in no log. */
 const addLink = async (trx: Trx, user: UserRow, nowMs: number, confirmsEmail = false): Promise<Link> => {
   const token = newToken();
   const expiresAt = nowMs + (user.last_sign_in_at === null ? VALID_MS.neverSignedIn : VALID_MS.forgotten);
@@ -74,18 +74,18 @@ const ownerOf = async ({ db, clock }: Core, token: string): Promise<UserRow> => 
   return user;
 };
 
-/** What an Admin or the operator sees of a link, and whether it is mailed too. */
+/** Returns what an Admin or the operator sees of a link, and mails it if the service sends mails. */
 const showLink = async (ctx: StaffServices, { shop, actor }: Caller, baseUrl: string, link: Link) => {
   const mailed = ctx.mail !== null && (actor.type !== 'USER' || (await ctx.mailLimits.shopLink(shop.id)));
   if (mailed) mailLink(ctx, shop.name, link);
   return { link: baseUrl + link.path, linkExpiresAt: toIso(link.expiresAt), mailed };
 };
 
-/** Where people sign in without passwords, only the operator gives links. */
+/** If people sign in without passwords, only the operator creates links. */
 const mayMakeLinks = ({ config }: Core, actor: Caller['actor']): boolean =>
   config.passwordSignIn || actor.type !== 'USER';
 
-/** A link that is shown leads to `baseUrl`. */
+/** Adds a person. A link in the response leads to `baseUrl`. */
 export const addPerson = async (
   ctx: StaffServices,
   caller: Caller,
@@ -107,7 +107,7 @@ export const addPerson = async (
   return { ...viewUser(user), ...(shown ?? { link: null, linkExpiresAt: null, mailed: false }) };
 };
 
-/** A new link for a person of the shop. The links before it end. */
+/** Creates a link for a person of the shop and invalidates their earlier links. */
 export const createLink = async (
   ctx: StaffServices,
   caller: Caller,
@@ -120,11 +120,11 @@ export const createLink = async (
   if (!mayMakeLinks(ctx, actor)) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   const link = await ctx.db.transaction().execute(async (trx) => {
     const { user } = await lockUser(trx, shop.id, id);
-    // Without passwords a link, which only the operator gives then, sets none.
+    // Where people sign in without passwords, the link (from the operator) does not set one.
     if (ctx.config.passwordSignIn) refuseProviderOnly(user, besideProvider);
     await endLinksOf(trx, id);
     await auditUser(ctx, trx, user, actor, 'LINK_MADE');
-    // Where the operator makes it, they vouch for the email.
+    // An operator who creates the link vouches for the email.
     return addLink(trx, user, ctx.clock.now(), actor.type !== 'USER');
   });
   return showLink(ctx, caller, baseUrl, link);
@@ -132,7 +132,7 @@ export const createLink = async (
 
 const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
-/** Everything happens after the response, whose time must not show whether the email is known. Ends no other link: strangers can ask too. */
+/** Works after the response, whose time must not reveal whether the email is known. Earlier links stay valid, since strangers can ask too. */
 export const mailLinkLater = (ctx: StaffServices, email: string, address: string): void => {
   if (!ctx.mail || !ctx.config.passwordSignIn) return;
   const work = async (): Promise<void> => {
@@ -163,23 +163,23 @@ export const viewLinkTarget = async (ctx: Core, token: string): Promise<LinkTarg
   };
 };
 
-/** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
+/** Sets the password and signs in. It also requires the second factor, since a mailbox alone is not enough. After a wrong code the link stays valid. */
 export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, given: UseLink) => {
   const { token: linkToken, password, code } = given;
   const user = await ownerOf(ctx, linkToken);
   return attemptSignIn(ctx, from, { email: user.email, code, hasLink: true }, async (attempt) => {
     const { passwordSignIn } = ctx.config;
-    // Before the expensive hash, which takes its turn among those who are known.
+    // This precedes the expensive hash, which waits in the queue of known users.
     refusePerson(ctx, user.id);
     if (user.factor_since !== null && code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
-    // Without passwords a link, which only the operator gives then, signs in once and sets none.
+    // Where people sign in without passwords, the link (from the operator) signs in once and does not set a password.
     if (passwordSignIn && password === null) throw invalidField('password', 'required', 'is required');
     const about = { shopName: (await findShop(ctx.db, user.shop_id))?.name ?? '', email: user.email };
     const password_hash =
       passwordSignIn && password !== null ? await hashNewPassword('password', password, about) : null;
     await countCode(ctx, attempt);
     const { session } = await changeAccount(ctx, async (trx) => {
-      // The person's row is locked: of two at once the second finds no link.
+      // This locks the person's row: the second of two concurrent requests finds no link.
       const before = await lockOne(trx, user.id);
       const link = await trx
         .deleteFrom('access_links')
@@ -194,7 +194,7 @@ export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, giv
       const by = { actor, action: 'LINK_USED' } as const;
       const after = password_hash ? await updateAccount(ctx, trx, before, { password_hash }, by) : before;
       if (!password_hash) await auditUser(ctx, trx, before, actor, 'LINK_USED');
-      // Also what was guessed from other browsers at this address.
+      // This includes failures of other browsers at this address.
       await clearFailures(ctx, trx, { ...attempt, device: null });
       return { before, after, session: await openNewSession(ctx, trx, after, attempt) };
     });
@@ -204,7 +204,7 @@ export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, giv
 
 // --- the first shop ---
 
-/** A one-time token that replaces any earlier one; null once there is a shop. */
+/** Returns a one-time token that replaces any earlier one, or null if there is a shop. */
 export const offerSetUp = async ({ db, clock }: Core): Promise<string | null> => {
   if (await hasShops(db)) return null;
   const token = newToken();
@@ -212,7 +212,7 @@ export const offerSetUp = async ({ db, clock }: Core): Promise<string | null> =>
   return token;
 };
 
-/** What is stored of it. Throws once there is a shop, the token's hour is over, or a later start printed another. */
+/** Returns the stored hash of the token. Throws if there is a shop, the token has expired, or a later start printed another token. */
 export const findOffer = async ({ db, clock }: Core, token: string): Promise<string> => {
   if (await hasShops(db)) throw new ServiceError('ALREADY_SET_UP');
   const offer = await findFact(db, 'set-up');
@@ -222,17 +222,17 @@ export const findOffer = async ({ db, clock }: Core, token: string): Promise<str
   return offer;
 };
 
-/** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
+/** Creates the first shop and its Admin and consumes the token in one transaction: after a failure the link still works. */
 export const setUp = async (ctx: StaffServices, address: string, given: SetUp) => {
   const { token, shopName, email, name, password } = given;
   const actor = { ...OPERATOR, address };
-  // Before the expensive hash: a caller without the token causes no work.
+  // This precedes the expensive hash, so that a caller without the token causes no work.
   const offer = await findOffer(ctx, token);
   const passwordHash = ctx.config.passwordSignIn
     ? await hashNewPassword('password', password, { shopName, email })
     : newNoPassword();
   return ctx.db.transaction().execute(async (trx) => {
-    // Of two requests at once, the second waits here until the first ends.
+    // The second of two concurrent requests waits here until the first ends.
     const { numDeletedRows } = await trx
       .deleteFrom('installation')
       .where('name', '=', 'set-up')

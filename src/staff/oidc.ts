@@ -7,11 +7,11 @@ import type { ProviderSettings } from '../platform/config.ts';
 // The identity provider: OpenID Connect, authorisation code flow with PKCE.
 
 const TIMEOUT_S = 3;
-/** How far the provider's clock may be from ours. */
+/** The provider's clock may differ from ours by this much. */
 export const CLOCK_TOLERANCE_S = 60;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Of a sign-in that has begun: sealed into a cookie until the person comes back. */
+/** The state of a sign-in at the provider. It is sealed into a cookie until the browser returns. */
 export interface Challenge {
   state: string;
   nonce: string;
@@ -21,17 +21,17 @@ export interface Challenge {
 export interface Identity {
   issuer: string;
   subject: string;
-  /** null unless the provider has verified it. */
+  /** It is null unless the provider has verified it. */
   email: string | null;
   name: string | null;
-  /** When they last gave the provider a password or the like; null where it does not say. By its clock. */
+  /** When they last authenticated at the provider, by its clock; null if it does not say. */
   authenticatedAt: number | null;
 }
 
-/** For the log: whose account it was about, where that is known, and nothing else of the person. */
+/** These details are logged: the user if known, and nothing else about the person. */
 type RefusalDetails = Record<string, unknown> & { userId?: string | undefined };
 
-/** Why a visit to the provider came to nothing. */
+/** Why a sign-in at the provider failed. */
 export class ProviderRefusal extends Error {
   readonly refusal: ProviderRefusalCode;
   readonly details: RefusalDetails;
@@ -50,8 +50,8 @@ const MICROSOFT =
   /^(login\.microsoftonline\.(com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net|[\w-]+\.ciamlogin\.com)$/;
 
 /**
- * Microsoft's providers have a claim of their own, which means nothing where it comes from others, and some send texts instead of
- * true. What `email_verified` says wins.
+ * Microsoft's providers have a claim of their own, which is ignored if another provider sends it. Some send strings instead of
+ * booleans. `email_verified` takes precedence.
  */
 export const isVerified = ({ email_verified, xms_edov }: Claims, issuer: string): boolean => {
   const isMicrosoft = MICROSOFT.test(URL.parse(issuer)?.hostname ?? '');
@@ -59,7 +59,7 @@ export const isVerified = ({ email_verified, xms_edov }: Claims, issuer: string)
   return claim === true || claim === 'true' || claim === '1';
 };
 
-/** Throws where a time of the provider's is later than its clock may be ahead: nothing could be told from it. */
+/** Throws if a time from the provider is in the future by more than the tolerance, since such a time proves nothing. */
 const refuseFuture = (claims: Claims, names: string[]): void => {
   const latestS = Date.now() / 1000 + CLOCK_TOLERANCE_S;
   const wrong = names.find((name) => Number(claims[name] ?? 0) > latestS);
@@ -68,7 +68,7 @@ const refuseFuture = (claims: Claims, names: string[]): void => {
 
 const textIn = (claim: unknown): string | null => (typeof claim === 'string' && claim !== '' ? claim : null);
 
-/** Loaded when it is needed: 50 ms of every start otherwise. */
+/** It is loaded on first use; otherwise it would add 50 ms to every start. */
 const load = (): Promise<typeof OpenIdClient> => import('openid-client');
 
 export class IdentityProvider {
@@ -80,7 +80,7 @@ export class IdentityProvider {
     this.#settings = settings;
   }
 
-  /** Where to send the person, who must give their password there again if `asksAgain`. */
+  /** Returns the address to redirect to. With `asksAgain` the person must enter their password there again. */
   async begin(redirectUri: string, asksAgain: boolean): Promise<{ url: URL; challenge: Challenge }> {
     const oidc = await load();
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
@@ -96,7 +96,7 @@ export class IdentityProvider {
     return { url, challenge: { state, nonce, verifier } };
   }
 
-  /** Who came back to this address. Throws a ProviderRefusal unless all that the provider answers holds. */
+  /** Returns who signed in. Throws a ProviderRefusal unless the whole response of the provider is valid. */
   async finish({ state, nonce, verifier }: Challenge, address: URL): Promise<Identity> {
     const { authorizationCodeGrant, fetchUserInfo } = await load();
     const client = await this.discover();
@@ -104,14 +104,14 @@ export class IdentityProvider {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
       const tokens = await authorizationCodeGrant(client, address, { ...checks, idTokenExpected: true });
       const claims: Claims & { iss: string; sub: string } = { iss: '', sub: '', ...tokens.claims() };
-      // Without it, everyone whom the provider names so would be one person.
+      // Otherwise everyone with an empty subject would be the same person.
       if (claims.sub === '') throw new ProviderRefusal('INVALID', { wrong: 'sub' });
       refuseFuture(claims, ['iat', 'auth_time']);
       const { iss: issuer } = claims;
       const saysNo = (claims['email_verified'] ?? null) !== null && !isVerified(claims, issuer);
       const hasMore = client.serverMetadata().userinfo_endpoint !== undefined;
       const asksMore = !saysNo && !isVerified(claims, issuer) && hasMore;
-      // Both from one place: an address and the word that it is verified belong together.
+      // Both come from the same response: an email and the claim that it is verified belong together.
       const person: Claims = asksMore ? await fetchUserInfo(client, tokens.access_token, claims.sub) : claims;
       const authTime = claims['auth_time'];
       return {
@@ -126,7 +126,7 @@ export class IdentityProvider {
     }
   }
 
-  /** The provider's own description, read once; after a failure, again at the next try. The library reads new keys by itself. */
+  /** Reads the provider's metadata once, and again after a failure. The library fetches new keys by itself. */
   discover(): Promise<OpenIdClient.Configuration> {
     this.#client ??= this.#read().catch((error) => {
       this.#client = null;
@@ -151,7 +151,7 @@ export class IdentityProvider {
       [oidc.customFetch]: boundedFetch as object as OpenIdClient.CustomFetch,
       timeout: timeLimit(TIMEOUT_S),
       execute: [
-        // Signatures of tokens are checked too, though they come from the provider itself.
+        // Signatures of tokens are checked, although the tokens come directly from the provider.
         oidc.enableNonRepudiationChecks,
         ...(url.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
       ],
@@ -159,7 +159,7 @@ export class IdentityProvider {
   }
 }
 
-/** By the provider's own codes and those of the library; a message may quote a token. */
+/** It goes by the codes of the provider and the library, since a message may quote a token. */
 const refusalOf = (error: unknown): ProviderRefusal => {
   if (error instanceof ProviderRefusal) return error;
   const { error: said, code, cause } = error as Claims;

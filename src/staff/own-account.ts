@@ -17,19 +17,19 @@ import { recordCounted, refusePerson } from './sign-in.ts';
 import type { Self, SignInOrigin, StaffServices, UserRow } from './types.ts';
 import { auditUser, changeAccount, findUser, lockSelf, normalizeEmail, updateAccount } from './users.ts';
 
-// What people do about their own account, and the proof of identity that the riskier requests need (docs/contract.md).
+// A person's own account, and the proof of identity that sensitive requests require (docs/contract.md).
 
 const PROOF_MS = 10 * 60_000;
-/** How often one session may be wrong about the password or a code. The last wrong guess ends it. */
+/** The number of wrong passwords or codes that ends a session. */
 const WRONG_GUESSES = 10;
 const wrongPassword = (field: string) => invalidField(field, 'wrong', 'is not your current password');
 
-/** Throws unless a proof was given in the last ten minutes. One from the future was written by a clock that was wrong. */
+/** Throws unless the identity was proved in the last ten minutes. A proof in the future was written by a wrong clock and does not count. */
 export const requireProof = ({ clock }: Core, provedAt: number): void => {
   if (Math.abs(clock.now() - provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };
 
-/** Checks the password or a code and records the proof in the session, which ends with the tenth wrong guess. Returns the person. */
+/** Checks the password or a code and records the proof in the session. The tenth wrong guess ends the session. */
 export const prove = async (
   ctx: StaffServices,
   { caller, user: { id }, sessionToken }: Self,
@@ -38,7 +38,7 @@ export const prove = async (
 ): Promise<UserRow> => {
   const session = sha256(sessionToken);
   refusePerson(ctx, id);
-  // Counted before it is checked, so that guessing in parallel gains nothing.
+  // Each guess is counted before it is checked, so that parallel guesses gain nothing.
   const guess = await ctx.db
     .updateTable('sessions')
     .set((eb) => ({ wrong_passwords: eb('wrong_passwords', '+', 1) }))
@@ -63,15 +63,15 @@ export const prove = async (
     return isProven ? user : null;
   });
   if (proved) return proved;
-  // Another person may sit at the open session.
+  // Somebody else may be using the open session.
   ctx.log.warn({ address, userId: id }, 'proof of identity refused');
   if (guess.count >= WRONG_GUESSES) await endSession(ctx.db, sessionToken);
   throw code === null ? wrongPassword(field) : wrongCode();
 };
 
 /**
- * For what would make a second factor worthless: a password, however recent its proof, is not enough, since whoever has it must
- * still meet the factor.
+ * For requests that could bypass the second factor: a recent proof by password is not enough, since somebody who stole it must
+ * still be stopped by the factor.
  */
 const proveByCode = (ctx: StaffServices, self: Self, code: string | null): Promise<UserRow> => {
   if (code === null) throw invalidField('code', 'required', 'is required: two-step verification is on');
@@ -98,7 +98,7 @@ export const changeOwnPassword = async (
   const password_hash = await hashNewPassword('newPassword', newPassword, about);
   const { token } = await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
-    // It changed after the proof: another request was faster.
+    // A concurrent request changed it after the proof.
     const isSame =
       before.password_hash === proved.password_hash && before.factor_since === proved.factor_since;
     if (!isSame) throw wrongPassword('currentPassword');
@@ -132,7 +132,7 @@ export const changeOwnEmail = async (
   return viewSignedIn({ caller, user: { ...user, email } });
 };
 
-/** Throws unless the person has a second factor and this code is good. */
+/** Throws unless the person has a second factor and this code is valid. */
 const checkFactor = async (ctx: StaffServices, self: Self, { code }: SecondFactorCode): Promise<void> => {
   if (!self.user.secondFactor) throw new ServiceError('SECOND_FACTOR_OFF');
   await proveByCode(ctx, self, code);

@@ -4,23 +4,23 @@ import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { invalidField, ServiceError } from '../platform/errors.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 
-/** Expected in a flood, so it is no line of the log for each. */
+/** A flood causes many of these, so they are not logged one by one. */
 export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE', { quiet: true });
 
 const passwordLane = () =>
   new BoundedQueue({ atOnce: 1, waiting: 100, withinMs: 5_000, refusal: tooManyAtOnce });
 
 /**
- * Checking a password takes a thread, 19 MiB and tens of milliseconds, so each process checks two at a time: one for people who are
- * known, and one for strangers. However many strangers come, they wait for each other alone (docs/contract.md).
+ * Checking a password takes a thread, 19 MiB and tens of milliseconds, so each process checks two at a time: one for known users
+ * and one for strangers. However many strangers try, they only wait for each other (docs/contract.md).
  */
 export const LANES = { known: passwordLane(), stranger: passwordLane() };
 
-/** Of one shop: its people wait for each other, and hold up those of other shops for about a second. */
+/** The limit for one shop: its people wait for each other, and delay those of other shops by about a second at most. */
 const MOST_OF_A_SHOP = 20;
 const known = new Map<string, number>();
 
-/** Work in the lane of those who are known. */
+/** Runs work in the lane of known users. */
 export const runKnown = async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
   const running = known.get(shopId) ?? 0;
   if (running >= MOST_OF_A_SHOP) throw tooManyAtOnce();
@@ -34,23 +34,23 @@ export const runKnown = async <Result>(shopId: string, work: () => Promise<Resul
   }
 };
 
-/** The same from any keyboard: an accent may be typed as one character or as two. */
+/** Keyboards differ: an accented letter may be one character or two. */
 const normalised = (password: string): string => password.normalize('NFKC');
 
 /**
- * Argon2id with the library's parameters (19 MiB, two passes), as OWASP advises. Whoever chooses a password has a session, a link or
- * the command line, and so is known.
+ * Argon2id with the library's parameters (19 MiB, two passes), as OWASP recommends. A person who sets a password has a session, a link or
+ * the command line, and so counts as known.
  */
 export const hashPassword = (password: string): Promise<string> =>
   LANES.known.run(() => hash(normalised(password)));
 
 const lettersAndDigits = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Beyond the names in it a password must have so much that a stranger does not know. */
+/** A password must have this many characters besides the names in it, which a stranger may know. */
 const LEAST_BESIDE_NAMES = 5;
 const SHORTEST_NAME = 3;
 
-/** Whether nearly nothing is left of it without these names and their words. */
+/** Whether too little remains of the password without these names and their words. */
 const isMadeOf = (password: string, names: readonly string[]): boolean => {
   const words = names.map(lettersAndDigits);
   const parts = [...words.map((each) => each.join('')), ...words.flat()]
@@ -67,8 +67,8 @@ export interface PasswordOwner {
 }
 
 /**
- * The hash of a password that someone chooses, unless a stranger would guess it. Its length is checked with the body; `field` is the
- * body's name for it. A password from before these rules stays valid.
+ * Returns the hash of a new password; throws if it is easy to guess. Its length is checked with the body, in which `field` is
+ * its name. A password that is older than these rules stays valid.
  */
 export const hashNewPassword = (
   field: string,
@@ -86,17 +86,17 @@ export const hashNewPassword = (
 const NO_SALT = '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$';
 const DIGEST_BYTES = 32;
 /**
- * For an account without a password: a hash that no known password has, told apart by its salt. Checking it costs as much as any
- * other. It differs each time, so that the trust in browsers, which is bound to it, ends.
+ * The hash for an account without a password: no known password has it, and its salt identifies it. Checking it costs as much as any
+ * other. Each one differs, so that trusted browsers, which are bound to the hash, are no longer trusted.
  */
 export const newNoPassword = (): string =>
   NO_SALT + randomBytes(DIGEST_BYTES).toString('base64').replace(/=+$/, '');
 export const hasPassword = (passwordHash: string): boolean => !passwordHash.startsWith(NO_SALT);
 
-/** Checked where there is no account. */
+/** This is checked if there is no account, so that the time does not reveal that. */
 export const DUMMY_HASH = newNoPassword();
 
-/** Call it inside one of the lanes. Takes as long without a hash as with one. */
+/** Must be called in one of the lanes. It takes as long without a hash as with one. */
 export const isPassword = async (passwordHash: string | null, password: string): Promise<boolean> => {
   const same = await verify(passwordHash ?? DUMMY_HASH, normalised(password));
   return passwordHash !== null && same;

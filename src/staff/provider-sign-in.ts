@@ -27,21 +27,21 @@ import {
   usersIn,
 } from './users.ts';
 
-// Signing in through the identity provider, and proving one's identity there (docs/contract.md).
+// Signing in through the identity provider, and proving the identity there (docs/contract.md).
 
-/** What the browser keeps between going to the provider and coming back, sealed. */
+/** The content of the sealed cookie that the browser keeps while the person is at the provider. */
 interface Journey extends Challenge, GoToProvider {
   startedAt: number;
-  /** The hash of the session whose owner proves their identity; null: a sign-in. */
+  /** The hash of the session whose owner proves their identity; null for a sign-in. */
   provesFor: string | null;
 }
 
-/** Browsers drop a cookie of more than 4,096 bytes: a person whose page has a longer address comes back to the first page. */
+/** Browsers drop a cookie of more than 4,096 bytes. After a longer path the person returns to the home page. */
 const LONGEST_TO = 2_000;
 
 const SEALED_JOURNEY: SealedFor = { table: 'sessions', column: 'provider', id: 'cookie' };
 
-/** Where to send the browser, and the cookie that it brings back. */
+/** Returns the address to redirect to, and the cookie that the browser brings back. */
 export const beginAtProvider = async (
   { provider, config, clock, secrets, log }: StaffServices,
   redirectUri: string,
@@ -62,25 +62,25 @@ export const beginAtProvider = async (
   }
 };
 
-/** Throws unless the cookie is ours, of the last ten minutes, and of the sign-in that the browser comes back from. */
+/** Throws unless the cookie is authentic, at most ten minutes old, and belongs to the sign-in that the browser returns from. */
 const openJourney = ({ secrets, clock }: Core, cookie: string, state: string | null): Journey => {
   try {
     const journey: Journey = JSON.parse(secrets.open(cookie, SEALED_JOURNEY));
     const ageMs = Math.abs(clock.now() - journey.startedAt);
     if (ageMs < PROVIDER_COOKIE_S * 1000 && state === journey.state) return journey;
   } catch {
-    // Of an earlier key, forged, or none at all.
+    // The cookie is missing, forged, or sealed with an earlier key.
   }
   throw new ProviderRefusal('EXPIRED', { cookie: cookie === '' ? 'missing' : 'does not fit' });
 };
 
-/** A copy of the cookie and the address opens nothing, even where the provider takes its code twice. */
+/** A copy of the cookie and the address is useless, even if the provider accepts its code twice. */
 const spendState = async (ctx: StaffServices, { state }: Journey): Promise<void> => {
   if (!(await isFirstUse(ctx, 'provider state', state, PROVIDER_COOKIE_S * 1000)))
     throw new ProviderRefusal('EXPIRED', { cookie: 'used before' });
 };
 
-/** The browser came back to this address: the new session, if there is one, and what the sign-in page is to say. */
+/** Handles the browser's return: returns the new session, if there is one, and what the sign-in page should show. */
 export const returnFromProvider = async (
   ctx: StaffServices,
   from: SignInOrigin,
@@ -101,7 +101,7 @@ export const returnFromProvider = async (
     const token = provesFor === null ? await signInThrough(ctx, from, identity) : null;
     return { token, search: { ...search, provider: token === null ? 'proved' : 'signed-in' } };
   } catch (error) {
-    // Also where an account was removed or created at this very moment: trying again helps.
+    // This also happens if an account is removed or created concurrently: trying again helps.
     const refused =
       error instanceof ServiceError ? new ProviderRefusal('EXPIRED', { code: error.code }) : error;
     if (!(refused instanceof ProviderRefusal)) throw error;
@@ -122,10 +122,10 @@ const signInThrough = async (ctx: StaffServices, from: SignInOrigin, identity: I
     const known = linked ?? (await findByVerifiedEmail(trx, email, identity));
     const person = known ?? (await addNewUser(ctx, trx, from, email, identity.name));
     const after = linked ?? (await linkPerson(ctx, trx, from, person, identity));
-    // Nothing of a new account changed that its owner should hear of.
+    // A new account has no changes to report to its owner.
     const before = known ?? after;
     const nowMs = ctx.clock.now();
-    // A provider may let a person through who gave their password there hours ago: that proves nothing now.
+    // A provider may accept a person who entered their password hours ago, which proves nothing now.
     const agoMs = Math.max(0, Date.now() - (identity.authenticatedAt ?? 0));
     const session = { proved_at: nowMs - agoMs, through_provider: 1 } as const;
     const token = await openSession(trx, after, from, nowMs, session);
@@ -153,12 +153,12 @@ const findByVerifiedEmail = async (trx: Trx, email: string, identity: Identity) 
   if (!user) return undefined;
   if (user.provider_issuer === identity.issuer && user.provider_subject !== identity.subject)
     throw new ProviderRefusal('OTHER_PERSON', { userId: user.id });
-  // Whoever typed another person's address into their own account would share it with that person.
+  // Otherwise somebody who typed another person's email into their own account would share the account with that person.
   if (user.email_by_holder) throw new ProviderRefusal('UNCONFIRMED', { userId: user.id });
   return user;
 };
 
-/** Only where the operator wants it, from a domain that they named. */
+/** Creates a user if the operator allows that for the domain of the email. */
 const addNewUser = async (ctx: Core, trx: Trx, from: SignInOrigin, email: string, name: string | null) => {
   const { shopId = '', allowedDomains = [] } = ctx.config.provider?.newUsers ?? {};
   const domain = email.slice(email.lastIndexOf('@') + 1);
@@ -172,9 +172,9 @@ const addNewUser = async (ctx: Core, trx: Trx, from: SignInOrigin, email: string
 };
 
 /**
- * From now on the address does not matter. An identity at an earlier issuer is replaced: the operator chose another provider.
- * Whoever had the account until now may be someone else, so all that they could come back with ends: sessions, links, password,
- * second factor, and with these the trust in their browsers and addresses.
+ * From now on the email does not matter. An identity at an earlier issuer is replaced, since the operator chose another provider.
+ * Whoever used the account until now may be somebody else, so everything that gives access ends: sessions, links, password,
+ * second factor, and with them the trust in their browsers and addresses.
  */
 const linkPerson = async (ctx: Core, trx: Trx, from: SignInOrigin, user: UserRow, identity: Identity) => {
   const { issuer, subject } = identity;
@@ -192,7 +192,7 @@ const linkPerson = async (ctx: Core, trx: Trx, from: SignInOrigin, user: UserRow
   });
 };
 
-/** Throws unless the owner of the session gave the provider their password, or the like, after they were sent there. */
+/** Throws unless the owner of the session authenticated at the provider after they were sent there. */
 const proveThrough = (ctx: Core, identity: Identity, startedAt: number, session: string): Promise<void> =>
   ctx.db.transaction().execute(async (trx) => {
     const own = trx.selectFrom('sessions').select('user_id').where('token_hash', '=', session);
@@ -207,7 +207,7 @@ const proveThrough = (ctx: Core, identity: Identity, startedAt: number, session:
     await trx.updateTable('sessions').set(proof).where('token_hash', '=', session).execute();
   });
 
-/** For a person who got another account at the provider: the next sign-in there goes by the email again. */
+/** For a person who has another account at the provider now: their next sign-in there is matched by email again. */
 export const unlinkProvider = (ctx: StaffServices, { shop, actor }: Caller, id: string) =>
   changeAccount(ctx, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, id);

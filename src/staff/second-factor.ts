@@ -18,18 +18,18 @@ import {
   updateUser,
 } from './users.ts';
 
-// What a person proves beside the password: a code of their authenticator app, or one of ten recovery codes.
+// The second factor: a code of an authenticator app, or one of ten recovery codes.
 
-// --- codes, as every authenticator app creates them: RFC 6238 with SHA-1, six digits, 30 seconds ---
+// --- codes of authenticator apps: RFC 6238 with SHA-1, six digits, 30 seconds ---
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** A phone's clock may be a little wrong: one step either side is accepted too. */
+/** A phone's clock may be slightly wrong, so the codes before and after the current one are accepted, too. */
 const STEPS_APART = [-1, 0, 1];
 
 export const stepAt = (nowMs: number): number => Math.floor(nowMs / STEP_MS);
 
-/** RFC 4226 with the step as its counter. */
+/** The code of RFC 4226, with the time step as its counter. */
 export const codeAt = (secret: Buffer, step: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -65,7 +65,7 @@ export const factorColumn = (id: string): SealedFor => ({ table: 'users', column
 export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): string =>
   secrets.seal(secret.toString('base64'), factorColumn(userId));
 
-/** null where no key opens it: then codes of the app are wrong, and recovery codes and a reset still work. */
+/** Returns null if no key opens the secret. Then codes of the app are wrong, while recovery codes and a reset still work. */
 const openFactor = (ctx: StaffServices, { id, factor_secret }: UserRow): Buffer | null => {
   try {
     return factor_secret ? Buffer.from(ctx.secrets.open(factor_secret, factorColumn(id)), 'base64') : null;
@@ -77,12 +77,12 @@ const openFactor = (ctx: StaffServices, { id, factor_secret }: UserRow): Buffer 
 
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
-/** Whether the app's code is valid; no code up to it is valid again. The person's row must be locked: of two processes with one code, one accepts it. */
+/** Whether the app's code is valid. Each code is valid once, and no older one after it. The person's row must be locked, so that only one of two processes accepts a code. */
 const spendAppCode = async (ctx: StaffServices, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
   const step = secret && stepOf(secret, typed(given), nowMs);
-  // A step further ahead than any code can be was written by a clock that was wrong.
+  // A time step that is further ahead than any code can be was written by a wrong clock.
   const spent = user.factor_step > stepAt(nowMs) + 1 ? 0 : user.factor_step;
   if (step === null || step <= spent) return false;
   await updateUser(trx, user.id, { factor_step: step });
@@ -111,7 +111,7 @@ export const spendCode = (ctx: StaffServices, trx: Trx, user: UserRow, given: st
     ? spendAppCode(ctx, trx, user, given)
     : spendRecoveryCode(ctx, trx, user, given);
 
-/** Throws unless the person has no second factor, or this code is good. */
+/** Throws if the person has a second factor and this code is not valid. */
 export const passFactor = async (
   ctx: StaffServices,
   trx: Trx,
@@ -125,10 +125,10 @@ export const passFactor = async (
 };
 
 const RECOVERY_CODES = 10;
-/** Without letters and digits that look alike. */
+/** Letters and digits that look alike are left out. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** Four groups of four: 80 random bits, so a plain hash is enough. */
+/** Four groups of four characters are 80 random bits, so a plain hash is enough. */
 const newRecoveryCode = (): string => {
   const letters = Array.from({ length: 16 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return letters.replaceAll(/.{4}(?!$)/g, '$&-');
@@ -169,7 +169,7 @@ export const viewFactor = async (ctx: StaffServices, userId: string): Promise<Se
   return { isOn: true, since: toIso(since), recoveryCodesLeft: await countRecoveryCodes(ctx.db, userId) };
 };
 
-/** Gives the person a secret for their app. Nothing is asked for at sign-in until they confirm it with a code. */
+/** Gives the person a secret for their app. Sign-ins require no code until they confirm it with one. */
 export const beginFactor = (ctx: StaffServices, self: Self): Promise<NewSecondFactor> =>
   ctx.db.transaction().execute(async (trx) => {
     const user = await lockSelf(trx, self.user.id);
@@ -180,7 +180,7 @@ export const beginFactor = (ctx: StaffServices, self: Self): Promise<NewSecondFa
     return { secret: base32(secret), uri: otpauthUri(secret, user.email) };
   });
 
-/** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */
+/** From now on sign-ins require a code. Other sessions end, since they were opened without one. */
 export const confirmFactor = async (ctx: StaffServices, self: Self, code: string): Promise<RecoveryCodes> => {
   const { recoveryCodes } = await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, self.user.id);
@@ -201,7 +201,7 @@ export const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
   return user;
 };
 
-/** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
+/** For a person who lost their phone and recovery codes. It ends their sessions, since whoever has the phone may be signed in. */
 export const resetFactor = (ctx: StaffServices, { shop, actor }: Caller, userId: string) =>
   changeAccount(ctx, async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, userId);

@@ -47,7 +47,7 @@ const signInOrigin = (ctx: Core, request: FastifyRequest) => ({
   deviceCookie: cookieIn(ctx, request, 'device'),
 });
 
-/** The provider is asked up to three times, each with a time limit of its own. */
+/** There are up to three requests to the provider, each with its own time limit. */
 const RETURN_DEADLINE_MS = 12_000;
 
 const signInRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
@@ -280,7 +280,7 @@ const providerRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
       const { token, search } = await returnFromProvider(ctx, signInOrigin(ctx, request), address, cookie);
       sendCookie(ctx, reply, 'provider', null);
       if (token) sendCookie(ctx, reply, 'session', token);
-      // Relative, so that it also holds below the path of a proxy.
+      // The address is relative, so that it also works below a proxy's path.
       return reply.redirect(`../../../sign-in?${new URLSearchParams(search)}`, 303);
     },
   });

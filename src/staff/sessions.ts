@@ -15,12 +15,12 @@ import type { Self, SignInOrigin, UserRow } from './types.ts';
 import { actorOf, findUser, isProviderOnly, lockOne } from './users.ts';
 
 const SESSION_S = 12 * 60 * 60;
-/** Of one person. One more ends the one that was unused longest. */
+/** The limit for one person. A further session ends the one that was unused longest. */
 const MOST_SESSIONS = 20;
-/** Exact to the minute is enough for people who look for a session that is not theirs, and saves a write per request. */
+/** A precision of a minute is enough for people who look for a foreign session, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
 
-/** The first that matches: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */
+/** The first match counts: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -38,10 +38,10 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bMac OS X\b/, 'macOS'],
   [/\bLinux\b/, 'Linux'],
 ];
-/** Printable, up to the first space. */
+/** The name of a client: printable characters up to the first space. */
 const PROGRAM = /^[!-~]{1,60}/;
 
-/** "Firefox on Windows"; of other programs what they call themselves, null where they do not. */
+/** "Firefox on Windows", for example; the name that another client gives itself, or null. */
 const browserOf = (userAgent = ''): string | null => {
   const nameIn = (table: [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
@@ -49,7 +49,7 @@ const browserOf = (userAgent = ''): string | null => {
   return PROGRAM.exec(userAgent)?.[0] ?? null;
 };
 
-/** Throws if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
+/** Throws if the user was removed or their password changed since it was checked. It locks their row, so that a later change ends this session. */
 export const openSession = async (
   trx: Trx,
   user: UserRow,
@@ -79,7 +79,7 @@ export const openSession = async (
   return token;
 };
 
-/** Ends sessions beyond those that a person may have, and never the new one: others may have times ahead of it, or the same. */
+/** Ends sessions above the limit, but never the new one: others may have the same time or, from a wrong clock, a later one. */
 const endUnused = async (trx: Trx, userId: string, newHash: string): Promise<void> => {
   const others = trx
     .selectFrom('sessions')
@@ -96,7 +96,7 @@ const endUnused = async (trx: Trx, userId: string, newHash: string): Promise<voi
     .execute();
 };
 
-/** Read for every request, in one query: signing out, removal and a new role take effect at once. */
+/** It runs one query for every request, so signing out, a removal and a new role take effect at once. */
 export const findSession = async (ctx: Core, token: string) => {
   if (token === '') return null;
   const row = await ctx.db
@@ -151,23 +151,23 @@ export const PROVIDER_COOKIE_S = 10 * 60;
 
 const COOKIES = {
   session: { maxAge: SESSION_S },
-  /** Names the people who signed in with this browser before. It outlives sessions, and gives access to nothing. */
+  /** It lists the people who signed in with this browser before. It outlives sessions and does not give access. */
   device: { maxAge: 365 * 24 * 60 * 60 },
-  /** Lax: a browser must send it when it comes back from the provider, which is another site. */
+  /** It must be lax: the browser sends it when it returns from the provider, which is another site. */
   provider: { maxAge: PROVIDER_COOKIE_S, sameSite: 'lax' },
 } as const;
 type CookieKind = keyof typeof COOKIES;
 
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:');
 
-/** Browsers take a cookie with this prefix over https alone: a page of a sibling host without TLS cannot plant one. */
+/** Browsers accept a cookie with this prefix over https only, so a page of a sibling host without TLS cannot plant one. */
 const nameOf = (config: Config, kind: CookieKind): string =>
   `${isHttps(config) ? '__Secure-' : ''}handback_${kind}`;
 
 export const cookieIn = ({ config }: Core, { cookies }: FastifyRequest, kind: CookieKind): string =>
   cookies[nameOf(config, kind)] ?? '';
 
-/** null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
+/** Sets the cookie; null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app receives them. */
 export const sendCookie = (ctx: Core, reply: FastifyReply, kind: CookieKind, value: string | null) => {
   const { config } = ctx;
   const end = value === null ? { maxAge: 0, expires: new Date(0) } : {};
@@ -185,23 +185,23 @@ export const sendCookie = (ctx: Core, reply: FastifyReply, kind: CookieKind, val
 
 const DEVICE = 'device';
 const DEVICE_ID = 'device id';
-/** So many people can share a browser, at a till for example. */
+/** This many people can share a browser, at a till for example. */
 const PEOPLE_PER_DEVICE = 8;
 const DEVICE_ID_BYTES = 16;
 export const ADDRESS_KEPT_MS = 90 * DAY_MS;
 
-/** The browser's random id with our signature, and a signature for each person who signed in with it. */
+/** The cookie contains the browser's random id with our signature, and a signature for each person who signed in with it. */
 const readCookie = (secrets: SecretBox, cookie: string) => {
   const [id = '', signature = '', ...signatures] = cookie.split('.');
   if (!secrets.isSigned(DEVICE_ID, id, signature)) return null;
   return { id, signatures: signatures.slice(0, PEOPLE_PER_DEVICE) };
 };
 
-/** The id of a browser in which a person signed in before, whichever person that was. */
+/** Returns the id of a browser in which anybody signed in before. */
 export const deviceId = (secrets: SecretBox, cookie: string): string | null =>
   readCookie(secrets, cookie)?.id ?? null;
 
-/** With what the person proved there: a new password or another second factor ends the trust in every browser (docs/contract.md). */
+/** It includes the person's password hash and factor, so that changing either ends the trust in every browser (docs/contract.md). */
 const signedText = (deviceId: string, user: UserRow): string =>
   JSON.stringify([deviceId, user.id, user.password_hash, user.factor_since, user.factor_removals]);
 
@@ -212,7 +212,7 @@ export const trustedDevice = (secrets: SecretBox, user: UserRow, cookie: string)
   return device.signatures.some((each) => secrets.isSigned(DEVICE, text, each)) ? device.id : null;
 };
 
-/** From now on this browser is known as one of the person's. Its cookie gives access to nothing. */
+/** Marks this browser as known for the person. Its cookie does not give access. */
 export const trustDevice = async (ctx: Core, reply: FastifyReply, userId: string): Promise<void> => {
   const { db, secrets } = ctx;
   const user = await findUser(db, userId);
@@ -249,7 +249,7 @@ export const sendSession = async (ctx: Core, reply: FastifyReply, token: string)
   return viewSignedIn(session);
 };
 
-/** Addresses are stored as signatures: a copy of the database does not show where people are. */
+/** Addresses are stored as signatures, so that a copy of the database does not reveal where people are. */
 const addressSignatures = ({ secrets }: Core, userId: string, address: string): string[] =>
   secrets.signatures('address', JSON.stringify([userId, address]));
 

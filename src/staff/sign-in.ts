@@ -16,19 +16,19 @@ import { isAddressOf, openSession, rememberAddress, trustedDevice } from './sess
 import type { SignInLimits, SignInOrigin, StaffServices, UserRow } from './types.ts';
 import { actorOf, auditUser, findByEmail, normalizeEmail, updateUser } from './users.ts';
 
-// Signing in: its turn in the queue, lock-out, password and code, session, and its entry in the audit log (docs/contract.md).
+// Signing in: the queue, lock-out, password and code, the session, and the entry in the audit log (docs/contract.md).
 
 export interface SignInAttempt {
   from: SignInOrigin;
   email: string;
-  /** Of the second factor, where the person gave one. */
+  /** The code of the second factor, or null if none was given. */
   code: string | null;
   user: UserRow | null;
-  /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
+  /** The id of a browser with which the person signed in before: its failures are counted separately from others at its address. */
   device: string | null;
-  /** Whether this browser or this address signed in to the email before, or the person has a link. */
+  /** Whether this browser or address has signed in to this email before, or the person has a link. */
   isKnown: boolean;
-  /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
+  /** The number of wrong codes within a day, including this attempt; 0 until it is counted. */
   codesToday: number;
 }
 
@@ -40,37 +40,37 @@ const PASSWORD_LOCK_MS = 15 * MINUTE_MS;
 interface Limit {
   failures: number;
   ms: number;
-  /** Whose failures are counted together. */
+  /** Failures with the same key are counted together. */
   key: string;
 }
 
-/** Signed, so that trying all addresses or emails against a copy of the database finds none. */
+/** Keys are signed, so that nobody can find addresses or emails by trying them against a copy of the database. */
 const keyFrom = ({ secrets }: Core, parts: (string | null)[]): string =>
   secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
 
-/** For an email from one known browser, or else from one address. */
+/** The key of an email together with a known browser, or else with an address. */
 const pairKey = (ctx: StaffServices, email: string, address: string, device: string | null): string =>
   keyFrom(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
 
-/** Wrong passwords. The last two lock only browsers and addresses that never signed in to the email: guessing cannot lock out its victim. */
+/** Limits of wrong passwords. The last two lock only browsers and addresses that never signed in to the email, so guessing cannot lock out its owner. */
 const passwordLimits = (ctx: StaffServices, { email, from: { address }, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: PASSWORD_LOCK_MS, key: pairKey(ctx, email, address, device) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['email', email]) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['address', address]) },
 ];
 
-/** Wrong codes after a right password; untrusted browsers share a count. Three of a million are valid: 50 a day find one in 13 years at even odds. */
+/** Limits of wrong codes after a correct password. Untrusted browsers share a count. Three of a million codes are valid, so 50 guesses a day find one within 13 years with a probability of one half. */
 const codeLimits = (ctx: StaffServices, { user, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: HOUR_MS, key: keyFrom(ctx, ['codes-hour', user?.id ?? null, device]) },
   { failures: 50, ms: 24 * HOUR_MS, key: keyFrom(ctx, ['codes-day', user?.id ?? null, device]) },
 ];
-/** At this many wrong codes within a day the person is warned that someone knows their password. */
+/** After this many wrong codes within a day the person is warned that somebody knows their password. */
 const WARNED_AT = 10;
 
-/** A lock that ends later than its time and this was written by a clock that was wrong. */
+/** A lock that ends later than its duration plus this was written by a wrong clock. */
 const CLOCK_SKEW_MS = MINUTE_MS;
 
-/** An id that no user has, so that an email without an account costs the same queries. */
+/** No user has this id. With it an email without an account costs the same queries. */
 const NO_USER_ID = '00000000-0000-7000-8000-000000000000';
 
 const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError => {
@@ -98,7 +98,7 @@ const refuseLocked = async (ctx: StaffServices, attempt: SignInAttempt): Promise
   if (until !== null) throw lockedOut('passwords', until, nowMs);
 };
 
-/** Counts one more; the count that reaches the limit restarts the time, later ones do not extend it. */
+/** Counts a failure. The one that reaches the limit starts the lock; later ones do not extend it. */
 const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, auditId: string | null = null) => {
   const old = sql.ref('sign_in_failures.expires_at');
   const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
@@ -117,7 +117,7 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, audit
     .executeTakeFirstOrThrow();
 };
 
-/** Whether nobody used this value in this time, in any process. */
+/** Whether no process has seen this value within this time. */
 export const isFirstUse = async (
   ctx: StaffServices,
   what: string,
@@ -128,7 +128,7 @@ export const isFirstUse = async (
   return (await count(ctx.db, ctx.clock.now(), limit)).failures === 1;
 };
 
-/** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; `openNewSession` takes back a right one. */
+/** Counts a code before it is checked, so that parallel guesses in many processes gain nothing. `openNewSession` uncounts a correct one. */
 export const countCode = async (ctx: StaffServices, attempt: SignInAttempt): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || attempt.code === null) return;
   const nowMs = ctx.clock.now();
@@ -150,7 +150,7 @@ const uncountCode = async (ctx: StaffServices, trx: Trx, attempt: SignInAttempt)
     .execute();
 };
 
-/** By mail, and by a notice in the admin app until the password changes. */
+/** Warns the person by mail, and in the admin app until the password changes. */
 const warnPasswordExposed = async (ctx: StaffServices, user: UserRow): Promise<void> => {
   const exposed = { password_exposed_at: ctx.clock.now() };
   await ctx.db.updateTable('users').set(exposed).where('id', '=', user.id).execute();
@@ -158,7 +158,7 @@ const warnPasswordExposed = async (ctx: StaffServices, user: UserRow): Promise<v
   if (shop) ctx.mail?.warn(accountMail(EXPOSED, user, shop.name, `${ctx.config.publicUrl}/admin/account`));
 };
 
-/** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */
+/** Writes one entry per person, address and kind in 15 minutes. Further ones increase its count. */
 export const recordCounted = async (
   ctx: StaffServices,
   trx: Trx,
@@ -173,7 +173,7 @@ export const recordCounted = async (
   await auditUser(ctx, trx, user, actor, action, { count: entry.failures }, entry.audit_id ?? id);
 };
 
-/** Refusals that are recorded. A right password without its code is no failure. */
+/** The refusals that are recorded. A correct password without its code is not a failure. */
 const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
   SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
   SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
@@ -190,7 +190,7 @@ const recordRefusal = async (ctx: StaffServices, attempt: SignInAttempt, code: E
   ctx.log.warn({ address, userId: user?.id ?? null, shopId: user?.shop_id ?? null }, trace.line);
   if (!user && code !== 'SIGN_IN_FAILED') return;
   await ctx.db.transaction().execute(async (trx) => {
-    // Always in the same order, so that two failures at once cannot deadlock.
+    // The order is always the same, so that concurrent failures cannot deadlock.
     if (code === 'SIGN_IN_FAILED')
       for (const limit of passwordLimits(ctx, attempt)) await count(trx, ctx.clock.now(), limit);
     if (user) await recordCounted(ctx, trx, user, { action: trace.action, address });
@@ -207,11 +207,11 @@ export const openSignInLimits = ({ rateGate, clock }: Core): SignInLimits => ({
   person: memoryRateGate(SIXTY_A_MINUTE('sign-in-person-minute')),
 });
 
-/** One subscriber often has all 65,536 networks of an IPv6 /48. */
+/** One subscriber often has a whole IPv6 /48, which is 65,536 networks. */
 const networkOf = (address: string): string =>
   address.endsWith('::/64') ? address.split(':').slice(0, 3).join(':') : address;
 
-/** At once, and in less time than checking a password takes: so a flood of strangers is turned away before it waits. */
+/** Refuses strangers above the limit immediately, which is cheaper than checking a password: a flood never reaches the queue. */
 const refuseStrangers = async ({ signInLimits }: StaffServices, address: string): Promise<void> => {
   for (const [gate, key] of [
     [signInLimits.network, networkOf(address)],
@@ -222,13 +222,13 @@ const refuseStrangers = async ({ signInLimits }: StaffServices, address: string)
   }
 };
 
-/** Nobody has the lane of those who are known to themselves. */
+/** Limits each person, so that nobody can occupy the lane of known users. */
 export const refusePerson = ({ signInLimits }: StaffServices, userId: string): void => {
   const state = signInLimits.person(userId);
   if (!(state instanceof Promise) && state.refused) throw rateLimited(state.msBeforeNext);
 };
 
-/** Attempts for one email from one address share a queue: each failure is counted before the next guess. Others rarely share it. */
+/** Attempts for one email from one address share a queue, so that each failure is counted before the next guess. Other attempts rarely share it. */
 const newQueues = () =>
   Array.from(
     { length: 256 },
@@ -244,7 +244,7 @@ const queueOf = (ctx: StaffServices, attempt: SignInAttempt): BoundedQueue => {
   return QUEUES[laneOf(attempt)][first] as BoundedQueue;
 };
 
-/** Runs the steps of a sign-in in its turn, to the token of a session, and records a refusal. */
+/** Runs a sign-in when the queue lets it, returns the token of the session, and records a refusal. */
 export const attemptSignIn = async (
   ctx: StaffServices,
   from: SignInOrigin,
@@ -253,7 +253,7 @@ export const attemptSignIn = async (
 ): Promise<string> => {
   const user = (await findByEmail(ctx.db, email)) ?? null;
   const device = user && trustedDevice(ctx.secrets, user, from.deviceCookie);
-  // Asked in any case, so that an email without an account takes as long.
+  // This query always runs, so that an email without an account takes as long.
   const isOwnAddress = await isAddressOf(ctx, user?.id ?? NO_USER_ID, from.address);
   const isKnown = hasLink || device !== null || isOwnAddress;
   const attempt: SignInAttempt = { from, email, code, user, device, isKnown, codesToday: 0 };
@@ -268,7 +268,7 @@ export const attemptSignIn = async (
   });
 };
 
-/** Opens a session and records it. A code that is missing or wrong throws, and undoes the rest. */
+/** Opens a session and records it. A missing or wrong code throws and rolls back the rest. */
 export const openNewSession = async (ctx: StaffServices, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   const { from, code } = attempt;
   const token = await openSession(trx, user, from, ctx.clock.now());
@@ -290,7 +290,7 @@ export const recordSignIn = async (
   await recordCounted(ctx, trx, user, { action: 'SIGNED_IN', address, who: actorOf(user) });
 };
 
-/** Of the pair: after a right password. */
+/** Clears the failures of this email from this browser or address, after a correct password. */
 export const clearFailures = async (ctx: StaffServices, trx: Trx, { email, from, device }: SignInAttempt) => {
   const key = pairKey(ctx, email, from.address, device);
   await trx.deleteFrom('sign_in_failures').where('key', '=', key).execute();
@@ -299,8 +299,8 @@ export const clearFailures = async (ctx: StaffServices, trx: Trx, { email, from,
 export const signIn = async (ctx: StaffServices, from: SignInOrigin, { email, password, code }: SignIn) => {
   if (!ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   return attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
-    // One of each lane at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted,
-    // and codes, which count as wrong until they were checked, cannot lock each other out.
+    // Each lane finishes one attempt before the next: a hundred guesses from as many addresses cannot all pass the lock before one is counted,
+    // and codes, which count as wrong until they are checked, cannot lock each other out.
     inLane(attempt, () => signInWith(ctx, attempt, password)),
   );
 };

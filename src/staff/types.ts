@@ -8,13 +8,13 @@ import type { IdentityProvider } from './oidc.ts';
 
 export type UserRow = Row<'users'>;
 
-/** Each call counts one more within the hour, so call it only when the mail or the change is about to happen. */
+/** Each call counts towards the hourly limit, so call it only when the mail or the change is about to happen. */
 export interface MailLimits {
-  /** By the hash of an email, so that the counters hold no personal data. */
+  /** It takes the hash of an email, so that the counters contain no personal data. */
   link(emailHash: string): Promise<boolean>;
-  /** Of a shop, whose name must not become a way to send advertisements. Beyond the limit links are shown, not mailed. */
+  /** The limit of a shop, so that its name cannot be abused to send advertisements. Above the limit links are shown, not mailed. */
   shopLink(shopId: string): Promise<boolean>;
-  /** Of a shop. Beyond the limit the admin app and the log still say which receivers fail. */
+  /** The limit of a shop. Above it, the admin app and the log still show which receivers fail. */
   receivers(shopId: string): Promise<boolean>;
   /**
    * A mail about an account is never skipped, since it may be the one that warns a victim. Instead the changes that cause mails
@@ -26,15 +26,15 @@ export interface MailLimits {
   newEmail(caller: Caller): Promise<void>;
 }
 
-/** All processes count strangers together; each process counts a person for itself. */
+/** Strangers are counted across all processes, a person in each process separately. */
 export type SignInLimits = Record<'network' | 'strangers' | 'person', RateGate>;
 
 export interface StaffServices extends Core {
-  /** null: the operator set up no mail server. */
+  /** It is null if the operator has not set up a mail server. */
   mail: Mailer | null;
   mailLimits: MailLimits;
   signInLimits: SignInLimits;
-  /** null: the operator set up no identity provider. */
+  /** It is null if the operator has not set up an identity provider. */
   provider: IdentityProvider | null;
 }
 

@@ -11,7 +11,7 @@ import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 const teamRoutes = (app: FastifyInstance, ctx: StaffServices): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const { publicUrl, publicUrlIsSet } = ctx.config;
-  /** PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
+  /** Returns PUBLIC_URL or, without it, the origin of the Admin's browser, which the gate has checked. */
   const baseUrlFor = ({ headers: { origin } }: FastifyRequest): string =>
     publicUrlIsSet || !origin ? publicUrl : new URL(origin).origin;
   route({

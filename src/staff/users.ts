@@ -29,7 +29,7 @@ export const viewUser = (user: UserRow): User => ({
   emailConfirmed: user.email_by_holder === 0,
 });
 
-/** They come through the identity provider, and no Admin gave them a password since. */
+/** They sign in through the identity provider, and no Admin has given them a password since. */
 export const isProviderOnly = ({
   provider_subject,
   password_hash,
@@ -41,7 +41,7 @@ export const refuseProviderOnly = (user: UserRow, besideProvider: boolean): void
   if (!besideProvider && isProviderOnly(user)) throw new ServiceError('PROVIDER_ONLY');
 };
 
-/** By the id of an earlier entry it replaces that one's data. */
+/** Records an entry about a user. With the id of an earlier entry, it replaces the data of that one. */
 export const auditUser = (
   { clock }: Core,
   trx: Trx,
@@ -62,7 +62,7 @@ export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'emai
 });
 
 /**
- * The one form in which emails of people are stored and compared; it is unique over all shops, since people sign in with it alone.
+ * Returns the form in which emails of people are stored and compared. It is unique across shops, since it identifies the person who signs in.
  * It is the lower case, except of U+212A (the Kelvin sign), the one character beyond ASCII whose lower case is an ASCII letter: an
  * identity provider may know `mar\u212A@example.com` as another person than `mark@example.com`.
  */
@@ -113,7 +113,7 @@ export const endSessionsOf = async (db: Db, userId: string, exceptToken = ''): P
   await own.where('token_hash', '<>', sha256(exceptToken)).execute();
 };
 
-/** The log shows the operator who tries the addresses of other shops, without the addresses. */
+/** The log shows who tries emails of other shops, without the emails. */
 const refuseTakenEmail =
   ({ log }: Core, shopId: string, { id }: AuditActor) =>
   (error: unknown): never => {
@@ -142,7 +142,7 @@ export const listPeople = async (ctx: Core, { shop }: Caller) => ({
 
 type NewUser = Omit<CreateUser, 'password'> & { shopId: string; passwordHash: string };
 
-/** Hash the password before the transaction: it takes too long in one. */
+/** The password must be hashed before the transaction, since that takes too long inside one. */
 export const addUser = async (
   ctx: Core,
   trx: Trx,
@@ -168,7 +168,7 @@ export const addUser = async (
   return user;
 };
 
-/** Commits a change of an account, then mails the person what changed: the change stands, whatever becomes of the mail. */
+/** Commits a change of an account, then mails the person what changed. If the mail fails, the change stays. */
 export const changeAccount = async <Change extends AccountChange>(
   ctx: StaffServices,
   work: (trx: Trx) => Promise<Change>,
@@ -208,7 +208,7 @@ export const updateAccount = async (
 export const changeUser = async (ctx: StaffServices, caller: Caller, id: string, given: ChangeUser) => {
   const { shop, actor } = caller;
   const { email, name, role, password, besideProvider } = given;
-  // A stranger at an Admin's open session must not take the account over.
+  // A stranger at an Admin's open session must not be able to take over the account.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   if (password !== null && !ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   if (email !== null || role !== null || password !== null) await ctx.mailLimits.accountChange(caller);
@@ -223,7 +223,7 @@ export const changeUser = async (ctx: StaffServices, caller: Caller, id: string,
     if (password !== null) refuseProviderOnly(before, besideProvider);
     const change = {
       email: email === null ? before.email : normalizeEmail(email),
-      // An Admin who gives an address vouches for it, also for the present one.
+      // An Admin who enters an email vouches for it, even if it is the current one.
       email_by_holder: email === null ? before.email_by_holder : 0,
       name: name === null ? before.name : name || null,
       role: role ?? before.role,
