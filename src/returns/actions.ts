@@ -12,7 +12,7 @@ import { findAssignee, viewFor } from './people.ts';
 import type { ReturnServices } from './services.ts';
 import { findReturn, notFound, type PrefetchedRow, type ReturnRow } from './store.ts';
 
-/** What callers do with RMAs of one kind: what each says is passed on as data, and decided in `changes/`. */
+/** The actions on returns of one kind. Each describes its change as data, on which `changes/` decides. */
 const actionsOf = (kind: Kind) => {
   const { table, view } = kind;
   const { path } = RETURN_KINDS[table];
@@ -33,7 +33,7 @@ const actionsOf = (kind: Kind) => {
     return wantedBy(ctx, caller, { type: 'create', id: newId(ctx.clock.now()), body, use });
   };
   const change = async (ctx: ReturnServices, caller: Caller, what: WhatIsWanted): Promise<ReturnView> => {
-    // What the view needs is read before the change: after its commit nothing may fail.
+    // The view's data is read before the change, since nothing may fail after the commit.
     const shown = await viewFor(ctx, caller, view);
     const { row } = await ctx.changes.apply(wantedBy(ctx, caller, what));
     return shown(row as ReturnRow);

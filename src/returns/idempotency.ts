@@ -8,12 +8,12 @@ import { sha256 } from '../platform/secrets.ts';
 
 export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
-/** `body_hash`: of the validated body and the collection's path. */
+/** `body_hash` is a hash of the validated body and the collection's path. */
 export type KeyUse = Pick<Row<'idempotency_keys'>, 'owner_id' | 'key' | 'body_hash'>;
 
 /**
- * Only what the caller sent, in one order: an optional field that a later release adds to the schema is null in the bodies of callers
- * that do not know it, and must not turn their retries into another request.
+ * Returns only the fields that the caller sent, sorted. An optional field that a later release adds is null for callers
+ * that do not know it, and must not make their retry another request.
  */
 const sentFields = (_name: string, value: unknown): unknown =>
   typeof value !== 'object' || value === null || Array.isArray(value)
@@ -34,7 +34,7 @@ export const keyName = ({ owner_id, key }: KeyUse): string => `${owner_id}:${key
 
 export type StoredResponses = ReadonlyMap<string, Row<'idempotency_keys'>>;
 
-/** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
+/** A key belongs to a receiver or a person, and every creation locks its shop's counter first, so requests with one key never run concurrently. */
 export const selectStoredResponses = statement(
   ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
     select kept.owner_id, kept.key, kept.body_hash, kept.response, kept.created_at
@@ -42,7 +42,7 @@ export const selectStoredResponses = statement(
     join idempotency_keys as kept on kept.owner_id = asked.owner_id and kept.key = asked.key`,
 );
 
-/** The first response to the same request, or null where it is the first; refuses what is no retry. */
+/** Returns the stored response to the same request, or null if there is none. Throws if the key was used for another request. */
 export const recall = (kept: StoredResponses, use: KeyUse, nowMs: number): object | null => {
   const first = kept.get(keyName(use));
   if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
@@ -66,5 +66,5 @@ const storingResponses = statement(
     set body_hash = excluded.body_hash, response = excluded.response, created_at = excluded.created_at`,
 );
 
-/** A response of more than a day ago gives way. Only success is remembered. */
+/** Overwrites a response that is older than a day. Only successful responses are stored. */
 export const storeResponses = (kept: Row<'idempotency_keys'>[]): Write => change(storingResponses, { kept });

@@ -22,31 +22,31 @@ import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from '
 
 type StaffQuery = z.output<typeof AdminOfflineRepairQuery> & z.output<typeof AdminTradeReturnQuery>;
 
-/** What a list may be narrowed by, of either kind. */
+/** The filters of the lists of all kinds. */
 export type RmaFilters = Page &
   Partial<Omit<StaffQuery, keyof Page | 'status'>> & { status?: string | undefined };
 
-/** What the text of a list's statements depends on. */
+/** The parameters that determine the text of a list's statements. */
 interface ListShape {
   table: ReturnTable;
   conditions: Condition[];
-  /** How many words are searched for, and whether they may be a phone number. */
+  /** The number of words to search for. */
   words: number;
   phone: boolean;
-  /** How many spellings of an email are looked up; most have one. */
+  /** The number of spellings of an email to look up; most have one. */
   emails: number;
-  /** The statuses that have target days, where due times are asked for. */
+  /** The statuses with target days, if the list needs due times. */
   dueStatuses: string[];
   sort: ReturnSort;
   order: SortOrder;
 }
 
-/** By filter, condition, word (`word0`, `word1` …) or spelling of an email (`email0` …). */
+/** Values by filter, condition, word (`word0`, `word1` …) or spelling of an email (`email0` …). */
 type ListValues = { shop: string; limit: number; offset: number } & Record<string, unknown>;
 
 type ToCondition = (params: ListValues, engine: Engine, shape: ListShape) => RawBuilder<SqlBool>;
 
-/** The stores are found first, of which there are few: from each the index leads to the next. */
+/** It finds the stores first, of which there are few: the index leads from each to the next. */
 const hasStoreLike: ToCondition = ({ shop, store }, { containsAnyCase }) => {
   const next = (after: RawBuilder<SqlBool>) =>
     sql`(select min(store_id) from offline_repairs where shop_id = ${shop} and ${after})`;
@@ -58,13 +58,13 @@ const hasStoreLike: ToCondition = ({ shop, store }, { containsAnyCase }) => {
     select store.store_id from store where ${containsAnyCase('store.store_id', store as string)})`;
 };
 
-/** The search text has both, and an index; but it has more than that. */
+/** The search text has an index and contains the company, but also other texts, so the column is compared as well. */
 const hasCompanyLike: ToCondition = ({ company, companyWords }, { contains, containsAnyCase }) => {
   const inEither = ['company_name', 'company_id'].map((name) => containsAnyCase(name, company as string));
   return sql<SqlBool>`${contains('search_text', companyWords as string)} and (${sql.join(inEither, sql` or `)})`;
 };
 
-/** The index is on the email in lower case. One spelling has its rows in the order of their numbers. */
+/** The index contains the email in lower case. Rows with one spelling are sorted by number. */
 const hasEmail: ToCondition = (params, _engine, { emails }) => {
   const spellings = Array.from({ length: emails }, (_, i) => params[`email${i}`]);
   const column = sql`lower(customer_email)`;
@@ -73,7 +73,7 @@ const hasEmail: ToCondition = (params, _engine, { emails }) => {
     : sql<SqlBool>`${column} in (${sql.join(spellings)})`;
 };
 
-/** All words, or the digits of a phone number that is written in another way. */
+/** Matches all words, or the digits of a phone number in another spelling. */
 const hasWords: ToCondition = (params, { contains }, { words, phone }) => {
   const has = (name: string) => contains('search_text', params[name] as string);
   const all = sql<SqlBool>`${sql.join(
@@ -83,7 +83,7 @@ const hasWords: ToCondition = (params, { contains }, { words, phone }) => {
   return phone ? sql<SqlBool>`((${all}) or ${has('phone')})` : all;
 };
 
-/** What a column must be, to the letter. */
+/** Filters that compare a column exactly. */
 const EQUAL = {
   rmaNumber: 'number',
   status: 'status',
@@ -115,7 +115,7 @@ const CONDITIONS = {
   createdTo: ({ createdTo }) => sql`created_at < ${createdTo}`,
   unassigned: () => sql`assignee_id is null`,
   dueFrom: (params, _engine, { dueStatuses }) => sql`${dueAtBy(dueStatuses, params)} >= ${params['dueFrom']}`,
-  // By `enteredBefore`, which is earlier by the shortest target, the index by `status_since` leads.
+  // `enteredBefore` is earlier by the shortest target, so that the index on `status_since` can be used.
   dueTo: (params, _engine, { dueStatuses }) =>
     sql`status_since < ${params['enteredBefore']} and ${dueAtBy(dueStatuses, params)} < ${params['dueTo']}`,
   waiting: () => IS_WAITING,
@@ -127,13 +127,13 @@ const CONDITIONS = {
 } satisfies Record<string, ToCondition>;
 type Condition = keyof typeof CONDITIONS;
 
-/** With these, and those that totals are stored for, an index leads to the rows in the order of their numbers. */
+/** For these filters, and those with stored totals, an index has the rows sorted by number. */
 const IN_ORDER: readonly string[] = [...Object.keys(EQUAL), 'customerEmail', 'unassigned'];
 
 const isInOrder = ({ sort, conditions, emails }: ListShape): boolean =>
   sort === 'number' && emails <= 1 && isTotalKept(conditions.filter((name) => !IN_ORDER.includes(name)));
 
-/** An index leads to these, of which a shop has few with the same value. */
+/** References have an index, and few returns of a shop have the same one. */
 const REFERENCES: readonly Condition[] = [
   'externalRef',
   'orderNumber',
@@ -142,7 +142,7 @@ const REFERENCES: readonly Condition[] = [
   'customerEmail',
 ];
 
-/** Two references are not: an index leads to the returns of one, which may be many of which none has the other. */
+/** Two references do not count: an index finds the returns with one of them, which may be many without the other. */
 const isByReference = (shape: ListShape): boolean => {
   const [reference, another] = withoutOrigin(shape);
   return isInOrder(shape) && another === undefined && REFERENCES.some((name) => name === reference);
@@ -151,12 +151,12 @@ const isByReference = (shape: ListShape): boolean => {
 const withoutOrigin = ({ conditions }: ListShape): Condition[] =>
   conditions.filter((name) => name !== 'fromApi' && name !== 'fromStaff');
 
-/** A number names one return, whatever stands beside it. */
+/** A number identifies one return, whatever the other filters are. */
 const isOne = ({ conditions }: ListShape): boolean => conditions.includes('rmaNumber');
 
 const isCountedWithPage = (shape: ListShape): boolean => isTotalKept(shape.conditions) || isOne(shape);
 
-/** Few may match, of many numbers. */
+/** These filters may match few of many numbers. */
 const COUNTED_FIRST: readonly Condition[] = ['updatedSince', 'dueFrom', 'dueTo', 'waiting'];
 
 const originFor = (caller: Caller, { origin }: RmaFilters): Origin | undefined =>
@@ -173,11 +173,11 @@ const listQuery = (
   const { words, phone } = q === undefined ? { words: [], phone: undefined } : searchedFor(q);
   const emails = filters.customerEmail === undefined ? [] : emailSpellings(filters.customerEmail);
   const origin = originFor(caller, filters);
-  // What is overdue is due until now.
+  // Overdue returns were due before now.
   const dueTo = filters.overdue ? Math.min(nowMs + 1, filters.dueTo ?? nowMs + 1) : filters.dueTo;
   const waits = filters.waitingFor !== undefined && filters.waitingFor !== 'none';
   const open = waits || filters.dueFrom !== undefined || dueTo !== undefined ? true : filters.open;
-  /** With its value, or whether it is asked for where it has none. */
+  /** The value of each filter, or whether it is used if it has none. */
   const asked: Record<string, unknown> = {
     ...filters,
     dueTo,
@@ -204,7 +204,7 @@ const listQuery = (
     phone: phone !== undefined,
     emails: emails.length,
     dueStatuses: targets?.statuses ?? [],
-    // Without a target nothing is due.
+    // Without targets nothing is due.
     sort:
       filters.sort === 'dueAt' && targets?.statuses.length === 0
         ? 'number'
@@ -237,13 +237,13 @@ const SORT_COLUMNS = { updatedAt: 'updated_at', statusSince: 'status_since' } as
 
 interface PageShape extends ListShape {
   readsFullRows: boolean;
-  /** So few match that they are sorted: looking for them among all numbers of a million returns took 0.6 s. */
+  /** Whether the matches are sorted because they are few: finding them among all numbers of a million returns took 0.6 s. */
   sortsMatches: boolean;
 }
 
 /**
- * A shop's numbers rise with every creation, and so do the times, whose index has the order too: a deep page of half a million took
- * 51 ms instead of 1,046.
+ * A shop's numbers increase with every creation, and so do the times, whose index has the same order. With it a deep page of half a
+ * million returns took 51 ms instead of 1,046.
  */
 const ordered = (found: Matching, shape: PageShape, params: ListValues): Matching => {
   const { table, sort, order, conditions, sortsMatches } = shape;
@@ -255,7 +255,7 @@ const ordered = (found: Matching, shape: PageShape, params: ListValues): Matchin
   } else if (sort !== 'number') found = found.orderBy(SORT_COLUMNS[sort], order);
   else if (conditions.includes('createdFrom') || conditions.includes('createdTo'))
     found = found.orderBy('created_at', order);
-  // Of an expression no engine thinks that an index has its order.
+  // With an expression, no engine uses the index for the order.
   return found.orderBy(sortsMatches ? sql`number + 0` : sql.ref('number'), order);
 };
 
@@ -270,7 +270,7 @@ const pageOfList = statementsBy((shape: PageShape) =>
     return (
       ordered(matching(engine, shape, params), shape, params)
         .select(shape.readsFullRows ? columnsOf(shape.table) : ['number'])
-        // In the same statement, since each packet to PostgreSQL takes as long as reading ten rows.
+        // The total is in the same statement, since a packet to PostgreSQL takes as long as reading ten rows.
         .$if(isCountedWithPage(shape), (page) => page.select(total.as('total')))
         .limit(params.limit)
         .offset(params.offset)
@@ -278,7 +278,7 @@ const pageOfList = statementsBy((shape: PageShape) =>
   }),
 );
 
-/** The returns of one reference, of either origin: no index knows the origin, and so more might be passed than are found. */
+/** The returns with one reference, of both origins: no index contains the origin, so a filter by it could skip many rows. */
 const returnsOfReference = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) =>
     matching(engine, shape, params)
@@ -296,22 +296,22 @@ const countOfList = statementsBy((shape: ListShape) =>
   ),
 );
 
-/** Up to so many are sorted; beyond, the page is found sooner among all numbers. */
+/** Up to this many matches are sorted. Above, scanning all numbers for the page is faster. */
 const MAX_SORTED = 10_000;
 
-/** A reference that more returns have is looked up apart from all other requests. */
+/** A reference of more returns than this is looked up separately from other requests. */
 const FEW_OF_REFERENCE = 50;
 
-/** So few are looked at for a page that shares a connection with other lists. */
+/** A page that reads at most this many rows shares a connection with other lists. */
 const MAX_SHARED_PAGE = 100;
-/** So many rows are passed for a page that is read beside other requests: SQLite does it in about a millisecond. */
+/** A page that skips at most this many rows is read beside other requests, which takes SQLite about a millisecond. */
 const MAX_LIGHT_DEPTH = 2_000;
 
-/** What API clients ask never shares connections with the admin app. */
+/** API clients and the admin app have separate connections. */
 export const listsFor = (ctx: ReturnServices, caller: Caller): Db =>
   isApiClient(caller) ? ctx.lists : ctx.db;
 
-/** Newest first unless asked otherwise. What may read many rows holds up no other shop (`Database.scans`, `HeavyLists`). */
+/** Lists returns, newest first by default. A list that may read many rows does not delay other shops (`Database.scans`, `HeavyLists`). */
 export const listRmas = async <Item>(
   ctx: ReturnServices,
   table: ReturnTable,
@@ -353,7 +353,7 @@ export const listRmas = async <Item>(
   return ctx.pageResponses.build(shopId, source, found, filters);
 };
 
-/** Whether an index leads to the page, and few rows are passed on the way: those of the pages before, and of another origin. */
+/** Whether an index finds the page and few rows are skipped: those of earlier pages and of the other origin. */
 const isLight = async (
   { recentTotals }: ReturnServices,
   caller: Caller,
@@ -374,11 +374,11 @@ const isLight = async (
 const lightDb = (ctx: ReturnServices, caller: Caller, depth: number): Db =>
   isApiClient(caller) && depth <= MAX_SHARED_PAGE ? ctx.shortLists : listsFor(ctx, caller);
 
-/** Otherwise numbers are found first, which most indexes have. SQLite sorted whole rows: 2.5 s instead of 0.6 s for a million. */
+/** Otherwise the numbers are found first, which most indexes contain. SQLite sorts full rows in 2.5 s instead of 0.6 s for a million. */
 const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
   limit <= KINDS[shape.table].maxFullRows && isInOrder(shape);
 
-/** null: the reference has too many returns. */
+/** Returns null if too many returns have the reference. */
 const findByReference = async (
   ctx: ReturnServices,
   shape: ListShape,
@@ -408,7 +408,7 @@ const findPage = async (
 ): Promise<FoundPage> => {
   const count = async () =>
     (await ctx.scans.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
-  // Kept plans know no values, so the count decides how the page is read.
+  // Prepared plans do not depend on values, so the count decides how the page is read.
   const countedFirst = shape.conditions.some((name) => COUNTED_FIRST.includes(name)) ? await count() : null;
   if (countedFirst === 0) return { rows: [], total: 0 };
   const sortsMatches = countedFirst !== null && countedFirst <= MAX_SORTED;

@@ -13,7 +13,7 @@ import { readTargets } from '../shops/settings.ts';
 import { from, isApiClient, type ReturnRow } from './store.ts';
 import { dueAtOf, viewWaitingForStaff } from './waiting.ts';
 
-// Who of the team works on a return, and how staff see it.
+// The person a return is assigned to, and how staff see a return.
 
 type TeamMember = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 
@@ -27,8 +27,8 @@ export const readTeam = async ({ reads }: Core, shopId: string): Promise<TeamMem
 };
 
 /**
- * How this caller sees a return. Staff also see who works on it, and until when; a person who was removed works on nothing. API
- * clients are never shown that.
+ * Returns the view of a return for this caller. Staff also see the assignee and the due time. A removed user is not shown as assignee. API
+ * clients see none of this.
  */
 export const viewFor = async <Row extends ReturnRow, Item>(
   ctx: Core,

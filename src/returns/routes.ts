@@ -50,7 +50,7 @@ import { type PrefetchedRow, prefetchRow } from './store.ts';
 import { readTimeline } from './timeline.ts';
 import { listStores } from './totals.ts';
 
-// The routes of both kinds of RMA, in both APIs, from one table per kind.
+// The routes of all kinds of returns in both APIs, from one table per kind.
 
 /** The query and response schemas for API clients, or for staff. */
 interface Audience {
@@ -63,7 +63,7 @@ type MoveTexts = Record<'operationId' | 'summary' | 'description', string>;
 
 interface KindApi {
   tag: string;
-  /** As operation ids and texts name it. */
+  /** The kind's names in operation ids and texts. */
   names: { id: string; one: string; many: string; short: string };
   create: z.ZodType<CreateBody>;
   correct: z.ZodType<Correction & { seen?: number | undefined }>;
@@ -71,9 +71,9 @@ interface KindApi {
   staff: Audience;
   moves: { [Name in Action]?: MoveTexts };
   moveBodies: { [Name in Action]?: z.ZodType<object> };
-  /** Why a move may be refused in some statuses. */
+  /** The errors of a move that a status does not allow. */
   refusedMoves: readonly ErrorCode[];
-  /** What API clients need for its moves, and whether they may also say what they saw. */
+  /** The right that API clients need for moves, and whether they may send `seen`. */
   clientMoves: { right: Right; query?: typeof MoveQuery };
   describe: { create: string; related: string };
   actions: ReturnActions;

@@ -3,10 +3,10 @@ import { FEWEST_DIGITS } from '../../contract/personal-data.ts';
 import { fold, hasCountryCode, phoneDigits } from '../lib/fold.ts';
 import type { ReturnRow } from './store.ts';
 
-// The text that staff search in, one for each return, and what is searched for in it. Both are folded by the same rule, so both engines
+// The text of each return that staff search, and the words of a search. Both are folded by the same rule, so both engines
 // find the same returns.
 
-/** Columns whose change renews the text. */
+/** If one of these columns changes, so does the search text. */
 export const SEARCHED_COLUMNS: readonly string[] = [
   'customer_name',
   'customer_email',
@@ -17,7 +17,7 @@ export const SEARCHED_COLUMNS: readonly string[] = [
   'tracking_number',
 ];
 
-/** `own` is what only this kind of return is found by. */
+/** `own` are the texts of the kind. */
 export const searchText = (row: ReturnRow, own: (string | null)[]): string =>
   fold(
     [
@@ -27,17 +27,17 @@ export const searchText = (row: ReturnRow, own: (string | null)[]): string =>
       row.customer_email,
       row.external_ref,
       row.customer_phone,
-      // Also without spaces and brackets, which people write in different ways.
+      // The digits alone, since people write spaces and brackets in different ways.
       row.customer_phone === null ? null : phoneDigits(row.customer_phone),
     ]
       .filter(Boolean)
       .join(' '),
   );
 
-/** The length of all product names together. Many long ones would slow the index down, which all shops share. */
+/** The maximum length of all product names together. Long texts would slow down the index, which all shops share. */
 const NAMES_LENGTH = 2_000;
 
-/** Skus and product names, of one item or many. A row whose items are damaged is still found by the rest. */
+/** SKUs and product names of one or many items. A row with damaged items is still found by its other texts. */
 export const itemTexts = (json: string): string[] => {
   try {
     const items = [JSON.parse(json)].flat();
@@ -51,14 +51,14 @@ export const itemTexts = (json: string): string[] => {
 
 // --- phone numbers ---
 
-/** Country codes have one, two or three digits, and none is the beginning of another (ITU-T E.164). */
+/** Country codes have one to three digits, and none is a prefix of another (ITU-T E.164). */
 const COUNTRY_CODE = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
 
 const PHONE = /^[+(]?[\d\s().+/-]+$/;
 
 /**
- * The digits that a phone number has in every spelling, with or without its country; undefined for any other text. They are found in
- * both spellings of the number, and rarely in another country's number.
+ * The digits that every spelling of a phone number contains, with or without its country; undefined for other texts. They are rarely
+ * part of another country's number.
  */
 export const nationalDigits = (text: string): string | undefined => {
   if (!PHONE.test(text)) return undefined;
@@ -67,12 +67,12 @@ export const nationalDigits = (text: string): string | undefined => {
   return national.length >= FEWEST_DIGITS ? national : undefined;
 };
 
-// --- what is searched for ---
+// --- the words of a search ---
 
-/** A statement has no more words than this, whatever was typed. */
+/** The maximum number of words in a statement. */
 const MOST_WORDS = 8;
 
-/** All of these words, or the digits of a phone number. Text that folds to nothing is searched for as it is, and found nowhere. */
+/** Returns the words that all must match, or the digits of a phone number. A text that folds to nothing stays as it is and matches nothing. */
 export const searchedFor = (q: string): { words: string[]; phone: string | undefined } => {
   const words = fold(q).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   return { words: words.length > 0 ? words : [q], phone: nationalDigits(q) };
@@ -81,8 +81,8 @@ export const searchedFor = (q: string): { words: string[]; phone: string | undef
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
- * An email as `lower(customer_email)` may return it: that knows only A to Z on SQLite and in some locales of PostgreSQL. An email in
- * another script is looked up in both cases, and in both forms of Unicode. Most have one spelling.
+ * The spellings of an email that `lower(customer_email)` may return: on SQLite and in some locales of PostgreSQL it lowers only A to Z. An email in
+ * another script is looked up in both cases and in both Unicode forms. Most emails have one spelling.
  */
 export const emailSpellings = (email: string): string[] => {
   const spellings = [email, email.toLowerCase(), email.toUpperCase()]

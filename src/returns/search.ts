@@ -17,7 +17,7 @@ const MOST_FOUND = 10;
 const NONE = sql<string | null>`null`;
 const columnOrNone = (column: string | undefined) => (column ? sql<string | null>`${sql.ref(column)}` : NONE);
 
-/** The columns that are looked up to the letter; in another case, and tracking numbers, what the free text finds is compared. */
+/** The columns that are compared exactly. Other cases and tracking numbers are compared in the matches of the free text. */
 const exactColumns = (table: ReturnTable): [ExactMatch, string][] => {
   const { order, serial } = KINDS[table].searched;
   const columns = { number: 'number', reference: 'external_ref', ...(serial && { serial }), order };
@@ -27,7 +27,7 @@ const exactColumns = (table: ReturnTable): [ExactMatch, string][] => {
 const newestOf = (db: Db, table: ReturnTable, shop: string, most = MOST_FOUND) =>
   from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(most));
 
-/** Both kinds, as if they were one. */
+/** Reads the matches of one kind in the common form. */
 const readFound = (table: ReturnTable, found: ReturnType<typeof newestOf>) =>
   found
     .select(['id', 'number', 'status', 'customer_name', 'updated_at', 'external_ref'])
@@ -40,7 +40,7 @@ const readFound = (table: ReturnTable, found: ReturnType<typeof newestOf>) =>
     .execute();
 type FoundRow = Awaited<ReturnType<typeof readFound>>[number];
 
-/** Returns of both kinds: exact matches first, then what holds every word; the newest first. */
+/** Finds returns of all kinds: exact matches first, then those with all words; newest first in each group. */
 export const searchReturns = async (
   ctx: ReturnServices,
   caller: Caller,
@@ -58,13 +58,13 @@ export const searchReturns = async (
   return { items: [...byId.values()].slice(0, MOST_FOUND) };
 };
 
-/** Both kinds share a shop's numbers, and a number has at least six digits. */
+/** All kinds share a shop's numbers, and a number has at least six digits. */
 const exactThenNewest = (one: FoundReturn, other: FoundReturn): number =>
   Number(one.match === null) - Number(other.match === null) ||
   other.rmaNumber.length - one.rmaNumber.length ||
   (one.rmaNumber < other.rmaNumber ? 1 : -1);
 
-/** People leave out the letters and zeros of "#RMA-000123". */
+/** People skip the letters and zeros of "#RMA-000123". */
 const typedNumber = (q: string): number | undefined => {
   const digits = /^(?:#?RMA-)?(\d{1,15})$/i.exec(q.trim())?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -78,7 +78,7 @@ const exactMatches = ({ db }: Core, { shop }: Caller, table: ReturnTable, q: str
     return rows.map((row) => viewFound(table, row, match));
   });
 
-/** Rows that hold every word are found in an index, and only those of the response are read. */
+/** An index finds the rows with all words, and only those of the response are read. */
 const textMatches = async ({ scans, contains }: Core, { shop }: Caller, table: ReturnTable, q: string) => {
   const { words, phone } = searchedFor(q);
   const holdsAll = sql.join(
@@ -98,7 +98,7 @@ const matchInAnyCase = (row: FoundRow, q: string): ExactMatch | null => {
   return names.find((name) => values[name]?.toLowerCase() === q.toLowerCase()) ?? null;
 };
 
-/** Empty for a column that cannot be read: the return is found all the same. */
+/** Returns an empty title if the column is damaged, so that the return is still found. */
 const aboutOf = (table: ReturnTable, { about }: FoundRow): string => {
   try {
     return KINDS[table].searched.aboutIn(about);
@@ -121,7 +121,7 @@ const MOST_RELATED = 5;
 
 type Related = RelatedReturns['sameSerial'];
 
-/** Those that came before, which have a lower number. `by` is answered from an index that ends with the number. */
+/** Earlier returns, which have a lower number. The condition `by` has an index that ends with the number. */
 const relatedOf = async (
   ctx: ReturnServices,
   { shop_id, number }: ReturnRow,
@@ -153,7 +153,7 @@ const together = (found: Related[]): Related => ({
   total: found.reduce((sum, { total }) => sum + total, 0),
 });
 
-/** Each kind lacks a column of the other. */
+/** Each kind lacks columns of the others. */
 type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: string };
 
 /** Earlier repairs of the same serial number, and earlier returns of the same customer or company. */
@@ -182,11 +182,11 @@ export const findRelated = async (
 // --- frequent faults ---
 
 const FAULTS_SHOWN = 6;
-/** Longer ones tell a story, which is not repeated. */
+/** Longer descriptions are individual and not worth suggesting. */
 const LONGEST_FAULT = 60;
 const REPAIRS_READ = 2_000;
 
-/** The most frequent short fault descriptions of a sku among the shop's newest repairs, in any case; the newest spelling of each. */
+/** The most frequent short fault descriptions of a SKU among the shop's newest repairs, ignoring case, each in its newest spelling. */
 export const frequentFaults = async (
   { scans, contains }: Core,
   { shop }: Caller,

@@ -6,7 +6,7 @@ import type { RecentTotals } from './totals.ts';
 /** What the routes and actions of returns need. */
 export interface ReturnServices extends PagingServices {
   changes: ChangeQueue;
-  /** Reads returns by their ids; calls share queries. */
+  /** Reads returns by id. Concurrent calls share a query. */
   returnLoader: ReturnLoader;
   recentTotals: RecentTotals;
 }

@@ -10,12 +10,12 @@ import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 
-/** An RMA as it is read: what staff search in is only ever written. */
+/** A return as it is read, which is without the search text. */
 export type ReturnRow<Table extends ReturnTable = ReturnTable> = Table extends ReturnTable
   ? Omit<Row<Table>, 'search_text'>
   : never;
 
-/** What every short list of returns shows. */
+/** The fields of a return in short lists. */
 export const briefOf = (
   table: ReturnTable,
   { id, number, status, customer_name }: Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name'>,
@@ -32,10 +32,10 @@ export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_C
 export const isVisibleTo = (caller: Caller, row: { shop_id: string; receiver_id: string | null }): boolean =>
   row.shop_id === caller.shop.id && (row.receiver_id !== null || !isApiClient(caller));
 
-/** Queries are typed for one table but work on either, since they use only columns that both have. */
+/** Queries are typed for one table but work on all kinds, since they use only common columns. */
 export const from = (db: Db | Trx, table: ReturnTable) => db.selectFrom(table as 'offline_repairs');
 
-/** Finds null for an id that no return has. */
+/** Resolves to null for an unknown id. */
 export type ReturnLoader = Record<ReturnTable, (id: string) => Promise<ReturnRow | null>>;
 
 export const openReturnLoader = ({ reads, fill }: Core): ReturnLoader => {
@@ -52,7 +52,7 @@ export const openReturnLoader = ({ reads, fill }: Core): ReturnLoader => {
   return perKind(of);
 };
 
-/** All columns of an RMA but `search_text`, which is never shown. */
+/** All columns of a return except `search_text`, which is never shown. */
 export const columnsOf = (table: ReturnTable) =>
   allColumnsOf(table as 'offline_repairs').filter((column) => column !== 'search_text');
 
@@ -64,7 +64,7 @@ export const rowsById = statementsBy((table: ReturnTable) =>
   ),
 );
 
-/** An id that names no RMA which the caller may see. An `rmaNumber` in its place gets a hint, whether or not it exists. */
+/** The error for an id of no return that the caller may see. If the id is an `rmaNumber`, it has a hint, whether or not that exists. */
 export const notFound = (id: string): ServiceError =>
   new ServiceError('NOT_FOUND', isRmaNumber(id) ? { message: TAKES_THE_ID } : {});
 
@@ -76,14 +76,14 @@ export type PrefetchedRow = Promise<ReturnRow | null>;
 
 type WithLoader = { returnLoader: ReturnLoader };
 
-/** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
+/** A malformed id finds nothing. PostgreSQL would refuse to compare it. */
 export const prefetchRow = async (
   { returnLoader }: WithLoader,
   table: ReturnTable,
   id: string,
 ): PrefetchedRow => (isId(id) ? returnLoader[table](id) : null);
 
-/** Refuses a return that the caller may not see, as if it did not exist. */
+/** Throws the same error for a return that the caller may not see as for one that does not exist. */
 export const findReturn = async (
   ctx: WithLoader,
   table: ReturnTable,
@@ -96,9 +96,9 @@ export const findReturn = async (
   return row;
 };
 
-// --- what is open, which is everything that has not come to an end ---
+// --- open returns: those whose status is not final ---
 
-/** In the order of their lives. */
+/** Statuses in the order of the lifecycle. */
 export const statusesOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].statuses;
 
 const endedOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].ended;
@@ -113,8 +113,8 @@ export const hasOpenStatus = (table: ReturnTable): RawBuilder<SqlBool> =>
   )}`;
 
 /**
- * Spelt as in the indexes of open returns, with the statuses in the text: otherwise they would not be used. What is erased takes no
- * change any more, so it is open no longer, whatever its status.
+ * The spelling is that of the indexes of open returns, with the statuses in the text, so that these are used. An erased return cannot
+ * change any more, so it is not open, whatever its status.
  */
 export const isOpen = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`${hasOpenStatus(table)} and erased_at is null`;

@@ -12,7 +12,7 @@ import { findReturn, isApiClient, notFound } from './store.ts';
 
 type Entry = Row<'timeline'>;
 
-/** Most timelines are shorter. Of longer ones the rest takes turns with other large responses: with 50, eight of 26 MB delayed others sevenfold. */
+/** Most timelines are shorter. The rest of a longer one is read between other large responses: with 50, eight of 26 MB delayed others sevenfold. */
 const FIRST_OF_LONG = 20;
 
 export const readTimeline = async (
@@ -34,7 +34,7 @@ export const readTimeline = async (
       .execute(),
     findReturn(ctx, table, caller, rma),
   ]);
-  // Most timelines end here, and then no count is needed either. Of further entries only the times are read, which only rise.
+  // Most timelines end here and need no count. Of further entries only the times are read, which strictly increase.
   const last = rows[first - 1]?.at;
   const rest =
     last === undefined || first === page.limit
@@ -49,7 +49,7 @@ export const readTimeline = async (
   const total = totalOfLastPage(page, rows.length + rest.length) ?? (await count()).total;
   const source = {
     name: 'timeline',
-    view: isApiClient(caller) ? viewForProgram : viewEntry,
+    view: isApiClient(caller) ? viewForClient : viewEntry,
     keyOf: ({ at }: Entry) => at,
     readRows: (times: number[]) =>
       all
@@ -78,16 +78,16 @@ export const viewEntry = (row: Entry): TimelineEntry => ({
 });
 
 /** Entries of which API clients see less: who of the team works on what, and what was wrong with a customer's details. */
-const DATA_FOR_PROGRAMS: Partial<Record<TimelineType, (data: TimelineEntry['data']) => object>> = {
+const DATA_FOR_CLIENTS: Partial<Record<TimelineType, (data: TimelineEntry['data']) => object>> = {
   ASSIGNED: () => ({}),
   WAITING_SET: ({ what, until }) => ({ what, until }),
   CORRECTED: (data) => ({ fields: Object.keys(data) }),
 };
 
-/** People without a name appear by their email address, which only their colleagues may see; no name holds an @ (docs/contract.md). */
-const viewForProgram = (row: Entry): TimelineEntry => {
+/** People without a name appear with their email, which only their colleagues may see. No name contains an @ (docs/contract.md). */
+const viewForClient = (row: Entry): TimelineEntry => {
   const entry = viewEntry(row);
   const { actor, type, data } = entry;
   const name = actor.type === 'USER' && actor.name.includes('@') ? 'Staff' : actor.name;
-  return { ...entry, actor: { ...actor, name }, data: { ...(DATA_FOR_PROGRAMS[type]?.(data) ?? data) } };
+  return { ...entry, actor: { ...actor, name }, data: { ...(DATA_FOR_CLIENTS[type]?.(data) ?? data) } };
 };

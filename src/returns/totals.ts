@@ -7,7 +7,7 @@ import type { Change, Db } from '../db/types.ts';
 import type { Core } from '../platform/core.ts';
 import { hasOpenStatus, isEnded, openStatuses } from './store.ts';
 
-// How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
+// The number of a shop's returns by kind, origin and status. Every change updates it, since counting takes longer the more
 // there are.
 
 export type Origin = Total['origin'];
@@ -15,14 +15,14 @@ export type Origin = Total['origin'];
 export const originOf = ({ receiver_id }: { receiver_id: string | null }): Origin =>
   receiver_id === null ? 'STAFF' : 'API';
 
-/** Under which status a return is counted: erased ones with an open status by themselves, since they are not open. */
+/** The status under which a return is counted. Erased returns with an open status are counted separately, since they are not open. */
 export const countedAs = (
   table: ReturnTable,
   { status, erased_at }: { status: string; erased_at: number | null },
 ): string => (erased_at !== null && openStatuses(table).includes(status) ? `${status} ${ERASED}` : status);
 const ERASED = 'erased';
 
-/** Of a change the count is how many more there are, or fewer if negative. */
+/** In a change, the count is the difference. */
 export type Total = Row<'rma_totals'>;
 
 const COLUMNS = { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' } as const;
@@ -41,7 +41,7 @@ export const saveTotals = (changes: Total[]): Change[] =>
 const STATUS = sql<string>`replace(status, ${sql.lit(` ${ERASED}`)}, '')`;
 const SUM = sql<number>`cast(coalesce(sum(count), 0) as bigint)`;
 
-/** What narrows a total, by its name among the filters of a list. */
+/** The filters of a list that have stored totals. */
 const NARROWED = {
   status: (_table, status) => sql<SqlBool>`${STATUS} = ${status}`,
   open: (table) =>
@@ -54,7 +54,7 @@ const NARROWED = {
 export const isTotalKept = (filters: readonly string[]): boolean =>
   filters.every((name) => Object.hasOwn(NARROWED, name));
 
-/** In a statement: a shop's total under such filters. */
+/** An expression for a shop's total with such filters. */
 export const keptTotal = (
   table: ReturnTable,
   filters: readonly string[],
@@ -68,7 +68,7 @@ export const keptTotal = (
 const KNOWN_FOR_MS = 60_000;
 const MOST_SHOPS = 10_000;
 
-/** A shop's totals as they were up to a minute ago: enough to tell whether a list may be slow. */
+/** A shop's totals, at most a minute old, which is enough to decide whether a list may be slow. */
 export class RecentTotals {
   readonly #read: (shopId: string) => Promise<Total[]>;
   readonly #known = new Map<string, { totals: Total[]; untilMs: number }>();
@@ -78,7 +78,7 @@ export class RecentTotals {
       reads.selectFrom('rma_totals').selectAll().where('shop_id', '=', shopId).execute();
   }
 
-  /** How many returns have another origin, and so are passed by a list of this one: all of them, or those in one status. */
+  /** The number of returns with another origin, which a list of this origin skips: all of them, or those in one status. */
   async ofOthers(
     shopId: string,
     table: ReturnTable,
@@ -105,7 +105,7 @@ export class RecentTotals {
   }
 }
 
-/** Of one kind, by status. */
+/** The totals of one kind by status. */
 export const totalsByStatus = async (
   { reads }: Core,
   shopId: string,
@@ -123,7 +123,7 @@ export const totalsByStatus = async (
 
 const MOST_STORES = 500;
 
-/** Where the shop's repairs were handed in, and how many of each are open: from one index alone, store by store. */
+/** The stores of the shop's repairs, with the number of open ones. It reads one index, store by store. */
 export const listStores = async ({ scans }: Core, shopId: string): Promise<StoreList> => {
   const rows = await scans
     .selectFrom('offline_repairs')

@@ -7,7 +7,7 @@ import type { Targets } from '../shops/settings.ts';
 import type { ChangePlan } from './kinds/change-plan.ts';
 import { openStatuses, type ReturnRow } from './store.ts';
 
-// What the work on a return waits for. Meanwhile its target days stand still: `due_from` is later than `status_since` by the time
+// What the work on a return waits for. While it waits, its target days do not count: `due_from` is later than `status_since` by the time
 // that it has waited in its status.
 
 export const NOT_WAITING = {
@@ -31,7 +31,7 @@ export const viewWaitingForStaff = (row: WaitingRow): StaffWaitingFor | null => 
   return waiting && { ...waiting, note: row.waiting_note };
 };
 
-/** null: nothing is different. Another reason, time or note does not begin a new wait. */
+/** Returns null if nothing would change. Another reason, time or note does not begin a new wait. */
 export const planWaiting = (
   table: ReturnTable,
   before: ReturnRow,
@@ -65,7 +65,7 @@ export const planWaiting = (
 
 type DueRow = WaitingRow & Pick<ReturnRow, 'status' | 'erased_at'>;
 
-/** When a return is overdue in its status; null where that has no target, and while it waits. What has ended is never overdue. */
+/** When a return becomes overdue in its status; null if the status has no target, the return waits or its status is final. */
 export const dueAtOf = (targets: Targets, row: DueRow): number | null => {
   const days = targets.get(row.status);
   return days === undefined || row.erased_at !== null || row.waiting_since !== null
@@ -78,7 +78,7 @@ export const IS_NOT_WAITING = sql<SqlBool>`waiting_since is null`;
 
 const targetParam = (status: string): string => `target ${status}`;
 
-/** The statuses of a kind that have target days, and these in milliseconds, by parameter. */
+/** The statuses of a kind with target days, and their target times in milliseconds as parameters. */
 export const targetsIn = (targets: Targets, table: ReturnTable) => {
   const statuses = openStatuses(table).filter((status) => targets.has(status));
   const targetMs = statuses.map((status) => (targets.get(status) ?? 0) * DAY_MS);
@@ -87,7 +87,7 @@ export const targetsIn = (targets: Targets, table: ReturnTable) => {
 };
 export type TargetsIn = ReturnType<typeof targetsIn>;
 
-/** As `dueAtOf`, of open returns and with the values of `targetsIn`. */
+/** Like `dueAtOf`, as an expression for open returns with the values of `targetsIn`. */
 export const dueAtBy = (statuses: string[], params: Record<string, unknown>): RawBuilder<number | null> => {
   if (statuses.length === 0) return sql<null>`cast(null as bigint)`;
   const targets = statuses.map(

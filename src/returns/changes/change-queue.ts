@@ -11,13 +11,13 @@ import { BatchDecider, type Changed, type ChangeResult, LOCKED, type Wanted } fr
 import { BatchReading } from './read.ts';
 import { writesOf } from './write.ts';
 
-// The one way of every change: queue → read → decide → write. Changes that arrive together share a transaction, which locks the
-// counters of their shops and nothing else. A shop whose counter another transaction has locked waits in a queue of its own,
-// beside the others, and for a short time at once: nothing waits for it.
+// The one path of every change: queue → read → decide → write. Concurrent changes share a transaction, which locks the
+// counters of their shops and nothing else. If another transaction has locked the counter of a shop, its changes wait
+// for a short time in a separate queue, so that no other shop waits for it.
 
 interface Queued {
   wanted: Wanted;
-  /** By `performance.now()`. */
+  /** The deadline, by `performance.now()`. */
   overdueAt: number;
 }
 
@@ -25,7 +25,7 @@ const deadlineOf = ({ overdueAt }: Queued): number => overdueAt;
 
 type Enqueue = (item: Queued) => Promise<Changed>;
 
-/** Changes of one locked shop that may wait. */
+/** The maximum of waiting changes of one locked shop. */
 const MOST_OF_A_SHOP = 500;
 /** How long a locked shop waits for one of the few connections for locked shops. */
 const CONNECTION_WAIT_MS = 1_000;
@@ -63,7 +63,7 @@ export class ChangeQueue {
     const isLocked = this.#lockedShops.has(wanted.caller.shop.id);
     try {
       const changed = await (isLocked ? this.#waitForShop(item) : this.#pipeline(item));
-      // Committed: what follows is outside of everything that may be tried again.
+      // The changes are committed: from here on nothing may be retried.
       this.announce(changed);
       return changed;
     } finally {
@@ -76,7 +76,7 @@ export class ChangeQueue {
     if (event) this.#ctx.wake('events', event.shop_id);
   }
 
-  /** Decides on a creation as things stand: reads without locks and writes nothing (docs/contract.md). */
+  /** Decides on a creation without locks, and writes nothing (docs/contract.md). */
   async tryOut(wanted: Wanted): Promise<DryRun> {
     const { shop } = wanted.caller;
     const { facts, result } = await decideOn(this.#ctx, this.#ctx.reads, wanted, 'none');
@@ -95,7 +95,7 @@ export class ChangeQueue {
     });
   }
 
-  /** In the queue of its shop, which exists while there is something in it. */
+  /** Adds a change to the queue of its shop, which exists while it is not empty. */
   async #waitForShop(item: Queued): Promise<Changed> {
     const shopId = item.wanted.caller.shop.id;
     const shop = this.#lockedShops.get(shopId) ?? { enqueue: this.#newShopQueue(), users: 0 };
@@ -135,14 +135,14 @@ export class ChangeQueue {
     try {
       return await transaction(reading.queries, decide, sent);
     } catch (error) {
-      // Some other row of one of these shops is locked.
+      // Another transaction has locked another row of one of these shops.
       if (isLockTimeout(error)) return items.map(() => LOCKED);
       throw error;
     }
   }
 }
 
-/** Decides on one change beside the queue, from what this connection reads. Writes nothing. */
+/** Decides on one change outside the queue, from what this connection reads. It writes nothing. */
 export const decideOn = async (ctx: Core, db: Db, wanted: Wanted, locking: Locking) => {
   const reading = new BatchReading(ctx, [wanted], locking);
   const results: object[][] = [];

@@ -31,9 +31,9 @@ import { isVisibleTo, notFound, type ReturnRow } from '../store.ts';
 import { countedAs, originOf, type Total } from '../totals.ts';
 import { NOT_WAITING, planWaiting } from '../waiting.ts';
 
-// Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
+// Decides on the changes of a batch one after another, from the wanted changes and the rows that were read. It is pure.
 
-/** One change, as data. Entries later than `seen` refuse it: the person who decided on it did not know them. */
+/** One change, as data. Timeline entries after `seen` refuse it, since its author did not know them. */
 export type Wanted = { kind: ReturnTable; caller: Caller; nowMs: number } & WhatIsWanted;
 export type WhatIsWanted = { id: string } & (
   | { type: 'create'; body: CreateBody; use: KeyUse | null }
@@ -42,27 +42,27 @@ export type WhatIsWanted = { id: string } & (
   | { type: 'assign'; assignee: Assignee | null }
   | { type: 'wait'; waiting: SetWaitingFor | null; seen: number | undefined }
   | { type: 'correct'; fields: Correction; seen: number | undefined }
-  // What the columns that lose the customer hold then. Silent: without an event.
+  // `columns` are the new values of columns with personal data. A silent erasure has no event.
   | { type: 'erase'; columns: Record<string, string | null>; isSilent: boolean }
 );
 type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 
 export interface Facts {
-  /** Without those that another transaction has locked. */
+  /** Counters of the shops, without those that another transaction has locked. */
   counters: ReadonlyMap<string, Counter>;
   rows: Record<ReturnTable, ReadonlyMap<string, ReturnRow>>;
-  /** RMAs whose rows another transaction has locked. */
+  /** Returns whose rows another transaction has locked. */
   lockedRows: ReadonlySet<string>;
   storedResponses: StoredResponses;
-  /** Those of the goods in question that are. */
+  /** The goods of the batch that are dangerous. */
   dangerous: Good[];
   receivers: Receiver[];
-  /** Of RMAs that a caller saw before: what came later. */
+  /** Timeline entries of returns after the time at which a caller saw them. */
   laterEntries: Pick<Row<'timeline'>, 'rma_id' | 'type' | 'at'>[];
 }
 
 export interface Changed {
-  /** The RMA as it stands now; null for a creation that was made before. */
+  /** The return after the change; null for a creation that was replayed. */
   row: ReturnRow | null;
   response: object | null;
   isReplay: boolean;
@@ -70,7 +70,7 @@ export interface Changed {
   receiver: string | null;
 }
 
-/** Another transaction has locked the shop's counter, or the RMA: nothing was decided. */
+/** The result if another transaction has locked the shop's counter or the return: nothing was decided. */
 export const LOCKED: unique symbol = Symbol('locked');
 
 export type ChangeResult = Changed | ServiceError | typeof LOCKED;
@@ -79,17 +79,17 @@ interface Changing {
   kind: ReturnTable;
   isNew: boolean;
   row: ReturnRow;
-  /** What is written of it, with what staff search in where that changes; all of it where it is new. */
+  /** The columns to write, including the search text if it changes; for a new return, all columns. */
   set: object;
 }
 
-/** A batch that is being decided on: what was read, as the changes so far have left it, and what is to be written. */
+/** A batch in progress: the state after the changes so far, and the rows to write. */
 export class BatchDecider {
   readonly #facts: Facts;
   readonly counters: Map<string, Counter>;
   readonly #rows: Record<ReturnTable, Map<string, ReturnRow>>;
   readonly #storedResponses: Map<string, Row<'idempotency_keys'>>;
-  /** By id. An RMA that changes several times is written once. */
+  /** Changed returns by id. One that changes several times is written once. */
   readonly changing = new Map<string, Changing>();
   readonly results: ChangeResult[] = [];
   readonly entries: Row<'timeline'>[] = [];
@@ -106,7 +106,7 @@ export class BatchDecider {
     this.#storedResponses = new Map(facts.storedResponses);
   }
 
-  /** A refusal concerns this change only, and leaves no trace. */
+  /** Decides on one change. A refusal affects only this change. */
   add(wanted: Wanted): void {
     try {
       this.results.push(this.#decide(wanted));
@@ -121,17 +121,17 @@ export class BatchDecider {
     if (!counter || this.#facts.lockedRows.has(wanted.id)) return LOCKED;
     if (wanted.type === 'create') return this.#create(wanted, counter);
     const before = this.#rows[wanted.kind].get(wanted.id);
-    // API clients erase what staff created, too, which they do not see.
+    // API clients may erase returns that staff created, although they do not see them.
     const isKnown =
       wanted.type === 'erase'
         ? before?.shop_id === counter.shop_id
         : before && isVisibleTo(wanted.caller, before);
     if (!before || !isKnown) throw notFound(wanted.id);
     if (before.erased_at !== null) throw new ServiceError('ERASED');
-    // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
+    // The times of a return strictly increase, even if two changes happen in the same millisecond.
     const at = Math.max(wanted.nowMs, before.updated_at + 1, counter.last_at);
     const plan = planOf(wanted, before, at);
-    // What would change nothing was done already, perhaps by the same caller, who lost the response.
+    // A change without effect was made before, perhaps by the same caller, who lost the response.
     if (plan || wanted.type === 'correct') this.#mustBeUnchanged(wanted);
     return plan
       ? this.#change({ ...wanted, nowMs: at }, counter, before, plan)
@@ -169,7 +169,7 @@ export class BatchDecider {
     const entering = entersStatus ? { status_since: at, due_from: null, ...NOT_WAITING } : {};
     const set = { ...plan.set, updated_at: at, ...entering };
     const row = { ...before, ...set } as ReturnRow;
-    // A damaged row fails here, before the commit: its response would fail behind it, and each retry would fire the event again.
+    // A damaged row fails here, before the commit. Otherwise the response would fail after it, and each retry would repeat the event.
     if (wanted.type !== 'erase') KINDS[wanted.kind].view(row);
     const { isNew = false, set: earlier } = this.changing.get(row.id) ?? {};
     const searched = SEARCHED_COLUMNS.some((column) => column in set) && searchedIn(wanted.kind, row);
@@ -188,7 +188,7 @@ export class BatchDecider {
     return this.#record(wanted, counter, before, row, plan);
   }
 
-  /** No change without its timeline entry, its event, its delivery and its place in the totals, and none of these without it. */
+  /** Records a change together with its timeline entry, event, delivery and totals. */
   #record(
     { kind, caller }: Wanted,
     counter: Counter,
@@ -212,7 +212,7 @@ export class BatchDecider {
       data: JSON.stringify(data),
     });
     this.totals.push(...totalChanges(kind, before, row));
-    // API clients do not see an RMA that staff created.
+    // API clients do not see a return that staff created.
     const event = eventOf && row.receiver_id ? buildEvent(counter, row, at, eventOf(row)) : null;
     const delivery =
       event && row.receiver_id && deliveryOf(caller.shop, row.receiver_id, event, this.#facts.receivers);
@@ -232,7 +232,7 @@ export class BatchDecider {
   }
 }
 
-/** The entries that refuse a change if they are later than what its caller saw. */
+/** The entries that refuse a change if its caller has not seen them. */
 const CONFLICTING: Record<'move' | 'wait' | 'correct', readonly TimelineType[]> = {
   move: MOVE_ENTRIES,
   wait: [...MOVE_ENTRIES, 'WAITING_SET', 'WAITING_CLEARED'],
@@ -243,7 +243,7 @@ const searchedIn = (kind: ReturnTable, row: ReturnRow) => ({
   search_text: searchText(row, KINDS[kind].searchedIn(row)),
 });
 
-/** null: there is nothing to change. */
+/** Returns null if nothing would change. */
 const planOf = (
   wanted: Exclude<Wanted, OfType<'create'>>,
   before: ReturnRow,

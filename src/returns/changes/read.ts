@@ -13,7 +13,7 @@ import { KINDS } from '../kinds/kinds.ts';
 import { from, type ReturnRow, rowsById } from '../store.ts';
 import type { Facts, Wanted } from './decide.ts';
 
-/** Ids of the rows that no other transaction has locked; these are locked from now on. */
+/** Locks the rows that no other transaction has locked, and returns their ids. */
 const freeById = statementsBy((table: ReturnTable) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
@@ -29,7 +29,7 @@ interface SeenEntry {
   at: number;
 }
 
-/** By RMA and type the newest entry later than what a person has seen. */
+/** The newest entry of each return and type after the time at which a person saw the return. */
 const selectLatest = statement(
   ({ rows }, { seen }: { seen: SeenEntry[] }) => sql<SeenEntry & { type: TimelineType }>`
     select timeline.rma_id, timeline.type, max(timeline.at) as at
@@ -51,13 +51,13 @@ const goodsOf = (batch: Wanted[]): Good[] =>
 const keysOf = (batch: Wanted[]): KeyUse[] =>
   batch.flatMap((each) => (each.type === 'create' && each.use) || []);
 
-/** Several people may have seen one RMA at different times: what is later than the earliest of these is read. */
+/** Several people may have seen a return at different times: entries after the earliest of these are read. */
 const seenOf = (batch: Wanted[]): SeenEntry[] =>
   batch.flatMap((each) =>
     'seen' in each && each.seen !== undefined ? { rma_id: each.id, at: each.seen } : [],
   );
 
-/** Whether another receiver than the creator's may get the event, or the creator's is not known from its key (docs/contract.md). */
+/** Whether the event may have another receiver than the caller's, or the caller has no key (docs/contract.md). */
 const needsReceivers = ({ type, kind, caller: { actor, receiver } }: Wanted): boolean =>
   (type !== 'create' && type !== 'note') ||
   (type === 'create' && RETURN_KINDS[kind].hasFallbackReceiver && actor.type === 'API_CLIENT' && !receiver);
@@ -73,9 +73,9 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
 });
 
 /**
- * The statements that a batch needs, in the order in which they are to run, and the facts that follow from their rows. The
- * first locks the shops' counters: what the next ones read cannot change before the commit. With `skip` nothing waits and no
- * RMA is locked; with `wait` RMAs that another transaction has locked are found out.
+ * The statements that a batch needs, in their order, and the facts that follow from their rows. The
+ * first locks the shops' counters, so that what the next ones read cannot change before the commit. With `skip` nothing waits and no
+ * return is locked; with `wait` the batch finds out which returns another transaction has locked.
  */
 export class BatchReading {
   readonly queries: CompiledQuery[] = [];
@@ -130,7 +130,7 @@ export class BatchReading {
     });
   }
 
-  /** Only where there is something to ask about. */
+  /** Adds a statement unless there is nothing to look up. */
   #read<Values, Row>(
     about: readonly unknown[],
     what: Statement<Values, Row>,

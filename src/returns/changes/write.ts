@@ -13,7 +13,7 @@ const returnsOf = (kind: ReturnTable, { changing }: BatchDecider): (Insertion | 
   return [{ table: kind, rows: inserted } as Insertion, { updated: kind, rows: updated }];
 };
 
-/** Everything that a batch writes, in one statement with its commit. The order is always the same: few texts are prepared. */
+/** All writes of a batch, which are one statement. Their order is always the same, so that few statements are prepared. */
 export const writesOf = (decider: BatchDecider): Write[] => {
   const { entries, events, deliveries, totals, audit, responses, counters } = decider;
   if (entries.length === 0) return [];

@@ -2,12 +2,12 @@ import type { TimelineType } from '../../../contract/lifecycle.ts';
 import type { Event } from '../../events/event.ts';
 import type { ReturnRow } from '../store.ts';
 
-/** What a change does to a return, computed from its present row. */
+/** The effect of a change on a return, computed from its current row. */
 export interface ChangePlan {
   set: { status?: string; assignee_id?: string | null; [column: string]: unknown };
   entry: TimelineType;
   note: string | null;
   data: object;
-  /** Built from the return as the change leaves it; null: the change has no event. */
+  /** Builds the event from the changed return; null if the change has no event. */
   event: ((after: ReturnRow) => Event) | null;
 }

@@ -14,7 +14,7 @@ import type { ReturnRow } from '../store.ts';
 import { NOT_WAITING, viewWaiting } from '../waiting.ts';
 import type { ChangePlan } from './change-plan.ts';
 
-/** The columns that both kinds fill in the same way when an RMA is created. */
+/** The columns that all kinds fill in the same way when a return is created. */
 export const commonColumns = (
   { shop, receiverId }: Caller,
   id: string,
@@ -40,7 +40,7 @@ export const commonColumns = (
   due_from: null,
 });
 
-/** Fields that both kinds show in the same way: the first ones, in the order of the specification; the customer; the last ones. */
+/** Fields that all kinds show in the same way: the first ones, in the order of the specification, then the customer, then the last ones. */
 export const headOf = <Row extends ReturnRow>(row: Row) => ({
   id: row.id,
   rmaNumber: rmaNumber(row.number),
@@ -71,34 +71,34 @@ export type CreateBody = CreateOfflineRepair | CreateTradeReturn;
 
 export type ReturnView = OfflineRepair | TradeReturn;
 
-/** All that differs between the two kinds of RMA when one is created, changed or shown. Each kind takes bodies and rows of its own. */
+/** What differs between the kinds when a return is created, changed or shown. Each kind has its own bodies and rows. */
 export interface Kind {
   table: ReturnTable;
-  /** `OwnColumns`, and what the timeline entry holds. */
+  /** Returns the kind's own columns, and the note and data of the timeline entry. */
   create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<ChangePlan, 'note' | 'data'>;
-  /** Up to this limit a page of a list reads full rows. */
+  /** A page of a list with this limit or a lower one reads full rows. */
   maxFullRows: number;
   searched: {
     order: string;
     serial?: string;
     tracking?: string;
-    /** The column that says what a return is about, and how it is shown: the product of a repair, the company of a trade return. */
+    /** The title column of a return: the product of a repair, the company of a trade return. */
     about: string;
     /** Throws if the column cannot be read. */
     aboutIn(value: string): string;
   };
   skuOf(body: CreateBody): string | null;
-  /** Refuses a move that is not allowed from the present status; null: nothing is different. */
+  /** Throws if the current status does not allow the move. Returns null if nothing would change. */
   move(before: ReturnRow, action: Action, body: object): ChangePlan | null;
   view(row: ReturnRow): ReturnView;
-  /** What staff search in, beside the number and the customer. */
+  /** The texts that staff can search, besides the number and the customer. */
   searchedIn(row: ReturnRow): (string | null)[];
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay unchanged. */
 export type Correction = Partial<Omit<CorrectOfflineRepair & CorrectTradeReturn, 'seen'>>;
 
-/** Of `customerName` it is `customer_name`. */
+/** Turns `customerName` into `customer_name`. */
 const columnOf = (field: string): string =>
   field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -110,7 +110,7 @@ export const updatedEvent =
 
 export const wholeEvent = (name: RmaEventName, data: ReturnView): Event => ({ name, data }) as Event;
 
-/** Corrects typing errors. The timeline keeps both values, the audit log only which fields it were. null: nothing is different. */
+/** Corrects fields. The timeline stores both values, the audit log only the names of the fields. Returns null if nothing would change. */
 export const correction = (kind: Kind, before: ReturnRow, wanted: Correction): ChangePlan | null => {
   const set: ChangePlan['set'] = {};
   const data: { [Field in keyof Correction]: { from: string | null; to: string | null } } = {};
@@ -121,7 +121,7 @@ export const correction = (kind: Kind, before: ReturnRow, wanted: Correction): C
     data[field as keyof Correction] = { from, to };
   }
   if (Object.keys(data).length === 0) return null;
-  // The item holds the serial number too.
+  // The item contains the serial number, too.
   if (data.serialNumber && 'faulty_item' in before) {
     const item = parseJsonColumn('faulty_item', before.faulty_item);
     set['faulty_item'] = JSON.stringify({ ...item, serialNumber: data.serialNumber.to });

@@ -3,7 +3,7 @@ import type { Kind } from './kind.ts';
 import { OFFLINE_REPAIR } from './offline-repair.ts';
 import { TRADE_RETURN } from './trade-return.ts';
 
-/** What each kind does when a return is created, changed, shown or searched. Its names and statuses are in contract/kinds.ts. */
+/** The behaviour of each kind when a return is created, changed, shown or searched. Names and statuses are in contract/kinds.ts. */
 export const KINDS: Record<ReturnTable, Kind> = {
   offline_repairs: OFFLINE_REPAIR,
   trade_returns: TRADE_RETURN,

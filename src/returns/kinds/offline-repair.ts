@@ -19,12 +19,12 @@ type Repair = ReturnRow<'offline_repairs'>;
 
 type ActionBody<Action extends OfflineRepairAction> = z.infer<(typeof OfflineRepairActionBody)[Action]>;
 
-/** What an action's body changes; status, timeline entry and event name are in the table of moves. */
+/** The effect of an action's body. Status, timeline entry and event name are in the table of moves. */
 interface Effect<Action extends OfflineRepairAction = OfflineRepairAction> {
   set?: Partial<Repair>;
   note?: string | null;
   data?: object;
-  /** What the event holds beyond what all events do. */
+  /** The fields of the event besides those of all events. */
   event: EventExtra<(typeof OFFLINE_REPAIR_MOVES)[Action]['event']>;
 }
 
@@ -37,7 +37,7 @@ const EFFECTS: {
     event: { trackingNumber, carrierName },
   }),
   'begin-diagnostics': ({ notes }, { status }) => ({ note: notes, event: { previousStatus: status } }),
-  // A technician or a note given earlier stays until another one is named.
+  // An earlier technician or note stays unless the body has another one.
   'begin-repair': ({ repairNotes, assignedToId }, { status, assigned_to_id }) => ({
     set: {
       ...(repairNotes === null ? {} : { repair_notes: repairNotes }),
@@ -60,7 +60,7 @@ const EFFECTS: {
 
 export const OFFLINE_REPAIR: Kind = {
   table: 'offline_repairs',
-  // 6 MB at the most.
+  // These are 6 MB at most.
   maxFullRows: 100,
   searched: {
     order: 'order_number',

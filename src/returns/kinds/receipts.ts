@@ -5,12 +5,12 @@ import { parseJsonColumn } from '../../lib/json.ts';
 import { fieldError, ServiceError } from '../../platform/errors.ts';
 import type { ReturnRow } from '../store.ts';
 
-// What arrived of each line of a trade return, and what that comes to. Amounts are decimal digits: nothing is ever rounded.
+// What was received of each line of a trade return, and the resulting amounts. Amounts are decimal strings and never rounded.
 
 export type TradeReturnRow = ReturnRow<'trade_returns'>;
 type Item = CreateTradeReturn['items'][number];
 
-/** What was counted of a line. */
+/** The counts of a line. */
 type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
 
 const NOTHING: Figures = { received: 0, accepted: 0 };
@@ -21,20 +21,20 @@ const itemsOf = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', 
 export const hasCredit = ({ status }: Pick<TradeReturnRow, 'status'>): boolean =>
   CREDIT_STATUSES.includes(status);
 
-/** By line; null: none yet. */
+/** The counts of each line; null if it has none yet. */
 const figuresOf = ({ receipts }: TradeReturnRow, items: Item[]): (Figures | null)[] => {
   const counted = receipts === null ? [] : parseJsonColumn('receipts', receipts);
   return items.map((_, i) => counted[i] ?? null);
 };
 
-/** The items as they are shown. */
+/** The items of a response. */
 export const linesOf = (row: TradeReturnRow): TradeReturn['items'] => {
   const items = itemsOf(row);
   const figures = figuresOf(row, items);
   return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
 };
 
-/** Every line must exist and be named once, nothing arrives that was not declared, and nothing is accepted that did not arrive. */
+/** Throws unless each line exists and occurs once, at most the declared quantity is received, and at most the received one accepted. */
 const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
   const named = new Set<number>();
   const errors = lines.flatMap(({ line, received, accepted }, i): FieldError[] => {
@@ -58,7 +58,7 @@ const refuse = (errors: FieldError[]): void => {
   if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
-/** Totals so far take the place of those before. Without lines, all that has no figures yet is received in full. */
+/** The new counts replace those of the same lines. Without lines, everything that has no counts yet is received in full. */
 export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, complete: boolean | null) => {
   const items = itemsOf(before);
   const figures = figuresOf(before, items);
@@ -72,12 +72,12 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
   const isComplete = complete ?? items.every(({ quantity }, i) => after[i]?.received === quantity);
   const isSame = (i: number) =>
     after[i]?.received === figures[i]?.received && after[i]?.accepted === figures[i]?.accepted;
-  // For the timeline: the lines that are different now, and those with a note.
+  // The timeline shows the lines that changed, and those with a note.
   const timelineLines = after.flatMap((each, i) => {
     const note = named.get(i + 1)?.note;
     return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
   });
-  // Once the return is received, a line that never came has figures too: a correction to 0 then changes nothing.
+  // Once the return is received, a missing line has counts, too, so that a correction to 0 changes nothing.
   const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
   const isDifferent = after.some((_, i) => !isSame(i));
   return { receipts: JSON.stringify(stored), timelineLines, isDifferent, isComplete };
@@ -88,7 +88,7 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
 /** Prices and quantities have at most four decimals, so a product has at most eight. */
 const DECIMALS = 4;
 
-/** Exact for every number that a request may hold: up to 10^11 the error of the product is below a quarter. */
+/** It is exact for every number that a request can contain: up to 10^11 the error of the product is below a quarter. */
 const tenThousandths = (value: number): bigint => BigInt(Math.round(value * 10 ** DECIMALS));
 
 const digitsOf = (units: bigint): string => {
@@ -106,14 +106,14 @@ const sumOf = <Count extends string>(items: Priced<Count>[], count: Count): bigi
 export const amountOf = <Count extends string>(items: Priced<Count>[], count: Count): string =>
   digitsOf(sumOf(items, count));
 
-/** The digits that the caller wrote; a very small number has an exponent. */
+/** Parses the digits that the caller wrote. A very small number has an exponent. */
 const unitsOf = (amount: number): bigint => {
   const written = amount < 1e-6 ? amount.toFixed(2 * DECIMALS) : String(amount);
   const [whole = '', fraction = ''] = written.split('.');
   return BigInt(whole + fraction.padEnd(2 * DECIMALS, '0'));
 };
 
-/** An amount in place of the computed one, in decimal digits; null: it is the same. */
+/** Returns an amount that overrides the computed one, as a decimal string; null if both are equal. */
 export const otherAmount = (
   items: TradeReturn['items'],
   wanted: number,

@@ -20,13 +20,13 @@ import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind
 import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';
 
 type BodyOf<Action extends TradeReturnAction> = z.infer<(typeof TradeReturnMoveBody)[Action]>;
-/** What a move may hold: each move has a schema of its own. */
+/** The possible fields of a move's body. Each move has its own schema. */
 type MoveBody = BodyOf<'approve'> & Partial<BodyOf<'receive'> & BodyOf<'request-credit'>>;
 
 const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['status']): ServiceError => {
   const open = openTradeMoves(status);
   const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
-  // With lines it corrects what was counted.
+  // With lines it corrects the counts.
   const what = action === 'receive' && status === 'TRADE_RECEIVED' ? 'receive without lines' : action;
   return new ServiceError('MOVE_NOT_ALLOWED', {
     message: `The return is ${status}, so ${what} is not open; ${rest}.`,
@@ -54,7 +54,7 @@ const view = namingRow((row: TradeReturnRow): TradeReturn => {
   };
 });
 
-/** What a move changes beyond the status, what its timeline entry and its event hold. `row`: in place of the action's own. */
+/** The effect of a move besides the status: columns, timeline entry and event. `row` overrides the row of the table of moves. */
 interface TradeEffect {
   set?: Partial<TradeReturnRow>;
   data?: object;
@@ -64,7 +64,7 @@ interface TradeEffect {
 
 type ToEffect = (before: TradeReturnRow, body: MoveBody) => TradeEffect | null;
 
-/** null: nothing is different. */
+/** An effect returns null if nothing would change. */
 const EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
   receive(before, { lines = null, complete = null }) {
     const { receipts, timelineLines, isDifferent, isComplete } = receiptOf(
@@ -100,7 +100,7 @@ const creditFields = (after: TradeReturnRow) => ({ creditAmount: view(after).cre
 
 export const TRADE_RETURN: Kind = {
   table: 'trade_returns',
-  // 12 MB at the most.
+  // These are 12 MB at most.
   maxFullRows: 50,
   searched: { order: 'trade_order_number', about: 'company_name', aboutIn: (company) => company },
   skuOf: () => null,
