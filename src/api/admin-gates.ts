@@ -11,31 +11,31 @@ import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which limit of one-time links applies to the route too. */
+    /** The limit of one-time links that also applies to the route. */
     linkLimit?: 'asked' | 'used';
-    /** Which limit of a shop's settings applies to the route too. */
+    /** The limit of settings changes that also applies to the route. */
     changesSettings?: 'settings' | 'clients';
   }
-  /** The person who is signed in. Only in the admin API. */
+  /** The person who is signed in, in the admin API only. */
   interface FastifyRequest extends Self {}
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A page of another site can make a browser send a form, but JSON only after asking us (CORS). */
+/** A page of another site can make a browser send a form, but JSON only after a CORS preflight. */
 const JSON_TYPE = /^application\/json *(;|$)/i;
 const contentTypeGate = ({ headers }: FastifyRequest): void => {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
 };
 
-/** What a browser says about where a request comes from. Programs send no such header, and no cookie by accident. */
+/** The values of a browser's Sec-Fetch-Site for requests of other sites. Other clients send neither this header nor our cookies. */
 const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 const WEB_PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:']);
 const originGate = ({ headers }: FastifyRequest, ownOrigin: string): void => {
   const { origin, host } = headers;
   const url = URL.parse(origin ?? '');
-  // The Host header as it came: X-Forwarded-Host is the caller's own word where the proxy does not remove it. An extension of the
-  // browser may have our host's name as its own.
+  // This compares the Host header, since callers can forge X-Forwarded-Host unless the proxy removes it. A browser extension
+  // may use our host's name as its own.
   const isOwn =
     origin === undefined ||
     origin === ownOrigin ||
@@ -43,11 +43,11 @@ const originGate = ({ headers }: FastifyRequest, ownOrigin: string): void => {
   if (!isOwn || OTHER_SITES.has(String(headers['sec-fetch-site']))) throw new ServiceError('CROSS_SITE');
 };
 
-/** Before a session there is little to say: a password, a link. Parsing more is work that any caller could cause. */
+/** The body limit without a session, which is enough for a password or a link. Any caller could make us parse more. */
 const VISITOR_BODY_BYTES = 8 * 1024;
 
 // The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
-// pages; then session and its limit, or that of links; second factor, role, body and query, proof. The rest is up to the action.
+// pages; then session and its limit, or that of links; second factor, role, body and query, proof. The action checks the rest.
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const { origin } = new URL(ctx.config.publicUrl);
   app.decorateRequest('caller');
@@ -60,7 +60,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (route.config?.isPublic) route.bodyLimit = VISITOR_BODY_BYTES;
   });
   app.addHook('onRequest', async (request, reply) => {
-    // Responses are for one person; a shared computer must not keep them.
+    // Responses are for one person, and a shared computer must not store them.
     reply.header('cache-control', 'no-store');
     if (request.is404) return limitPages(request, reply);
     const address = callerAddress(request);
@@ -73,10 +73,10 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     const token = cookieIn(ctx, request, 'session');
     const session = isPublic ? null : await findSession(ctx, token);
     if (!session) {
-      // A browser that signed in before has a share of its own: a stranger at the same address cannot use it up.
+      // A browser that signed in before has a separate limit, which a stranger at the same address cannot use up.
       const device = deviceId(ctx.secrets, cookieIn(ctx, request, 'device'));
       await limit('signedOut', device ?? address);
-      // After it, so that one browser's refused calls use up nothing of the others at its address.
+      // This follows the browser's own limit, so that its refused calls do not count for other browsers at its address.
       if (device) await limit('devices', address);
     }
     if (linkLimit) await limit(linkLimit, address);
@@ -94,7 +94,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (role === 'ADMIN' && user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
   app.addHook('preValidation', validationGate);
-  // After the body was checked: a person should not type a password for what is refused anyway.
+  // This follows the check of the body, so that nobody enters a password for a request that is refused anyway.
   app.addHook('preHandler', async (request) => {
     const { proof, changesSettings } = request.routeOptions.config;
     if (proof) requireProof(ctx, request.provedAt);

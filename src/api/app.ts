@@ -31,7 +31,7 @@ import { operationRoutes } from './operations.ts';
 import { servePages } from './pages.ts';
 import { pageLimitGate } from './rate-limits.ts';
 
-/** Warns once a day, in the log and where `doctor` finds it. Behind an untrusted proxy all callers have one address. */
+/** Warns once a day, in the log and for `doctor`. Behind an untrusted proxy all callers have the same address. */
 const warnOfUntrustedProxy = (app: FastifyInstance, { log, clock, background }: Context): void => {
   let warnedMs = Number.NEGATIVE_INFINITY;
   app.addHook('onRequest', ({ headers }, _reply, done) => {
@@ -51,7 +51,7 @@ const warnOfUntrustedProxy = (app: FastifyInstance, { log, clock, background }: 
 const BLOCKERS_EVERY_MS = 60_000;
 const LOOK_EVERY_MS = 200;
 
-/** Of requests that fail at a lock, the log otherwise has only that they waited too long. */
+/** Logs which session holds a lock. Otherwise the log would only say that requests waited too long. */
 const logBlockers = (app: FastifyInstance, { log, blockers, changes }: Context): void => {
   let nextLookMs = 0;
   const look = async (): Promise<void> => {
@@ -63,7 +63,7 @@ const logBlockers = (app: FastifyInstance, { log, blockers, changes }: Context):
     log.warn({ sessions }, 'requests wait for locks that other sessions of the database hold');
   };
   const lookNow = () => void look().catch(warning(log, 'the sessions that hold locks could not be read'));
-  // Changes give up between two attempts, when none of them waits for the lock.
+  // Changes fail between two attempts, when none of them waits for the lock.
   changes.onLocked = lookNow;
   app.addHook('onError', (_request, _reply, error, done) => {
     if (error instanceof QueueTimeout || isLockTimeout(error)) lookNow();
@@ -89,7 +89,7 @@ const ADMIN_ROUTES: Routes[] = [
   formerEmployeeRoutes,
 ];
 
-/** Everything that is served, and under which base path. A worker serves the operator only. */
+/** Registers everything that is served, with its base path. A worker only serves the operator's endpoints. */
 export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   const { config } = ctx;
   const app = createServer({
@@ -111,7 +111,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     pages.addHook('onRequest', limitPages);
     servePages(pages, config);
   });
-  // Requests that wait for an event are answered before connections are closed.
+  // Requests that wait for an event get their response before connections are closed.
   app.addHook('preClose', () => ctx.feedWatches.stop());
   const external = async (api: FastifyInstance) => {
     addExternalGates(api, ctx);

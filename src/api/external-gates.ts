@@ -12,16 +12,16 @@ declare module 'fastify' {
     prefetched: Promise<unknown> | undefined;
   }
   interface FastifyContextConfig {
-    /** Which rate limit applies to the route; `other` when absent. */
+    /** The rate limit of the route; `other` if absent. */
     limit?: 'create';
-    /** Starts reading what the route will need while the key is still being looked up. */
+    /** Starts to read the rows of the route while the key is still being looked up. */
     prefetch?: (params: unknown) => Promise<unknown>;
   }
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** A route that says nothing needs `write`: a new one cannot be open to clients that only read. */
+/** A route without a right requires `write`, so that a new one is never open to read-only clients by mistake. */
 const writeGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
   if (READS.has(method)) return;
   const { right = 'write', whileReadOnly } = routeOptions.config;
@@ -33,7 +33,7 @@ const writeGate = ({ caller, method, routeOptions }: FastifyRequest): void => {
   if (!caller.shop.active && !whileReadOnly) throw new ServiceError('READ_ONLY');
 };
 
-/** Browsers ask before they send a key from a page; the response has no CORS headers, so they go no further. */
+/** Browsers send a preflight before a page may send a key. The response has no CORS headers, so they stop. */
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
@@ -41,14 +41,14 @@ const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
   headers.authorization === undefined || countOf('authorization', raw.rawHeaders) === 1;
 
 // The checks on every request to the external API, in the contract's order: rate limit, key, plan, right, read-only, then body and query. The
-// id and the allowance are up to the action.
+// action checks the id and the allowance.
 export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
   const limits = rateLimits(ctx);
   app.decorateRequest('caller');
   app.decorateRequest('prefetched');
 
   app.addHook('onRequest', async (request, reply) => {
-    // Responses contain customers' data: no cache on the way may keep them.
+    // Responses contain customers' data, which no cache may store.
     reply.header('cache-control', 'no-store');
     const { isPublic, prefetch, limit = 'other' } = request.routeOptions.config;
     const counted = limits[limit](request, reply);
@@ -57,8 +57,8 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
       if (isPreflight(request)) throw new ServiceError('CORS_NOT_SUPPORTED');
       return;
     }
-    // The key and the row are looked up meanwhile, but used only once the rate limit has let the request pass. A request
-    // refused before that must not fail a second time: hence the empty catches.
+    // The key and the row are looked up meanwhile, but used only after the rate limit has allowed the request. A request that is
+    // refused before must not cause an unhandled rejection, hence the empty catches.
     const finding = ctx.authenticate(hasOneKey(request) ? request.headers : {});
     finding.catch(() => {});
     request.prefetched = prefetch?.(request.params);

@@ -13,11 +13,11 @@ const isOwnName = (host = ''): boolean => {
   return name.toLowerCase() === 'localhost' || isIP(name) !== 0;
 };
 
-/** What proxies add. nginx adds nothing by default, but speaks HTTP/1.0 then. */
+/** Headers that proxies add. By default nginx adds none, but uses HTTP/1.0. */
 const OF_PROXIES =
   /^(?:x-forwarded(?:-.*)?|x-real-ip|x-client-ip|true-client-ip|(?:cf|fastly)-.*|x-envoy-.*|forwarded|via)$/;
 
-/** A proxy on this machine calls from here for others; a web page that gives its own name our address (DNS rebinding), by that name. */
+/** A proxy on this machine forwards calls of others, and a web page can resolve its own name to our address (DNS rebinding). */
 const isDirectAndLocal = ({ ip, headers, raw }: FastifyRequest): boolean =>
   isLoopback(ip) &&
   isOwnName(headers.host) &&
@@ -43,7 +43,7 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
     }
     return checking;
   };
-  // For installations whose proxy asks no /readyz, and for hours without a caller.
+  // It serves installations whose proxy does not call /readyz, and times without requests.
   ctx.metrics.watch('handback_ready', '1 while the database responds and takes writes, else 0.', () =>
     checkReady().then(
       () => 1,
@@ -62,7 +62,7 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/metrics', async (request, reply) => {
     const { metricsToken } = ctx.config;
-    // Without a token only direct callers on this machine get the metrics; for others the page does not exist (docs/contract.md).
+    // Without a token only direct callers on this machine get the metrics. Others get a 404 (docs/contract.md).
     if (!metricsToken && !isDirectAndLocal(request)) throw new ServiceError('ROUTE_NOT_FOUND');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !isSameText(sent, metricsToken)) {

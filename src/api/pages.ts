@@ -5,7 +5,7 @@ import { baseUrlFor, refuseUnknown } from '../http/error-responses.ts';
 import type { Config } from '../platform/config.ts';
 import { ServiceError } from '../platform/errors.ts';
 
-/** Everything comes from this service, nothing from elsewhere, and no script is inline. */
+/** All files come from this service, and no script is inline. */
 const OWN_FILES_ONLY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,7 +20,7 @@ const DOCS: BuiltFiles = {
   policyFor: (file) => [
     ...OWN_FILES_ONLY,
     "form-action 'none'",
-    // Only the interactive reference writes styles into its page and makes files of its own.
+    // Only the interactive reference writes inline styles and creates files.
     ...(file === 'reference.html'
       ? [
           "style-src 'self' 'unsafe-inline'",
@@ -37,20 +37,20 @@ const DOCS: BuiltFiles = {
   },
 };
 
-/** The admin app: its files, and its one page for every other address below /admin/, which the app itself routes. */
+/** The admin app: its files, and its page for every other path below /admin/, which the app routes itself. */
 const ADMIN_APP: BuiltFiles = {
   name: 'admin',
   title: 'admin app',
   policyFor: () => [
     ...OWN_FILES_ONLY,
     "form-action 'self'",
-    // Inline styles only because the component library writes them.
+    // Inline styles are allowed because the component library writes them.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
   ],
   fileFor(path) {
-    // An unknown address of the admin API is no page.
+    // An unknown path of the admin API is not a page.
     if (path.startsWith('api/')) return null;
     return /\.\w+$/.test(path) ? path : 'index.html';
   },
@@ -58,9 +58,9 @@ const ADMIN_APP: BuiltFiles = {
 
 export const PAGES = [ADMIN_APP, DOCS];
 
-// The documentation as plain text: /llms.txt, every page as Markdown, and the Postman collection. Examples show the reader's own address.
+// The documentation as plain text: /llms.txt, every page as Markdown, and the Postman collection. Examples contain the reader's address.
 
-/** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
+/** The placeholder for the reader's address in the docs, the same as in scripts/docs/pages.ts. */
 const EXAMPLE_URL = 'https://returns.example.com';
 
 const serveDocsText = (app: FastifyInstance, config: Config): void => {
@@ -70,7 +70,7 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
         throw new ServiceError('ROUTE_NOT_FOUND', { cause });
       },
     );
-    // It may repeat the request's own address, so no cache may keep it for the next reader.
+    // The page may contain the address of the request, so no cache may store it.
     reply.header('cache-control', 'no-store').type(`${type}; charset=utf-8`);
     return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
   };
@@ -82,7 +82,7 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
 };
 
 export const servePages = (app: FastifyInstance, config: Config): void => {
-  // For people who type the service's address. API clients, which ask for no page, get the usual 404.
+  // This is for people who open the service's address. API clients, which do not accept HTML, get the usual 404.
   app.get('/', ({ headers }, reply) => {
     if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
     return reply.header('vary', 'accept').redirect(`${config.publicPath}/admin/`, 302);

@@ -5,31 +5,31 @@ import { callerAddress } from '../http/requests.ts';
 import { rateLimited } from '../platform/errors.ts';
 import type { Context } from './context.ts';
 
-/** How often one address may call: specification, "Limits". */
+/** The limits of calls from one address: specification, "Limits". */
 export const RATE_LIMITS = {
   create: [
     { name: 'create-second', points: 5, seconds: 1 },
     { name: 'create-minute', points: 60, seconds: 60 },
   ],
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
-  /** Pages, their files and unknown addresses. The first page loads up to 20 files. docs/guide/limits.md. */
+  /** The limit of pages, their files and unknown paths. The first page loads up to 20 files (docs/guide/limits.md). */
   page: [{ name: 'page-minute', points: 3000, seconds: 60 }],
-  /** The admin API (docs/guide/limits.md). A page of the app sends about ten requests. */
+  /** The limit of the admin API (docs/guide/limits.md). A page of the app sends about ten requests. */
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
   adminSignedOut: [{ name: 'admin-signed-out-minute', points: 60, seconds: 60 }],
-  /** Browsers at one address that signed in before: each has its own share, all together no more than this. */
+  /** The common limit of browsers at one address that signed in before, each of which also has its own limit. */
   adminDevices: [{ name: 'admin-devices-minute', points: 300, seconds: 60 }],
-  /** Changes of a shop's settings: each keeps what changed in the audit log. */
+  /** The limit of changes of a shop's settings, since each one stores the change in the audit log. */
   shopSettings: [{ name: 'shop-settings-minute', points: 10, seconds: 60 }],
-  /** New and changed API clients of a shop: the same. Enough to create as many as a shop may have. */
+  /** The same for new and changed API clients. It is enough to create as many as a shop may have. */
   shopClients: [{ name: 'shop-clients-minute', points: 120, seconds: 60 }],
-  /** One-time links: how often an address may ask for one, and try to use one. */
+  /** The limits of requests for one-time links, and of attempts to use one, from one address. */
   linksAsked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
   linksUsed: [{ name: 'links-minute', points: 30, seconds: 60 }],
 } as const satisfies Record<string, RateWindows>;
 
-/** What is refused from memory throws at once, before any work is begun. */
+/** A refusal that is known from memory throws immediately, before any work. */
 const limitBy =
   (gate: RateGate) =>
   (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
@@ -44,14 +44,14 @@ export const rateLimits = ({ rateGate, clock }: Context) => ({
   other: limitBy(rateGate(RATE_LIMITS.other, clock)),
 });
 
-/** For pages. Each process counts for itself: files are also served while the database is away. */
+/** Limits pages. Each process counts separately, since files are also served while the database is unavailable. */
 export const pageLimitGate = () => {
   const limit = limitBy(memoryRateGate(RATE_LIMITS.page));
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => limit(request, reply);
 };
 export type PageLimit = ReturnType<typeof pageLimitGate>;
 
-/** The two generous limits keep one process free for others, so each counts for itself. Calls without a session count in all together. */
+/** The two generous limits protect one process, so each process counts separately. Calls without a session are counted across processes. */
 export const adminLimits = ({ rateGate, clock }: Context) => {
   const gates = {
     address: memoryRateGate(RATE_LIMITS.adminAddress),

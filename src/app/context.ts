@@ -28,9 +28,9 @@ import { openSignInLimits } from '../staff/sign-in.ts';
 import { addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 
 export interface Overrides {
-  /** Called once, while the database is away and is tried again; by default that is logged. */
+  /** Called once if the database is unavailable and the start waits for it; by default it logs that. */
   onWait?: () => void;
-  /** Refuses a database that has not been set up, instead of doing so: it is probably another one than the service's. */
+  /** Throws for an empty database instead of setting it up, since it is probably not the service's. */
   mustBeSetUp?: boolean;
   clock?: Clock;
   /** Replaces this process's own clock, which may be wrong. The database's clock is derived from it. */
@@ -92,7 +92,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
 
 const TRY_AGAIN_MS = 500;
 
-/** Tries again for a while if the database is away. */
+/** Retries for a while if the database is unavailable. */
 const whileAway = async (
   database: Database,
   { databaseWaitMs }: Config,

@@ -16,7 +16,7 @@ import { ADDRESS_KEPT_MS } from '../staff/sessions.ts';
 import { PENDING } from '../webhooks/queue.ts';
 
 const EVERY_MS = 10 * 60_000;
-/** Soon after a start, for processes that restart often; not all at once where many start together. */
+/** The first sweep runs soon, for processes that restart often, at a random time, since many may start together. */
 const FIRST_WITHIN_MS = 30_000;
 
 type CleanupStep = (ctx: Context, nowMs: number) => Promise<boolean>;
@@ -39,7 +39,7 @@ export const purgeExpired =
   (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
     prune(ctx, table, RETENTION[table], nowMs - RETENTION[table].keptMs);
 
-/** Each step deletes a bounded number of rows that are past their time, and says whether more is due. */
+/** Each step deletes a bounded number of expired rows and returns whether more are due. */
 const STEPS: CleanupStep[] = [
   ...(Object.keys(RETENTION) as Pruned[]).map(purgeExpired),
   (ctx, nowMs) => prune(ctx, 'audit_log', { by: 'id' }, monthsBefore(nowMs, ctx.config.auditMonths)),
@@ -51,7 +51,7 @@ const STEPS: CleanupStep[] = [
   (ctx) => ctx.scrub().then(() => false),
 ];
 
-/** Requests go in between the steps. A step that fails, at a lock for example, does not keep the others from their work. */
+/** Runs the steps, with requests between them. A step that fails, at a lock for example, does not stop the others. */
 export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
   const runAll = async (step: CleanupStep): Promise<void> => {
     while (!signal?.aborted && (await step(ctx, ctx.clock.now()))) await nextTurn();

@@ -33,7 +33,7 @@ export async function* sealedValues(db: Db, secrets: SecretBox) {
   if (check !== null) yield read(SEALED_CHECK, check);
 }
 
-/** Seals everything anew with the first key. It may run while servers do, and may be repeated. What no key opens stays as it is. */
+/** Seals all values again with the first key. It may run beside servers, and be repeated. A value that no key opens stays as it is. */
 export const resealAll = async ({ db, secrets }: Context) => {
   const done = { resealed: 0, total: 0, failed: [] as SealedFor[] };
   for await (const { sealedFor, value, plain } of sealedValues(db, secrets)) {
@@ -45,7 +45,7 @@ export const resealAll = async ({ db, secrets }: Context) => {
   return done;
 };
 
-/** Only where it is still what was read: another process may have replaced it. */
+/** Writes the value if it is unchanged since it was read: another process may have replaced it. */
 const replace = async (db: Db, sealedFor: SealedFor, value: string, next: string): Promise<number> => {
   const [column, id] = [sql.ref(sealedFor.column), sql.ref(sealedFor === SEALED_CHECK ? 'name' : 'id')];
   const { numAffectedRows } = await sql`update ${sql.table(sealedFor.table)} set ${column} = ${next}

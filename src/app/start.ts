@@ -20,12 +20,12 @@ export const serve = async (ctx: Context): Promise<void> => {
   await checkBackups(ctx.config);
   await ctx.openConnections();
   const { host, port, role, publicUrl } = ctx.config;
-  // The reader of standard error may be gone; that must not end the process.
+  // A closed standard error must not end the process.
   process.stderr.on('error', () => {});
   await app.listen({ host, port }).catch((error) => {
     throw new ConfigError(explainListenFailure(error, host, port));
   });
-  // Port 0 asks for any free one.
+  // Port 0 means any free port.
   const { port: listeningPort } = app.server.address() as AddressInfo;
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
   if (role !== 'worker')
@@ -35,14 +35,14 @@ export const serve = async (ctx: Context): Promise<void> => {
   const stopJanitor = startJanitor(ctx);
   const stopBackups = startBackups(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
-  // Without the app the link would lead nowhere, and a new token would end the one that another process printed.
+  // Without the app the link would not work, and a new token would invalidate the one that another process printed.
   const token = role === 'worker' || !isBuilt('admin') ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
   stopWhenAsked({ app, ctx, stopJanitor, stopWebhooks, stopBackups });
   greet(ctx.config, url, token);
 };
 
-/** What a start says on standard error. It points only to pages that are there. */
+/** Prints the first lines on standard error. They only mention pages that exist. */
 const greet = (config: Config, url: string, setUpToken: string | null): void => {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   say(`Handback ${VERSION} is ready at ${url}${isBuilt('docs') ? ` (documentation: ${url}/docs)` : ''}`);
@@ -54,7 +54,7 @@ const greet = (config: Config, url: string, setUpToken: string | null): void => 
   if (setUpToken) say(firstSteps(`${url}/admin/set-up#${setUpToken}`, settingsFor(config)));
 };
 
-/** How a command finds the data of this service. */
+/** The settings with which a command finds the data of this service. */
 const settingsFor = ({ databaseUrl, dataDir, dataDirIsSet }: Config): string => {
   if (databaseUrl) return 'with DATABASE_URL and SECRET_KEY as they are here';
   return dataDirIsSet ? `with DATA_DIR=${resolve(dataDir)}` : 'in this folder';

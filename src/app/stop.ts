@@ -4,10 +4,10 @@ import type { Context } from '../api/context.ts';
 import { withTimeout } from '../lib/time.ts';
 import { describeError, warning } from '../platform/log.ts';
 
-/** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
+/** Open requests are cut off this long after the stop began, or later after a longer drain (docs/contract.md). */
 const RESPONSE_WITHIN_MS = 8_000;
 const AFTER_DRAIN_MS = 4_000;
-/** Beyond that: the rest of a webhook exchange (10 s in all), the database, the last log lines. */
+/** Further time limits: the rest of a webhook exchange (10 s in all), the database, the last log lines. */
 const WEBHOOKS_MORE_MS = 2_700;
 const DATABASE_MS = 600;
 const LOG_MS = 400;
@@ -25,7 +25,7 @@ const responsesEndMs = (drainMs: number): number => Math.max(RESPONSE_WITHIN_MS,
 
 const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
 
-/** Not ready any more → go on answering for a while → close connections → webhooks → database. */
+/** Stops in this order: not ready, serve for a while, close connections, end webhooks, close the database. */
 const stop = async (running: Running, drainMs: number): Promise<void> => {
   const { app, ctx, stopJanitor, stopWebhooks, stopBackups } = running;
   const startedAt = performance.now();
@@ -54,14 +54,14 @@ const stop = async (running: Running, drainMs: number): Promise<void> => {
 };
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGUSR2'] as const;
-/** So long after the stop began, Ctrl-C means "now". */
+/** Ctrl-C this long after the stop began ends the process immediately. */
 const FORCE_QUIT_AFTER_MS = 1_000;
 
 const LOOK_FOR_PARENT_MS = 500;
-/** As this file is loaded, long before the service says that it is up: later the parent may be gone already. */
+/** It is read when this file is loaded, since the parent may have ended by the time the service is up. */
 const PARENT = process.ppid;
 
-/** At the first signal or unhandled error. A supervisor and npm send a signal each: the second does not cut the stop short. */
+/** Stops at the first signal or unhandled error. A supervisor and npm send one signal each, so the second does not abort the stop. */
 export const stopWhenAsked = (running: Running): void => {
   const { log, config } = running.ctx;
   let beganAt: number | null = null;
@@ -71,9 +71,9 @@ export const stopWhenAsked = (running: Running): void => {
     const isFailure = 'error' in cause;
     if (isFailure) log.fatal({ error: describeError(cause.error) }, 'stopping after an unhandled error');
     else log.info(cause, 'stopping');
-    // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
+    // A supervisor, which sends SIGTERM, has a proxy that must notice the stop. A person at a terminal should not wait.
     const drainMs = !isFailure && cause.signal === 'SIGTERM' ? config.drainMs : 0;
-    // Whatever hangs: beyond this something is broken, and the process ends with status 1.
+    // After this time something hangs, and the process ends with status 1.
     const longestMs = responsesEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS + GRACE_MS;
     const stopped = withTimeout(stop(running, drainMs), longestMs, tookTooLong);
     process.exit(await stopped.then(() => (isFailure ? 1 : 0)).catch(() => 1));
@@ -89,11 +89,11 @@ export const stopWhenAsked = (running: Running): void => {
     if (beganAt !== null) process.exit(1);
     void begin({ error });
   });
-  // Sent by habit after logs were rotated (logrotate, for example).
+  // Tools like logrotate send it after they rotated logs.
   process.on('SIGHUP', () =>
     log.info('SIGHUP is ignored: there is no log file to reopen, use SIGTERM to stop'),
   );
-  // npm starts a shell, and a shell that gets a signal passes nothing on: without this the service would go on for ever.
+  // npm starts a shell, which does not forward signals: without this the service would never stop.
   const look = (): void => {
     if (process.ppid !== PARENT) void begin({ signal: 'SIGTERM' });
   };

@@ -15,16 +15,16 @@ declare module 'fastify' {
   }
 }
 
-/** Time limits of a connection, as server options: docs/guide/limits.md. */
+/** The time limits of a connection as server options (docs/guide/limits.md). */
 export const CONNECTION_LIMITS = {
-  /** No byte in either direction. Longer than any response may take; Node exempts idle keep-alive connections. */
+  /** Closes a connection without traffic. It is longer than any response may take; Node exempts idle keep-alive connections. */
   connectionTimeout: 30_000,
-  /** From a request's first byte to its last. Shorter than the limit above, which closes without a response. */
+  /** From the first byte of a request to its last. It is shorter than the limit above, which closes without a response. */
   requestTimeout: 25_000,
   keepAliveTimeout: 72_000,
   http: {
     headersTimeout: 10_000,
-    /** Late callers are cut off at these moments, all at once: a thousand at a time would delay all other requests. */
+    /** The interval at which late callers are cut off, together: a thousand of them delay all other requests. */
     connectionsCheckingInterval: 100,
     requireHostHeader: false,
   },
@@ -33,11 +33,11 @@ export const CONNECTION_LIMITS = {
 /** The process must not run out of file descriptors. */
 const MAX_CONNECTIONS = 5_000;
 
-/** How long, and how many bytes, a caller may keep sending a body that was already answered: docs/contract.md. */
+/** After the response a caller may send the rest of its body for this long, up to this many bytes (docs/contract.md). */
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 512 * 1024;
 
-/** Closes a connection after its last response. Destroyed while bytes still arrive, the caller's system would discard the response. */
+/** Closes a connection after its last response. If it were destroyed while bytes arrive, the caller's system would discard the response. */
 export const closeSoon = (socket: Socket): void => {
   let received = 0;
   socket.end();
@@ -54,20 +54,20 @@ const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
 
 interface OpenConnection {
   address: string;
-  /** All of this address. */
+  /** All connections of this address. */
   own: Set<Socket>;
   pending: number;
 }
 
-// A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
-// address that holds idle connections keeps no other out.
+// A new connection above a limit closes the one that has been idle longest, or is refused if none is idle (docs/contract.md). So an
+// address that holds idle connections does not lock out others.
 class Connections {
-  /** From now on `/readyz` answers 503 and every response closes its connection, so that callers go elsewhere. */
+  /** While true, `/readyz` returns 503 and every response closes its connection, so that callers move to other processes. */
   isDraining = false;
   readonly #app: FastifyInstance;
   readonly #perAddress: number;
   readonly #open = new Map<Socket, OpenConnection>();
-  /** Between requests, or without one so far; longest idle first. */
+  /** Connections without a request, longest idle first. */
   readonly #idle = new Set<Socket>();
   readonly #byAddress = new Map<string, Set<Socket>>();
 
@@ -83,7 +83,7 @@ class Connections {
     });
   }
 
-  /** Stops listening and closes idle connections; destroys the others after `withinMs`. Resolves when all are closed. */
+  /** Stops listening, closes idle connections, and destroys the others after `withinMs`. Resolves when all are closed. */
   async finish(withinMs: number): Promise<void> {
     const cut = setTimeout(() => {
       for (const socket of this.#open.keys()) socket.destroy();
@@ -110,7 +110,7 @@ class Connections {
     response.once('close', () => {
       open.pending -= 1;
       if (open.pending > 0 || !socket.writable) return;
-      // A response that began before the stop said keep-alive.
+      // A response that began before the stop may have said keep-alive.
       if (this.#app.server.listening) this.#idle.add(socket);
       else socket.destroy();
     });
@@ -121,7 +121,7 @@ class Connections {
     if (!isAddressFull && this.#open.size < MAX_CONNECTIONS) return true;
     for (const socket of this.#idle) {
       if (isAddressFull && !own.has(socket)) continue;
-      // At once, not when it has closed: others may connect before that.
+      // It is forgotten before it has closed, since others may connect meanwhile.
       this.#forget(socket);
       socket.destroy();
       return true;
@@ -138,14 +138,14 @@ class Connections {
   }
 }
 
-/** Limits their number, stops reading a body once the response is known (a 401 does not read 100 MB first), and drains them at a stop. */
+/** Limits the number of connections, stops reading a body once the response is known (a 401 does not read 100 MB first), and drains connections at a stop. */
 export const manageConnections = (app: FastifyInstance, perAddress: number): void => {
   const connections = new Connections(app, perAddress);
   app.decorate('connections', connections);
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (connections.isDraining) reply.header('connection', 'close');
     if (!hasUnreadBody(raw)) return void done();
-    // The response may be known before Node has parsed the rest of the packet, which may hold a short body.
+    // The response may be known before Node has parsed the rest of the packet, which may contain a short body.
     setImmediate(() => {
       if (hasUnreadBody(raw)) {
         reply.header('connection', 'close');
@@ -168,7 +168,7 @@ interface Deadline {
   leftMs: number;
 }
 
-/** Every response comes within 5 s, counted from the end of the request's body (docs/guide/limits.md): 4.5 s and some time to write it. */
+/** Every response begins within 5 s of the end of the request's body (docs/guide/limits.md): 4.5 s, and time to write it. */
 export const DEADLINE_MS = 4_500;
 
 const TOO_LATE = { message: 'The response took too long: try again in a moment.' };
@@ -184,17 +184,17 @@ const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number
   request.deadline = { timer, startedAt: performance.now(), leftMs };
 };
 
-/** Answers 503 when a request takes too long, and ignores what its handler returns later. */
+/** Responds with 503 when a request takes too long, and ignores the later result of its handler. */
 export const keepDeadlines = (app: FastifyInstance): void => {
   app.decorateRequest('deadline');
   app.addHook('onRequest', (request, reply, done) => {
     const deadlineMs = timeLimit(request.routeOptions.config.deadlineMs ?? DEADLINE_MS);
-    // Nothing goes over the connection meanwhile: Node would close it before the response.
+    // Without traffic meanwhile, Node would close the connection before the response.
     if (deadlineMs >= app.server.timeout) request.socket.setTimeout(deadlineMs + DEADLINE_MS);
     startTimer(request, reply, deadlineMs);
     done();
   });
-  // The timer stops while the body arrives; that has its own time limit.
+  // The timer stops while the body arrives, which has its own time limit.
   app.addHook('preParsing', ({ deadline }, _reply, _payload, done) => {
     clearTimeout(deadline.timer);
     deadline.leftMs -= performance.now() - deadline.startedAt;
@@ -204,7 +204,7 @@ export const keepDeadlines = (app: FastifyInstance): void => {
     startTimer(request, reply, Math.max(1, request.deadline.leftMs));
     done();
   });
-  // Once the response has started, there is no deadline.
+  // There is no deadline once the response has started.
   app.addHook('onSend', ({ deadline, socket, routeOptions }, _reply, _payload, done) => {
     clearTimeout(deadline?.timer);
     if (routeOptions.config.deadlineMs) socket.setTimeout(app.server.timeout);

@@ -9,7 +9,7 @@ import { describeError } from '../platform/log.ts';
 import { closeSoon } from './connection-limits.ts';
 import { countOf, REQUEST_ID_HEADER } from './requests.ts';
 
-/** An `import` would read every export of the module, and so load Node's own undici: 7 % of a start. */
+/** An `import` would read every export of the module, which loads Node's own undici: 7 % of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
@@ -26,7 +26,7 @@ const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
     return new ServiceError('BODY_TOO_LARGE', {
       message: `The body is larger than ${bodyLimit / 1024} KiB.`,
     });
-  // Also where a caller disconnects in the middle of a body. Its code is that of a database that hung up.
+  // This includes a caller who disconnects during the body, whose code is that of a database that closed the connection.
   if (statusCode < 500) return new ServiceError(FASTIFY_ERRORS[code] ?? 'BAD_REQUEST');
   return isUnavailable(error)
     ? new ServiceError('SERVICE_UNAVAILABLE', { cause: error })
@@ -35,10 +35,10 @@ const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
 
 type PublicUrl = Pick<Config, 'publicUrl' | 'publicUrlIsSet'>;
 
-/** A name or an address, and a port. Anything else in a Host header is not repeated. */
+/** A Host header may contain a name or an address, and a port. Anything else is not repeated. */
 const HOST = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
 
-/** PUBLIC_URL, else the address of this very request, if that can be one. */
+/** Returns PUBLIC_URL or, without it, the address of this request, if it is valid. */
 export const baseUrlFor = (
   { publicUrl, publicUrlIsSet }: PublicUrl,
   { protocol, host }: FastifyRequest,
@@ -65,7 +65,7 @@ export const noRoute = (): never => {
   throw new ServiceError('ROUTE_NOT_FOUND');
 };
 
-/** The one place where an error becomes a response. */
+/** The only function that turns an error into a response. */
 export const errorHandler =
   (config: PublicUrl) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -87,7 +87,7 @@ const PARSER_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
 
-/** For bytes that are not HTTP, and for requests that never end. There is no request yet, only a socket. */
+/** Responds to bytes that are not HTTP, and to requests that never end. There is no request yet, only a socket. */
 export const handleParserError = (
   error: Error & { code?: string },
   socket: Socket,
@@ -112,7 +112,7 @@ export const handleParserError = (
   closeSoon(socket);
 };
 
-/** Requests that Node would answer itself, with an empty body. Here they get the usual error body. */
+/** Gives requests that Node would refuse with an empty body the usual error body. */
 export const handleOddRequests = (app: FastifyInstance): void => {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw, headers: { expect } }, _reply, done) => {
@@ -127,11 +127,11 @@ export const handleOddRequests = (app: FastifyInstance): void => {
   });
 };
 
-/** `/offline-repairs/:id` as a pattern for addresses. */
+/** Turns `/offline-repairs/:id` into a pattern for paths. */
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:\w+/g, '[^/]*')}$`);
 
-/** Answers 405 where an address takes other methods, and 404 elsewhere, before anything of the body is read. */
+/** Responds with 405 if the path has other methods, else with 404, before the body is read. */
 export const refuseUnknown = (
   app: FastifyInstance,
   methodsAt: (path: string) => Iterable<string> | undefined,
@@ -147,7 +147,7 @@ export const refuseUnknown = (
   });
 };
 
-/** The same for the routes that are registered from now on. A route for each other method would take longer than all the rest of a start. */
+/** Responds with 405 for the routes that are registered after this. A route for each other method would take longer than the rest of a start. */
 export const refuseOtherMethods = (app: FastifyInstance): void => {
   const known: Record<string, { pattern: RegExp; methods: Set<string> }> = {};
   app.addHook('onRoute', ({ method, url }) => {

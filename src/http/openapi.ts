@@ -14,23 +14,23 @@ declare module 'fastify' {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON on its way out
+// biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
 export type Json = any;
 
 interface ResponseParts {
-  /** Headers of every response, and those of single statuses. */
+  /** The headers of every response; `byStatus` has those of single statuses. */
   always: HeaderName[];
   byStatus: Record<string, HeaderName[]>;
   /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
   codes: ErrorCode[];
-  /** For statuses whose example is not the first of `codes`. */
+  /** Examples for statuses whose example is not the first of `codes`. */
   examples: ServiceError[];
-  /** Those of the operations with a tag, where they differ. */
+  /** Examples for the operations with a tag, if they differ. */
   examplesByTag?: Record<string, ServiceError[]>;
 }
 
-/** What an API's document says beyond its routes. */
+/** The parts of an API's document that do not come from its routes. */
 export interface ApiDescription {
   basePath: string;
   decorator: 'swagger' | 'adminSwagger';
@@ -39,7 +39,7 @@ export interface ApiDescription {
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
   responses: ResponseParts;
-  /** Why the gates may refuse an operation with a 403. */
+  /** The codes with which the gates may refuse an operation. */
   refusals?(config: FastifyContextConfig, method: string): ErrorCode[];
   webhooks?: Json;
 }
@@ -49,10 +49,10 @@ interface Converted {
   jsonSchema: Json;
 }
 
-/** A schema may state its JSON form under `override`, where its input is text that means a number or a time. */
+/** A schema whose input is text for a number or a time may state its JSON form under `override`. */
 const asStated = ({ jsonSchema }: Converted): void => {
   const { override, description, examples } = jsonSchema;
-  // The bounds of every whole number say nothing.
+  // The default bounds of an integer are noise.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (!override) return;
@@ -60,7 +60,7 @@ const asStated = ({ jsonSchema }: Converted): void => {
   Object.assign(jsonSchema, override, description && { description }, examples && { examples });
 };
 
-/** Responses are open, since v1 adds fields (docs/contract.md). Bodies have no defaults: generators would make such fields required. */
+/** Responses allow more fields, since v1 adds some (docs/contract.md). Bodies have no defaults, since generators make such fields required. */
 const asBodyOrResponse = ({ zodSchema, jsonSchema }: Converted): void => {
   const { def } = zodSchema._zod;
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
@@ -111,7 +111,7 @@ export const describeApi = async (
   });
 };
 
-/** It is large and never changes, so it is serialised once. */
+/** The document is large and never changes, so it is serialised once. */
 export const serveDocument = (
   app: FastifyInstance,
   read: () => object,
@@ -129,7 +129,7 @@ const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: as
 
 const SCHEMA_REF = /"#\/components\/schemas\/(\w+)"/g;
 
-/** The library lists every schema twice, as `X` for responses and `XInput` for bodies. Keeps those in use, as `X` where both are the same. */
+/** The library lists every schema twice, as `X` for responses and `XInput` for bodies. This keeps those in use, as `X` if both are equal. */
 const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;
   const needed = new Set<string>();

@@ -6,7 +6,7 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { newId } from '../lib/ids.ts';
 
-// What a request says of itself, as the service takes it: its id, its caller's address, its URL, its headers.
+// Reads the id, the caller's address, the URL and the headers of a request.
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
@@ -16,7 +16,7 @@ export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>, nowMs
   return typeof own === 'string' && PRINTABLE.test(own) ? own : newId(nowMs);
 };
 
-/** What limits count by: an IPv4 address, or the /64 network of an IPv6 address, since one host owns all of it. */
+/** The key of rate limits: an IPv4 address, or the /64 network of an IPv6 address, since one host owns all of it. */
 export const addressKey = (ip: string): string => {
   if (isIPv4(ip) || !ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
@@ -25,7 +25,7 @@ export const addressKey = (ip: string): string => {
   return `${network.join(':')}::/64`;
 };
 
-/** The same for a request. A proxy may forward something that is no address; then the connection's own counts. */
+/** The key of a request's caller. If a proxy forwards an invalid address, that of the connection counts. */
 export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
   addressKey(isIP(ip) || ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));
 
@@ -37,7 +37,7 @@ const withoutPorts = (forwardedFor: string): string =>
     .map((entry) => entry.trim().replace(WITH_PORT, (_, v4?: string, v6?: string) => v4 ?? v6 ?? ''))
     .join(', ');
 
-/** Some proxies append the caller's port to the address: it is removed before anything reads `request.ip`. */
+/** Some proxies append the caller's port to the address. This removes it before anything reads `request.ip`. */
 export const readForwardedFor = (app: FastifyInstance): void => {
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     const forwardedFor = headers['x-forwarded-for'];
@@ -47,7 +47,7 @@ export const readForwardedFor = (app: FastifyInstance): void => {
   });
 };
 
-/** null: it is not UTF-8 in percent-encoding (`%ff`, `%zz`). */
+/** Returns null unless the text is UTF-8 in percent-encoding, unlike `%ff` and `%zz`. */
 export const decoded = (encoded: string): string | null => {
   try {
     return decodeURIComponent(encoded.replaceAll('+', ' '));
@@ -56,7 +56,7 @@ export const decoded = (encoded: string): string | null => {
   }
 };
 
-/** A path that cannot be decoded: its percent signs are taken literally, so that it ends as a normal 404. */
+/** Encodes the percent signs of a path that cannot be decoded, so that it leads to a normal 404. */
 const decodable = (url: string): string => {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
@@ -65,23 +65,23 @@ const decodable = (url: string): string => {
 
 const SLASH_AT_END = new RegExp(`^((?:${BASE_PATH}|${ADMIN_BASE_PATH})/[^?]*[^/?])/(?=\\?|$)`);
 
-/** A proxy may pass the path of PUBLIC_URL on or remove it: both are the same address (docs/contract.md). */
+/** A proxy may forward the path of PUBLIC_URL or remove it; both work (docs/contract.md). */
 const withoutPath = (url: string, publicPath: string): string => {
   const rest = url.slice(publicPath.length);
   if (publicPath === '' || !url.startsWith(publicPath) || !/^([/?]|$)/.test(rest)) return url;
   return rest.startsWith('/') ? rest : `/${rest}`;
 };
 
-/** Ids compare without case: some databases and languages print them in upper case. */
+/** Ids are case-insensitive, since some databases and languages print them in upper case. */
 const ID_IN_PATH = /\/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?=[/?]|$)/gi;
 
 const withLowerCaseIds = (url: string): string => url.replace(ID_IN_PATH, (id) => id.toLowerCase());
 
-/** The address as the router takes it. In both APIs a slash at its end changes nothing (docs/contract.md). */
+/** The path for the router. In both APIs a trailing slash is ignored (docs/contract.md). */
 export const routable = (url: string, publicPath: string): string =>
   decodable(withLowerCaseIds(withoutPath(url, publicPath).replace(SLASH_AT_END, '$1')));
 
-/** How often a header was sent. Node keeps the first; a proxy in front of us may have used another one. */
+/** Counts how often a header was sent. Node keeps the first one, while a proxy may have used another. */
 export const countOf = (name: string, rawHeaders: string[]): number => {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)

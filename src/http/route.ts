@@ -7,25 +7,25 @@ import { ERRORS, type ErrorCode } from '../platform/errors.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     isPublic?: boolean;
-    /** Who may call a route of the admin API; without it, any person who is signed in. */
+    /** The role that a route of the admin API requires; if absent, any person who is signed in may call it. */
     role?: 'ADMIN';
-    /** Also for people whose shop requires a second factor that they have not set up yet. */
+    /** Also allows people who have not set up the second factor that their shop requires. */
     withoutFactor?: boolean;
-    /** Only after a proof of identity in the last ten minutes (docs/contract.md). */
+    /** Requires a proof of identity within the last ten minutes (docs/contract.md). */
     proof?: true;
-    /** What an API client must be allowed to do, unless it only reads; `write` when absent. */
+    /** The right that an API client needs for a route that does not only read; `write` if absent. */
     right?: Right;
-    /** Also while the shop's subscription is inactive. */
+    /** Also works while the shop's subscription is inactive. */
     whileReadOnly?: true;
-    /** By a name that callers may try though it is not known: what to do instead. */
+    /** Hints for unknown names that callers may try. */
     hints?: Record<string, string>;
     deadlineMs?: number;
-    /** A supervisor or proxy calls it every few seconds: logged at `debug` unless it fails. */
+    /** A supervisor or proxy calls it every few seconds, so it is logged at `debug` unless it fails. */
     isHealthCheck?: true;
   }
 }
 
-/** What each error status means, for integrators. The admin API has descriptions of its own (`ApiDescription.responses`). */
+/** The meaning of each error status for integrators. The admin API has its own descriptions (`ApiDescription.responses`). */
 const ERROR_STATUSES = {
   400: 'The request is not valid. `message` lists every error, `errors` the same in parts; nothing was changed.',
   401: 'The API key is missing, unknown, expired or revoked, or two different keys were sent.',
@@ -42,7 +42,7 @@ const ERROR_STATUSES = {
 } as const;
 type ErrorStatus = keyof typeof ERROR_STATUSES;
 
-/** What the routes of one feature share; the rest is Fastify's `config`, which the gates read. */
+/** The common part of a feature's routes. The rest is Fastify's `config`, which the gates read. */
 interface Shared extends FastifyContextConfig {
   tag: string;
 }
@@ -58,10 +58,10 @@ interface Route<Body extends z.ZodType, Query extends z.ZodType, ResponseBody ex
   query?: Query | undefined;
   body?: Body;
   bodyLimit?: number;
-  /** What success means, and its body; without one the status is 204. */
+  /** The description and body of a successful response. Without a body the status is 204. */
   response: readonly [description: string, body?: ResponseBody];
   status?: 201 | 202 | 303;
-  /** Errors beyond those that follow from method, path and access: by code in the External API, by status where the app reads no code. */
+  /** Errors besides those that follow from method, path and access: codes in the external API, or statuses if the app ignores the code. */
   errors?: readonly (ErrorCode | ErrorStatus)[];
   handle(request: RouteRequest<Body, Query>, reply: FastifyReply): Promise<z.input<ResponseBody>>;
 }
@@ -77,7 +77,7 @@ const json = (description: string, schema: z.ZodType) => ({
   content: { 'application/json': { schema } },
 });
 
-/** What a status means for an operation whose codes are known: each with its sentence. */
+/** Describes a status of an operation by its codes, each with its sentence. */
 const meaningOf = (status: ErrorStatus, codes: ErrorCode[]): string => {
   const own = codes.filter((code) => ERRORS[code].status === status);
   if (own.length === 0) return ERROR_STATUSES[status];
@@ -87,7 +87,7 @@ const meaningOf = (status: ErrorStatus, codes: ErrorCode[]): string => {
 export const codesInWords = (codes: ErrorCode[]): string =>
   codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' ');
 
-/** A function that registers the routes of a feature, each with its entry in the OpenAPI document. */
+/** Returns a function that registers a route of a feature with its entry in the OpenAPI document. */
 export const routesOf =
   (app: FastifyInstance, shared: Shared) =>
   <
@@ -141,19 +141,19 @@ export const routesOf =
     });
   };
 
-/** Sends what is JSON already: a text, or a stream where it is large. */
+/** Sends JSON that is serialised already: a text, or a stream if it is large. */
 export const sendJson = async <Body>(
   reply: FastifyReply,
   text: Promise<string | Readable>,
 ): Promise<Body> => {
   const body: unknown = await text;
   reply.type('application/json; charset=utf-8');
-  // A HEAD gets no body, nor does a request that got its 503 at the deadline: nothing more is read for them.
+  // A HEAD request, and one that got its 503 at the deadline, get no body, so nothing more is read for them.
   if (body instanceof Readable && (reply.request.method === 'HEAD' || reply.sent)) body.destroy();
   return body as Body;
 };
 
-/** The same for a page of a list. */
+/** Sends a page of a list. */
 export const sendPage = <Item>(
   reply: FastifyReply,
   page: Promise<{ body: string | Readable; items?: Item[] }>,
@@ -166,7 +166,7 @@ export const sendPage = <Item>(
 export const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined =>
   headers['idempotency-key'] as string | undefined;
 
-/** The response of a creation. A header says when it is that of an earlier request with the same key. */
+/** Sends the response of a creation. A header marks that of an earlier request with the same key. */
 export const sendCreated = async (
   reply: FastifyReply,
   created: Promise<{ body: unknown; replayed: boolean }>,

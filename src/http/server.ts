@@ -16,13 +16,13 @@ import { errorHandler, handleOddRequests, handleParserError } from './error-resp
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routable } from './requests.ts';
 
-/** Not imported: that would load Node's own undici (`error-responses.ts`). */
+/** An import would load Node's own undici (`error-responses.ts`). */
 const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
-/** Longer than any id, so that an over-long id reaches the handler and gets the same 404 as any unknown id. */
+/** It is longer than any id, so that an overlong id reaches the handler and gets the same 404 as an unknown one. */
 const MAX_PARAM_LENGTH = 16 * 1024;
 
-/** A number means: trust that many hops, counted from us. Fastify takes only addresses or a function. */
+/** A number is the number of trusted hops, counted from us. Fastify only takes addresses or a function. */
 const trustedProxies = (setting: Config['trustProxy']) =>
   typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
 
@@ -31,14 +31,14 @@ interface ServerParts {
   clock: Clock;
   log: FastifyBaseLogger;
   metrics: Metrics;
-  /** What the log says of the caller. */
+  /** The fields of the log about the caller. */
   callerFields(request: FastifyRequest): object;
 }
 
 const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
   fastify({
     loggerInstance: log,
-    // Our log lines name the request themselves; a child logger per request would cost more than the lines.
+    // Our log lines contain the request id. A child logger per request would cost more than the lines.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies(config.trustProxy),
@@ -47,7 +47,7 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     genReqId: (request) => requestIdOf(request, clock.now()),
     frameworkErrors: errorHandler(config),
     clientErrorHandler: (error, socket) => handleParserError(error, socket, log, config.publicUrl),
-    // A request that arrives while the server closes is answered like any other.
+    // A request that arrives while the server closes is handled like any other.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routable(url, config.publicPath),
     ...CONNECTION_LIMITS,
@@ -58,7 +58,7 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
 const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: ServerParts): void => {
   app.addHook('onRequest', (request, reply, done) => {
     metrics.openRequests += 1;
-    // Also fires when the caller hangs up.
+    // This event also fires when the caller disconnects.
     reply.raw.once('close', () => {
       metrics.openRequests -= 1;
     });
@@ -77,7 +77,7 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
   });
 };
 
-/** What no page of ours asks a browser for. The scan station reads bar codes with the camera. */
+/** The browser features that our pages may use. The scan station reads bar codes with the camera. */
 const PERMISSIONS = 'camera=(self), microphone=(), geolocation=(), payment=(), usb=()';
 
 /** Helmet sets the same headers on every response, so it runs once, on a response that is never sent. */
@@ -93,7 +93,7 @@ const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void 
   });
 };
 
-/** A server without routes: everything that all responses have in common. The hooks run in this order. */
+/** Creates a server without routes, with everything that all responses have in common. The hooks run in this order. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
   const { config } = parts;
   const app = newServer(parts);
@@ -101,7 +101,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   // Our own gate validates requests and reports all errors at once. Views shape the responses, and the tests check them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
-  // Behind a proxy all connections have its address.
+  // Behind a proxy, all connections have the proxy's address.
   manageConnections(app, config.trustProxy === false ? config.maxConnectionsPerAddress : Infinity);
   acceptJsonBodies(app);
   observeRequests(app, parts);
@@ -110,10 +110,10 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   handleOddRequests(app);
   const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
   setSecurityHeaders(app, {
-    // As `frame-ancestors` says it to newer browsers.
+    // It does what `frame-ancestors` does in newer browsers.
     xFrameOptions: { action: 'deny' },
     contentSecurityPolicy: { useDefaults: false, directives },
-    // Below a path the host is shared: its subdomains are not ours to decide about.
+    // Below a path the host is shared, and its subdomains are not ours.
     strictTransportSecurity: config.publicUrl.startsWith('https:') && {
       includeSubDomains: config.publicPath === '',
     },

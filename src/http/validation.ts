@@ -7,7 +7,7 @@ import { decoded } from './requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
-/** A hostile body can have tens of thousands. */
+/** The maximum of errors in a response: a hostile body can have tens of thousands. */
 const MAX_ERRORS = 100;
 const MAX_NAME_LENGTH = 64;
 
@@ -43,14 +43,14 @@ export const validationGate = async (request: FastifyRequest): Promise<void> => 
   if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
-/** The last error then says that there are more. */
+/** Cuts the list of errors; the last one then says that there are more. */
 const truncateErrors = (errors: FieldError[], part: string): void => {
   if (errors.length <= MAX_ERRORS) return;
   const message = `${part} has more errors than these ${MAX_ERRORS - 1}`;
   errors.splice(MAX_ERRORS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
 };
 
-/** For values that cannot be decoded: the parser would take them literally. */
+/** Finds values that cannot be decoded, which the parser would take literally. */
 const encodingErrors = (url: string): FieldError[] => {
   const at = url.indexOf('?');
   if (at === -1 || !url.includes('%', at)) return [];
@@ -66,7 +66,7 @@ const encodingErrors = (url: string): FieldError[] => {
 
 const NO_QUERY = z.strictObject({});
 
-/** The headers that a route names, spelt as in its schema: on the wire their case does not matter. As a list if it was sent twice. */
+/** The headers of a route's schema in its spelling, since their case does not matter in HTTP. A header that was sent twice is a list. */
 const sentHeaders = ({ headers, raw }: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(schema.shape).map((name) => {
@@ -76,7 +76,7 @@ const sentHeaders = ({ headers, raw }: FastifyRequest, schema: z.ZodObject): Rec
     }),
   );
 
-/** What other services call `limit`; by its words it would be `page`. */
+/** Other services' names for `limit`, whose words are closer to `page`. */
 const LIST_HINTS: Record<string, string> = {
   pageSize: 'did you mean limit?',
   perPage: 'did you mean limit?',
@@ -118,7 +118,7 @@ const TYPE_WORDS: Record<string, string> = {
   array: 'an array',
 };
 
-/** One sentence per rule. It never repeats what was sent: that may be a customer's data. */
+/** Returns the sentence of a rule. It never repeats the value, which may be a customer's data. */
 const sentenceOf = (issue: Issue): { rule: string; says: string } => {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return { rule: 'required', says: 'is required' };
@@ -152,7 +152,7 @@ const entries = (count: number | bigint): string => (Number(count) === 1 ? '1 en
 
 const ISO_TIME = 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example';
 
-/** A plus that was not encoded arrives as a space: `2026-11-15T09:30:00 01:00`. */
+/** A plus that is not encoded arrives as a space: `2026-11-15T09:30:00 01:00`. */
 const plusHint = ({ input }: Issue): string =>
   typeof input === 'string' && /^\d.*:\d\d(\.\d+)? \d\d:?\d\d$/.test(input)
     ? '; in an address + is written %2B'
@@ -163,7 +163,7 @@ const unwrap = (schema: unknown): unknown =>
     ? unwrap(schema.unwrap())
     : schema;
 
-/** `sku` at the level `faultyItem.` or `items.0.`, for example. */
+/** A field and its level: `sku` at `faultyItem.` or `items.0.`, for example. */
 interface NestedField {
   level: string;
   name: string;
@@ -179,11 +179,11 @@ const fieldsIn = (root: unknown, level = ''): NestedField[] => {
   ]);
 };
 
-/** The known name that was probably meant. */
+/** Returns the known name that was probably meant. */
 const nearest = (name: string, known: string[], fields: NestedField[]): string | null =>
   nearestBySpelling(name, known) ?? sameElsewhere(name, fields) ?? nearestByWords(name, known);
 
-/** At most a third of the letters differ. */
+/** Allows a third of the letters to differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
   if (known.length === 0) return null;
   const guess = closest(name, known);

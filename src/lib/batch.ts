@@ -1,9 +1,9 @@
 import { timeLimit } from './time-limits.ts';
 
-/** An item waited too long in a queue of this process, or the queue was full. */
+/** The error of an item that waited too long in a queue of this process, or found it full. */
 export class QueueTimeout extends Error {}
 
-/** Among the results: the item goes back to the end of the queue, until its deadline. */
+/** A result that sends the item back to the end of the queue, until its deadline. */
 export const AGAIN: unique symbol = Symbol('again');
 
 /** For each item: its result, its own error, a promise if it takes longer than its batch, or AGAIN. */
@@ -12,15 +12,15 @@ export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[
 interface BatchOptions<Item> {
   most: number;
   atOnce?: number;
-  /** Beyond this many the next caller is refused: a queue that long cannot be answered in time. */
+  /** A caller is refused if this many wait, since they could not be served in time. */
   capacity?: number;
   /** By `performance.now()`. */
   deadlineOf?: (item: Item) => number;
-  /** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
+  /** What to do after a whole batch failed: run each item alone, retry the batch, or fail all items. */
   afterFailure?: (error: unknown) => 'split' | 'retry' | 'fail';
 }
 
-/** `work` may call `sent` as soon as its changes are on their way: the next batch begins then. */
+/** `work` may call `sent` as soon as its writes are sent, so that the next batch begins. */
 type Work<Item, Result> = (items: Item[], sent: () => void) => Promise<Results<Result>>;
 
 interface Pending<Item, Result> {
@@ -29,18 +29,18 @@ interface Pending<Item, Result> {
   reject(error: unknown): void;
   /** By `performance.now()`. */
   overdueAt: number;
-  /** Failed batches that it was in: after the first it runs alone. */
+  /** The number of failed batches with this item. After the first one it runs alone. */
   failures: number;
 }
 
-/** Together with one round trip this is below the 5 s within which every request is answered. */
+/** Together with one round trip this is below 5 s, the time limit of every request. */
 const QUEUE_TIMEOUT_MS = 2_500;
-/** By `performance.now()`, for what is queued now. */
+/** The deadline of an item that is queued now, by `performance.now()`. */
 export const queueDeadline = (): number => performance.now() + timeLimit(QUEUE_TIMEOUT_MS);
 const MOST_TRIES = 3;
 const AGAIN_AFTER_MS = 50;
 
-/** Batches calls: what is requested in one turn of the event loop, or while earlier batches run, shares the next batch. */
+/** Batches calls: those of one iteration of the event loop, or during earlier batches, share the next batch. */
 class Batcher<Item, Result> {
   readonly #work: Work<Item, Result>;
   readonly #options: Required<BatchOptions<Item>>;
@@ -123,7 +123,7 @@ class Batcher<Item, Result> {
     });
   }
 
-  /** So that one item that cannot succeed fails by itself. */
+  /** Returns the items that run alone next, so that one that cannot succeed fails alone. */
   #toRunAlone(batch: Pending<Item, Result>[], error: unknown): Pending<Item, Result>[] {
     const next = this.#options.afterFailure(error);
     const isSplit = next === 'split' && batch.length > 1;
@@ -136,7 +136,7 @@ class Batcher<Item, Result> {
   }
 }
 
-/** Turns work on many items into a function for one. Adds no delay when idle. */
+/** Turns work on many items into a function for one item. It adds no delay when idle. */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
   options: BatchOptions<Item>,

@@ -4,11 +4,11 @@ interface QueueLimits {
   atOnce: number;
   waiting: number;
   withinMs: number;
-  /** The error for those that are too many, or waited too long. */
+  /** The error of a caller who finds the queue full or waited too long. */
   refusal: () => Error;
 }
 
-/** First come, first served, with a bound on the number that waits and a deadline for each. */
+/** A first-in, first-out queue with a bound on its length and a deadline for each caller. */
 export class BoundedQueue {
   readonly #limits: QueueLimits;
   #running = 0;

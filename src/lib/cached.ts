@@ -1,4 +1,4 @@
-/** What a cache knows, or what is created for it now. A cache that is full forgets all: what is in use soon comes back. */
+/** Returns the cached value or creates it. A full cache is cleared, since values in use soon return. */
 export const cached = <Value>(
   cache: Map<string, Value>,
   key: string,

@@ -1,2 +1,2 @@
-/** A setting, or the database behind one, cannot be used. The message is the one line that the operator sees. */
+/** The error of a setting, or the database of a setting, that cannot be used. The operator sees its message, which is one line. */
 export class ConfigError extends Error {}

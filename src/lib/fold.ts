@@ -1,4 +1,4 @@
-/** Letters that Unicode does not take apart into a letter and a mark. */
+/** Letters that Unicode does not decompose into a letter and a mark. */
 const PLAIN: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -14,7 +14,7 @@ const PLAIN: Record<string, string> = {
 };
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
-/** Apostrophes and what is typed in their place. */
+/** Apostrophes and characters that are typed instead. */
 const APOSTROPHES = /['’‘ʼ`´]/g;
 
 /** A text without case, accents and apostrophes: whoever types "smigly" or "obrien" finds Śmigły and O’Brien. */
@@ -23,13 +23,13 @@ export const fold = (text: string): string =>
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .toLowerCase()
-    // Some capitals become a letter and a mark.
+    // Some capitals decompose into a letter and a mark.
     .replaceAll(/\p{M}+/gu, '')
     .replaceAll(NOT_PLAIN, (letter) => PLAIN[letter] ?? letter)
     .replaceAll(APOSTROPHES, '');
 
 export const hasCountryCode = (phone: string): boolean => /^\s*(?:\+|00)/.test(phone);
 
-/** The digits of a phone number. The zero in "+44 (0)20" is not dialled and does not count. */
+/** Returns the digits of a phone number without the zero in "+44 (0)20", which is not dialled. */
 export const phoneDigits = (phone: string): string =>
   (hasCountryCode(phone) ? phone.replace('(0)', '') : phone).replaceAll(/\D+/g, '');

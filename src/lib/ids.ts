@@ -8,5 +8,5 @@ const timeOf = (ms: number): string => {
 /** A UUIDv7, so that ids sort by age and index well. The random part is a UUIDv4's, for which Node buffers randomness. */
 export const newId = (ms: number): string => `${timeOf(ms)}-7${randomUUID().slice(15)}`;
 
-/** No id created at or after this time is lower: ids in order are in order of time. */
+/** The lowest id of this time. Ids sort by time. */
 export const lowestId = (ms: number): string => `${timeOf(ms)}-7000-8000-000000000000`;

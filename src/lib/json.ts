@@ -1,22 +1,22 @@
 declare global {
   interface JSON {
-    /** Node has it; TypeScript's library does not know it yet. */
+    /** Node has this function; TypeScript's library does not know it yet. */
     rawJSON(text: string): number;
   }
 }
 
-/** JSON.stringify writes it with exactly these digits. Where a double would round or write them otherwise, it is no number for anything else. */
+/** Returns a value that JSON.stringify writes with exactly these digits. If a double would not, it is not a number for anything else. */
 export const exactNumber = (digits: string): number =>
   String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits);
 
-/** For JSON.parse: numbers keep their digits. */
+/** A reviver for JSON.parse that keeps the digits of numbers. */
 export const withExactNumbers = (
   _name: string,
   value: unknown,
   { source }: { source?: string } = {},
 ): unknown => (typeof value === 'number' && source !== undefined ? exactNumber(source) : value);
 
-/** An error of a row that is damaged says which row it is: the log has its id then, and an operator finds it. */
+/** Adds the id of a damaged row to its error, so that an operator finds it in the log. */
 export const namingRow =
   <Row extends { id: string }, View>(view: (row: Row) => View) =>
   (row: Row): View => {
@@ -27,7 +27,7 @@ export const namingRow =
     }
   };
 
-/** For text that may be damaged. */
+/** Parses JSON that may be damaged. */
 export const jsonOr = (text: string, otherwise: unknown, reviver?: typeof withExactNumbers): unknown => {
   try {
     return JSON.parse(text, reviver);
@@ -36,7 +36,7 @@ export const jsonOr = (text: string, otherwise: unknown, reviver?: typeof withEx
   }
 };
 
-/** Reads JSON that a column keeps as text. V8's own message would quote the text, which may be a customer's, into the log. */
+/** Parses a column with JSON. V8's own error would quote the text, which may be a customer's, in the log. */
 export const parseJsonColumn = (column: string, text: string, reviver?: typeof withExactNumbers) => {
   try {
     return JSON.parse(text, reviver);

@@ -1,11 +1,11 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-// Files and folders that only this user may use, whatever the umask (docs/contract.md).
+// Creates files and folders that only this user may use, whatever the umask is (docs/contract.md).
 
 const OWNER_ONLY = 0o600;
 
-/** An existing file is not opened: closing it would drop the locks that SQLite holds here. */
+/** It does not open an existing file, since closing it would release the locks of SQLite in this process. */
 export const ensurePrivateFile = (file: string): void => {
   try {
     writeFileSync(file, '', { flag: 'wx', mode: OWNER_ONLY });
@@ -13,7 +13,7 @@ export const ensurePrivateFile = (file: string): void => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   restrictPermissions(file);
-  // SQLite would not say why it cannot open it.
+  // SQLite would not say why it cannot open the file.
   accessSync(file, constants.R_OK | constants.W_OK);
 };
 
@@ -27,14 +27,14 @@ export const ensurePrivateFolder = (path: string): void => {
   accessSync(path, constants.W_OK);
 };
 
-/** Folder by folder: Node's own recursive way never ends where a file system takes no folders. */
+/** It creates folder by folder: Node's recursive option never ends on a file system without folders. */
 const createFolder = (path: string): void => {
   if (!existsSync(dirname(path))) createFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
     chmodSync(path, 0o700);
   } catch (error) {
-    // There already, perhaps by another process that starts at the same time.
+    // The folder may exist, perhaps created by another process that starts at the same time.
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder) throw error;
   }

@@ -1,5 +1,5 @@
-// Within which time a process responds or gives up. These limits fit into each other: a queue gives up before the request that waits
-// in it, a statement before the queue. So one factor (TIME_LIMIT_FACTOR) stretches all of them.
+// The time limits of a process. They are nested: a queue gives up before the request that waits
+// in it, and a statement before the queue. So one factor (TIME_LIMIT_FACTOR) multiplies all of them.
 
 let factor = 1;
 

@@ -1,4 +1,4 @@
-/** Where time comes from, so that a test can move it. */
+/** The source of time, which tests can move. */
 export interface Clock {
   now(): number;
 }
@@ -31,7 +31,7 @@ export const toIso = (ms: number): string => {
 
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-/** The same day so many months before, or the last of that month. */
+/** The same day some months earlier, or the last day of that month. */
 export const monthsBefore = (ms: number, months: number): number => {
   const date = new Date(ms);
   const day = date.getUTCDate();
@@ -39,7 +39,7 @@ export const monthsBefore = (ms: number, months: number): number => {
   return date.getUTCDate() === day ? date.getTime() : date.setUTCDate(0);
 };
 
-/** The work itself goes on. A busy process may not have read its result yet, so the timeout lets the event loop do that first. */
+/** Rejects after the timeout, while the work itself continues. A busy process may not have read the result yet, so the timeout first lets the event loop do that. */
 export const withTimeout = async <Result>(
   work: Promise<Result>,
   timeoutMs: number,

@@ -1,12 +1,12 @@
 import { QueueTimeout } from '../lib/batch.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 
-/** More than a shop can be answered before a request is refused anyway, after 4.5 s. */
+/** This is more than can be served to a shop within 4.5 s, when waiting requests fail. */
 const WAITING_PER_SHOP = 50;
 const WAIT_MS = 3_500;
 
 /**
- * Lists that may read many rows, one at a time for each shop: one whose API clients page through a million returns, or count them, holds
+ * Runs lists that may read many rows, one at a time for each shop. So a shop whose API clients page through a million returns holds
  * one of the connections or threads for such reads, and the others stay free.
  */
 export class HeavyLists {

@@ -5,50 +5,50 @@ import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { describeError } from '../platform/log.ts';
 
-// A page of up to 256 kB is one response. A larger one is a stream: a chunk of rows is read when the client has read the one before.
+// A page of up to 256 kB is sent at once. A larger one is a stream: the next chunk of rows is read when the client has read the last one.
 
-/** Up to this limit the page's statement reads full rows; above it only their keys, and the rows follow in chunks. */
+/** Up to this limit a page's statement reads full rows. Above it, it reads only their keys, and the rows follow in chunks. */
 export const MAX_FULL_ROWS = 50;
-/** How much of a page is sent at once: so much is held in memory for each client, however slowly it reads. */
+/** The size of a chunk, which is what each client holds in memory, however slowly it reads. */
 export const CHUNK_BYTES = 256 * 1024;
-/** How many rows of a long page are read at once: the first time, and where they turn out to be short. */
+/** The number of rows in the first chunk of a long page, and the maximum if rows are small. */
 const CHUNK_ROWS = { first: 5, most: 100 } as const;
 const MOST_OPEN = { perShop: 100, total: 400 } as const;
-/** A chunk that waits longer for a slot is refused. Below the deadline of a request, so that the first chunk can be a 503. */
+/** A chunk that waits longer for a slot fails. It is below the deadline of a request, so that the first chunk can be a 503. */
 const QUEUE_TIMEOUT_MS = 3_500;
-/** After a chunk of t ms its slot stays taken for 8·t, at most 200 ms: large pages get a fifth of the process, other requests the rest. */
+/** After a chunk of t ms its slot stays taken for 8·t, at most 200 ms: large pages get a fifth of the process, and other requests the rest. */
 const REST = { times: 8, mostMs: 200 } as const;
 
-/** The log names a row by its id. */
+/** The log identifies a row by its id. */
 type Listed = { id: string };
 
 interface ListSource<Row, Item, Key> {
-  /** The list's name in the log. */
+  /** The name of the list in the log. */
   name: string;
   view(row: Row): Item;
   keyOf(row: Row): Key;
-  /** In any order. Deleted rows may be missing. */
+  /** The rows may have any order, and deleted ones may be missing. */
   readRows(keys: Key[]): Promise<Row[]>;
 }
 
-/** A page as it was found: its first rows, and the keys of those that are not read yet. */
+/** The first rows of a page, and the keys of the rows that are not read yet. */
 interface FoundPage<Row, Key> {
   rows: Row[];
   keys: Key[];
   total: number;
 }
 
-/** The total follows from the last page. */
+/** The total, if it follows from this page being the last. */
 export const totalOfLastPage = ({ page, limit }: Page, rows: number): number | null =>
   rows < limit && (rows > 0 || page === 1) ? (page - 1) * limit + rows : null;
 
-/** A page as JSON. `items` is a type only: what the JSON holds. */
+/** A page as JSON. `items` only exists as a type: that of the JSON. */
 export interface PageResponse<Item> {
   body: string | Readable;
   items?: Item[];
 }
 
-/** A row that cannot be shown is skipped and logged; the others are shown. */
+/** Skips and logs a damaged row, so that the others are shown. */
 export const viewRow = <Row extends Listed, Item>(
   { log }: { log: Logger },
   { name, view }: { name: string; view(row: Row): Item },
@@ -89,7 +89,7 @@ class Chunks<Row extends Listed, Item, Key> {
     return this.write(keys.flatMap((key) => found.get(key) ?? []));
   }
 
-  /** Items as JSON, a comma before each. Rows that do not fit are read again later: they do not wait in memory for a slow client. */
+  /** Serialises items, each after a comma. Rows that do not fit are read again later instead of waiting in memory for a slow client. */
   write(rows: Row[]): string {
     let text = '';
     let used = 0;
@@ -107,7 +107,7 @@ class Chunks<Row extends Listed, Item, Key> {
 
   async *stream(head: string[], tail: string): AsyncGenerator<Buffer> {
     try {
-      // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
+      // No variable references the chunk, which would otherwise be in memory twice until a slow client has read it.
       yield Buffer.from(head.pop() ?? '');
       while (!this.isOver) yield Buffer.from(await this.readInSlot());
       yield Buffer.from(tail);
@@ -116,7 +116,7 @@ class Chunks<Row extends Listed, Item, Key> {
         { list: this.#source.name, error: describeError(error) },
         'aborted a large response',
       );
-      // Ends the connection, so that no aborted response looks complete. Fastify logs the message, which must not quote data.
+      // This ends the connection, so that an aborted response does not look complete. Fastify logs the message, which must not quote data.
       throw new Error('the response was aborted');
     }
   }
@@ -124,7 +124,7 @@ class Chunks<Row extends Listed, Item, Key> {
 
 const busy = () => new ServiceError('SERVICE_UNAVAILABLE');
 
-/** Builds the responses of lists. Two chunks are read at once in a process, and streams are counted. */
+/** Builds the responses of lists. A process reads two chunks at a time and limits the number of streams. */
 export class PageResponses {
   readonly log: Logger;
   readonly #streams = new Set<{ shopId: string }>();
@@ -139,7 +139,7 @@ export class PageResponses {
     this.log = log;
   }
 
-  /** A small page is one text, a large one a stream. The first chunk is read before anything is sent. */
+  /** Returns a small page as text and a large one as a stream. The first chunk is read before anything is sent. */
   async build<Row extends Listed, Item, Key>(
     shopId: string,
     source: ListSource<Row, Item, Key>,
@@ -150,7 +150,7 @@ export class PageResponses {
     const tail = `],${JSON.stringify(rest).slice(1)}`;
     const chunks = new Chunks(this, source, found.keys);
     let first = found.rows.length > 0 ? chunks.write(found.rows) : '';
-    // The first rows wait for no slot: most pages have no more.
+    // The first rows do not wait for a slot, since most pages have no more.
     while (!chunks.isOver && first.length < CHUNK_BYTES)
       first += await (first === '' ? chunks.read() : chunks.readInSlot());
     const head = `{"items":[${first.slice(1)}`;

@@ -8,7 +8,7 @@ import { parseAddress } from '../db/server-address.ts';
 import type { PoolSizes } from '../db/types.ts';
 import { ConfigError } from '../lib/config-error.ts';
 
-// Environment → one frozen Config. Nothing else reads process.env.
+// Reads the environment into one frozen Config. Nothing else reads process.env.
 
 export const VERSION: string = about.version;
 
@@ -30,7 +30,7 @@ const invalid = (name: string, must: string): ConfigError => new ConfigError(`${
 
 type Read<Value> = (name: string, value: string) => Value;
 
-/** `read` returns null for a value that is not valid. The message never repeats it: it may hold a password. */
+/** `read` returns null for an invalid value. The message never contains the value, which may be a password. */
 const reading =
   <Value>(must: string, read: (value: string) => Value | null): Read<Value> =>
   (name, value) => {
@@ -42,7 +42,7 @@ const reading =
 const textThat = (isValid: (value: string) => boolean, must: string): Read<string> =>
   reading(must, (value) => (isValid(value) ? value : null));
 
-/** Separated by commas. */
+/** Reads a list that is separated by commas. */
 const listOf = (isValid: (each: string) => boolean, must: string): Read<string[]> =>
   reading(must, (value) => {
     const all = value.split(',').map((each) => each.trim());
@@ -60,9 +60,9 @@ const wholeNumberUpTo = (most: number, least = 0): Read<number> =>
 
 const flag: Read<boolean> = (name, value) => oneOf(['true', 'false'])(name, value) === 'true';
 
-/** Before a path that begins so, a request whose proxy removed the path could not be told from one whose proxy passed it on. */
+/** PUBLIC_URL must not have these paths: we could not tell whether a proxy has removed the path of a request or not. */
 const OWN_PATH = /^\/(admin|api|docs|healthz|llms\.txt|metrics|readyz)(?=\/|$)/i;
-/** A path of plain characters: it is part of cookies, of pages and of every address that callers see. */
+/** The path has plain characters, since it is part of cookies, of pages and of every address that callers see. */
 const PLAIN_URL = /^[a-z]+:\/\/[^/?#\\]+((\/[\w~-][\w.~-]*)*)\/*$/i;
 
 const webUrl = (name: string, value: string): string => {
@@ -87,7 +87,7 @@ const postgresUrl = (name: string, value: string): string => {
   const mode = searchParams.get('sslmode') ?? 'disable';
   if (!SSL_MODES.includes(mode))
     throw new ConfigError(`${name} can have an sslmode of ${SSL_MODES.join(', ')} only`);
-  // The driver takes any other word, also `false`, for TLS, and fails when it connects.
+  // The driver interprets any other word, even `false`, as TLS, and fails when it connects.
   if (!SSL_VALUES.includes(searchParams.get('ssl')))
     throw new ConfigError(`${name} can have an sslmode of ${SSL_MODES.join(', ')} instead of ssl`);
   for (const option of ['sslrootcert', 'sslcert', 'sslkey'])
@@ -95,7 +95,7 @@ const postgresUrl = (name: string, value: string): string => {
   return value;
 };
 
-/** `lists=8,admin=6`: what is not named keeps its size. */
+/** Parses `lists=8,admin=6`, for example. Other pools keep their size. */
 const poolSizes = (name: string, value: string): PoolSizes => {
   const given: Record<string, number> = {};
   for (const pair of value.split(',')) {
@@ -123,13 +123,13 @@ const sender = textThat((value) => {
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/i;
 
-/** Mails hold links that are as good as a password, and the server's own password goes before them. */
+/** Mails contain links that are as good as a password, and the password of the mail server is sent before them. */
 export const needsStartTls = (smtpUrl: string): boolean => {
   const { protocol, hostname } = new URL(smtpUrl);
   return protocol === 'smtp:' && !LOOPBACK_HOST.test(hostname);
 };
 
-/** With `requireTls` nothing is sent without TLS, neither a mail nor the server's password. */
+/** With `requireTls` neither a mail nor the server's password is sent without TLS. */
 const mailFrom = (smtpUrl: string | null, from: string | null, allowPlain: boolean) => {
   if (smtpUrl && from)
     return Object.freeze({ smtpUrl, from, requireTls: needsStartTls(smtpUrl) && !allowPlain });
@@ -151,7 +151,7 @@ const domains = listOf(
   'be domains separated by commas, example.com for example (xn--… where they have other letters)',
 );
 
-/** The identity provider (OIDC); null: there is none. */
+/** The settings of the identity provider (OIDC), or null. */
 const providerFrom = (setting: ReadSetting, secret: ReadSetting) => {
   const issuer = setting('OIDC_ISSUER', issuerUrl, null);
   const clientId = setting('OIDC_CLIENT_ID', text, null);
@@ -168,13 +168,13 @@ const providerFrom = (setting: ReadSetting, secret: ReadSetting) => {
   return Object.freeze({ issuer, clientId, clientSecret, name, newUsers });
 };
 
-/** In milliseconds since midnight. */
+/** Reads a time of day as milliseconds since midnight. */
 const timeOfDay = reading('be a time of day in UTC, 02:30 for example', (value) => {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) ?? [];
   return hours ? (Number(hours) * 60 + Number(minutes)) * 60_000 : null;
 });
 
-/** The start of a service checks them whole. */
+/** Only the form is checked here; the start of a service checks the keys. */
 export const recipients = listOf(
   (each) => /^age1[0-9a-z]+$/.test(each),
   'be an age recipient (age1…; age-keygen prints one), or several separated by commas',
@@ -189,7 +189,7 @@ const backupsFrom = (dailyAtMs: number | null, folder: string | null, keep: numb
 };
 
 const SECRET_KEY_LENGTH = 32;
-/** null: one is too short to be safe, or missing before, after or between commas. */
+/** Returns null if a key is too short to be safe, or empty. */
 export const secretKeysIn = (text: string): string[] | null => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
   return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : null;
@@ -199,7 +199,7 @@ const secretKeys = reading(
   secretKeysIn,
 );
 
-/** In full only: the short forms some parsers take (`1.5`) would turn a slip of the finger into an address. */
+/** Requires the full form: with the short forms of some parsers (`1.5`) a typing error would be an address. */
 const isAddressOrNetwork = (value: string): boolean =>
   isIP(value) !== 0 || (isIP(value.replace(/\/.*/, '')) !== 0 && ipaddr.isValidCIDR(value));
 
@@ -222,7 +222,7 @@ const token = textThat(
 
 type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
 
-/** What a file holds, without the line end that editors add. */
+/** The content of a file without the line end that editors add. */
 const fileText = (name: string, path: string): string => {
   let held: string;
   try {
@@ -234,11 +234,11 @@ const fileText = (name: string, path: string): string => {
   return held;
 };
 
-/** A setting in force, for `status`; secrets without their value. */
+/** A setting in force, for `status`; secrets have no value. */
 export type SettingInForce = { name: string; value: unknown; from: 'environment' | 'file' | 'default' };
 type Note = (setting: SettingInForce) => void;
 
-/** A setting that holds a secret may also be in a file, which `NAME_FILE` names. */
+/** A secret may also be in a file, whose path is in `NAME_FILE`. */
 const settingsIn = (env: NodeJS.ProcessEnv, note: Note) => {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined;
   const reader =
@@ -289,15 +289,15 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     port,
     databaseUrl,
     poolSizes: poolSizes('DATABASE_POOLS', setting('DATABASE_POOLS', text, DEFAULT_POOLS)),
-    /** How long a start waits for a database that cannot be reached yet. */
+    /** A start waits this long for a database that cannot be reached yet. */
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
     dataDirIsSet: isSet('DATA_DIR'),
-    /** The first one seals, all of them open; null: those in the data folder. */
+    /** The first one seals, all of them open. Null means those in the data folder. */
     secretKeys: secret('SECRET_KEY', secretKeys, null),
-    /** Where no proxy is trusted. */
+    /** It applies if no proxy is trusted. */
     maxConnectionsPerAddress: setting('MAX_CONNECTIONS_PER_ADDRESS', wholeNumberUpTo(5_000, 1), 100),
-    /** How many proxies stand before us, or which addresses they have. */
+    /** The number of proxies before us, or their addresses. */
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
@@ -305,9 +305,9 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     timeLimitFactor: setting('TIME_LIMIT_FACTOR', wholeNumberUpTo(100, 1), 1),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
-    /** Otherwise it is where we listen, which may not be how callers reach us. */
+    /** If it is not set, it is the address we listen on, which callers may not be able to reach. */
     publicUrlIsSet: isSet('PUBLIC_URL'),
-    /** How long entries of the audit log are kept. */
+    /** The retention of the audit log. */
     auditMonths: setting('AUDIT_MONTHS', wholeNumberUpTo(120, 1), 24),
     metricsToken: secret('METRICS_TOKEN', token, null),
     mail: mailFrom(
@@ -316,22 +316,22 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
       setting('SMTP_ALLOW_PLAIN', flag, false),
     ),
     provider: providerFrom(setting, secret),
-    /** Without it people sign in through the identity provider only, or once with a link of the command line. */
+    /** If false, people sign in through the identity provider only, or once with a link of the command line. */
     passwordSignIn: setting('PASSWORD_SIGN_IN', flag, true),
     backups: backupsFrom(
       setting('BACKUP_DAILY_AT', timeOfDay, null),
       setting('BACKUP_DIR', text, null),
       setting('BACKUP_KEEP', wholeNumberUpTo(10_000, 1), 14),
     ),
-    /** age keys that backups are encrypted to, of the schedule and of the command; none: they are not. */
+    /** The age keys that backups are encrypted to. Without keys they are not encrypted. */
     backupRecipients: setting('BACKUP_RECIPIENT', recipients, []),
-    /** By `npm start` or `npx`, whose shell passes no signal on. */
+    /** Whether `npm start` or `npx` started the process: their shell does not forward signals. */
     startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
-    /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
+    /** After SIGTERM the service responds this long, while callers move to other processes. */
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   refuseContradictions(config);
-  /** As `/returns`, or empty. Never from a request: a caller could choose where links and cookies lead. */
+  /** The path of PUBLIC_URL, like `/returns`, or empty. It never comes from a request, since a caller could then redirect links and cookies. */
   const publicPath = new URL(config.publicUrl).pathname.replace(/\/$/, '');
   return Object.freeze({ ...config, publicPath });
 };

@@ -2,7 +2,7 @@ import { BASE_PATH, type FieldError, type RefusedReturn, type Right } from '../.
 
 // Every error that the service can return: its status, its code and its sentence, once.
 
-/** Those that an API client can meet, by status; the OpenAPI document of the External API lists them. */
+/** Errors that an API client can get, by status. The OpenAPI document of the external API lists them. */
 const EXTERNAL = {
   400: {
     VALIDATION_FAILED: 'The request is not valid.',
@@ -50,7 +50,7 @@ const EXTERNAL = {
   503: { SERVICE_UNAVAILABLE: 'The service cannot do this right now: try again in a moment.' },
 };
 
-/** Those that only the admin app can meet. */
+/** Errors that only the admin app can get. */
 const ADMIN = {
   401: {
     SIGNED_OUT: 'You are not signed in, or the session has ended.',
@@ -114,17 +114,17 @@ export type ErrorCode = keyof typeof ERRORS;
 
 interface Details {
   cause?: unknown;
-  /** Instead of the table's sentence, where the case is known more exactly. */
+  /** Replaces the table's sentence if more is known about the case. */
   message?: string;
   errors?: FieldError[];
   right?: Right;
   refused?: RefusedReturn[];
   headers?: Record<string, string>;
-  /** Not a failure, though its status says so: it stays out of the log. */
+  /** Keeps an expected error out of the log, although its status is that of a failure. */
   quiet?: boolean;
 }
 
-/** The one way to refuse: an error is a code; `http/` turns it into a response. */
+/** The only way to refuse a request: an error is a code, and `http/` turns it into a response. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly details: Details;
@@ -136,7 +136,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Too often: says in how many seconds to try again. */
+/** The error of a rate limit, with the seconds until the next try. */
 export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => string): ServiceError => {
   const waitS = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return new ServiceError('RATE_LIMITED', {
@@ -145,7 +145,7 @@ export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => s
   });
 };
 
-/** What is wrong with a field that only an action could see; `says` follows the field's name. */
+/** An error of a field that only an action can detect. `says` follows the field's name. */
 export const fieldError = (field: string, rule: string, says: string): FieldError => ({
   field,
   rule,

@@ -4,19 +4,19 @@ import { type Logger, pino } from 'pino';
 import { describeDatabaseError, isUnavailable } from '../db/database-errors.ts';
 import { ServiceError } from './errors.ts';
 
-// Log lines go to standard output without ever holding up the service: what a full disk, a closed pipe or a slow reader does
-// not accept is dropped and counted. There is one write at a time; lines that arrive during it share the next. Not
-// pino.destination: it keeps a thread in write() while a pipe's reader sleeps, and then the process never exits; and it stops
+// Writes log lines to standard output without delaying the service: lines that a full disk, a closed pipe or a slow reader does
+// not accept are dropped and counted. There is one write at a time; lines that arrive meanwhile share the next. It does not use
+// pino.destination, which keeps a thread in write() while a pipe's reader sleeps, so that the process never exits, and stops
 // counting when the pipe is closed.
 
-/** In characters. Beyond this lines are dropped. */
+/** The limit of waiting lines in characters. Further lines are dropped. */
 const MOST_WAITING = 1024 * 1024;
 const STDOUT = 1;
 
-/** Calls back with the number of bytes written; the rest was not accepted. */
+/** Calls back with the number of bytes that were accepted. */
 type WriteBytes = (bytes: Buffer, done: (written: number) => void) => void;
 
-/** Files and devices: another thread waits no longer than a disk takes. */
+/** Writes to a file or device, for which a thread waits no longer than a disk takes. */
 const writeToFile = (bytes: Buffer, done: (written: number) => void, start = 0): void =>
   write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
     if (error || count === 0) done(start);
@@ -24,7 +24,7 @@ const writeToFile = (bytes: Buffer, done: (written: number) => void, start = 0):
     else done(bytes.length);
   });
 
-/** Pipes and terminals: a thread could wait for their reader for ever; Node's stream waits for an event. */
+/** Writes to a pipe or terminal, for whose reader a thread could wait for ever; Node's stream waits for an event. */
 const writeToStream: WriteBytes = (bytes, done) => {
   process.stdout.write(bytes, (error) => done(error ? 0 : bytes.length));
 };
@@ -49,7 +49,7 @@ export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: nu
       for (const resolve of whenWritten.splice(0)) resolve();
       return;
     }
-    // After half a line the next one begins on a line of its own.
+    // After a partial line the next one begins on a new line.
     const bytes = Buffer.from(isMidLine ? `\n${waiting}` : waiting);
     waiting = '';
     writeBytes(bytes, (written) => {
@@ -77,17 +77,17 @@ export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: nu
 export const createLog = (level: string, onDropped: (lines: number) => void): Logger =>
   pino({ level }, boundedDestination(standardOutput(), onDropped));
 
-/** Messages that never quote data. Others may: a parser quotes the text, a database the row, V8 the value it could not use. */
+/** Whether a message never quotes data. A parser quotes the text, a database the row, V8 the value. */
 const isSafeMessage = (error: Error): boolean =>
   error instanceof ServiceError || ('syscall' in error && 'errno' in error) || isUnavailable(error);
 
-/** Where it happened, without the message, which may have lines that look like frames. */
+/** The stack without the message, which may have lines that look like frames. */
 const framesOf = ({ stack = '', message }: Error): string => {
   const lines = stack.replace(message, '').split('\n');
   return lines.filter((line) => line.startsWith('    at ')).join('\n');
 };
 
-/** An error as it may be logged: what kind, where, and a message only where it cannot hold a customer's data (ADR 0024). */
+/** An error in the form that may be logged: its kind and place, and a message only if that cannot contain a customer's data (ADR 0024). */
 export const describeError = (error: unknown): object => {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code, row } = error as { code?: unknown; row?: unknown };

@@ -4,7 +4,7 @@ const LATENCY_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Both results are there from the start, so that the first mail that fails is an increase. */
+/** Both results exist from the start, so that the first failed mail is an increase. */
 const mailCounter = (registers: Registry[]): Counter<'result'> => {
   const help = 'Mails by result: sent, or failed (given up).';
   const mails = new Counter({ name: 'handback_mails_total', help, labelNames: ['result'], registers });
@@ -12,11 +12,11 @@ const mailCounter = (registers: Registry[]): Counter<'result'> => {
   return mails;
 };
 
-/** One registry a context, so that two apps in one process never share a counter. */
+/** Each context has its own registry, so that two apps in one process do not share counters. */
 export const createMetrics = () => {
   const registry = new Registry();
   const registers = [registry];
-  // In milliseconds. With 10, the default, its timer is most of what an idle process does.
+  // The precision is in milliseconds. With the default of 10, its timer is most of the work of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name, help, labelNames, registers });
@@ -64,16 +64,16 @@ export const createMetrics = () => {
     ),
     failedBackups: counter('handback_backup_failures_total', 'Backups of the schedule that failed.'),
     droppedLines: counter('handback_log_lines_dropped_total', 'Log lines that standard output did not take.'),
-    /** Requests that this process is working on: not those that wait for an event. */
+    /** Requests in progress, without those that wait for an event. */
     openRequests: 0,
-    /** `read` is called at each scrape. */
+    /** Adds a gauge that calls `read` at each scrape. */
     watch: (name: string, help: string, read: () => Promise<number>): void =>
       void new Gauge({
         name,
         help,
         registers,
         async collect() {
-          // The other figures must come also while the database is away.
+          // The other metrics must be available while the database is not.
           this.set(await read().catch(() => Number.NaN));
         },
       }),

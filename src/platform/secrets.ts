@@ -18,15 +18,15 @@ import { type Config, secretKeysIn } from './config.ts';
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Version, key id, then nonce, tag and cipher text in base64. */
+/** A sealed value: version, key id, then nonce, tag and cipher text in base64. */
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9+/]+=*)$/;
 
 export const sha256 = (value: string): string => hash('sha256', value);
 
-/** Of sessions and links. 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
+/** A token of a session or link. 256 random bits cannot be guessed, so storing a plain SHA-256 is enough. */
 export const newToken = (): string => randomBytes(32).toString('hex');
 
-/** Which row a value is sealed for (associated data). It opens nowhere else: copied to another row it is worth nothing. */
+/** The column and row that a value is sealed for (its associated data). Copied to another row, it cannot be opened. */
 export interface SealedFor {
   table: string;
   column: string;
@@ -38,7 +38,7 @@ export type SecretBox = ReturnType<typeof secretBox>;
 const derive = (secretKey: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
 
-/** The id identifies a key and reveals nothing of it: it is a hash of something that is used for nothing else. */
+/** The id identifies a key without revealing it: it is a hash of a derived value that has no other use. */
 const keyFrom = (secretKey: string) => ({
   id: hash('sha256', derive(secretKey, 'handback key id')).slice(0, 8),
   sealing: derive(secretKey, 'handback secrets'),
@@ -47,7 +47,7 @@ const keyFrom = (secretKey: string) => ({
 
 type Key = ReturnType<typeof keyFrom>;
 
-/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (ADR 0018). */
+/** Encrypts values that must be read again; others are hashed. The first key seals, all of them open (ADR 0018). */
 export const secretBox = (secretKeys: readonly string[]) => {
   const keys = secretKeys.map(keyFrom);
   const [first] = keys;
@@ -59,7 +59,7 @@ export const secretBox = (secretKeys: readonly string[]) => {
   return {
     seal: (plain: string, column: SealedFor): string =>
       `v1.${first.id}.${encrypt(first, plain, boundTo(first, column))}`,
-    /** Throws where no key opens it, or where it was sealed for another column or row. */
+    /** Throws if no key opens the value, or it was sealed for another column or row. */
     open(sealed: string, column: SealedFor): string {
       const [, id, body = ''] = SEALED.exec(sealed) ?? [];
       const key = keys.find((each) => each.id === id);
@@ -67,7 +67,7 @@ export const secretBox = (secretKeys: readonly string[]) => {
       return decrypt(key, body, boundTo(key, column));
     },
     isCurrent: (sealed: string): boolean => SEALED.exec(sealed)?.[1] === first.id,
-    /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
+    /** Signatures that prove that a text is ours and for this purpose: the first key's, then those of the other keys. */
     signatures: (purpose: string, text: string): string[] =>
       keys.map((key) => signature(key, purpose, text).toString('base64url')),
     isSigned(purpose: string, text: string, given: string): boolean {
@@ -105,9 +105,9 @@ export const findCheck = (db: Db): Promise<string | null> => findFact(db, CHECK)
 
 type KeySettings = Pick<Config, 'secretKeys' | 'dataDir'>;
 
-/** The box of the installation's keys. Throws where they are missing, or are not those that the data was sealed with. */
+/** Opens the box of the installation's keys. Throws if they are missing or do not open its data. */
 export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBox> => {
-  // First: where the check exists, the key file does too, since it is written before.
+  // This is read first: if the check exists, so does the key file, which is written before it.
   const isSetUp = (await findCheck(db)) !== null;
   const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
   await replaceFact(db, CHECK, null, box.seal(CHECK_TEXT, SEALED_CHECK));
@@ -118,7 +118,7 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
 
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
-/** null: no key of the box opens it. */
+/** Returns null if no key of the box opens the value. */
 export const opened = (box: SecretBox, sealed: string, column: SealedFor): string | null => {
   try {
     return box.open(sealed, column);
@@ -127,7 +127,7 @@ export const opened = (box: SecretBox, sealed: string, column: SealedFor): strin
   }
 };
 
-/** The checks say which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
+/** `checks` identify the keys that open a backup's secrets: the installation's, and the current one. Without a box it is not signed. */
 export const backupKeys = async (config: KeySettings, db: Db) => {
   const check = await findCheck(db);
   const checks = check === null ? [] : [check];
@@ -148,11 +148,11 @@ export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]
     );
 };
 
-/** The box of keys that exist already: none is created. */
+/** Opens the box of existing keys without creating one. */
 export const keysOf = ({ secretKeys, dataDir }: KeySettings): SecretBox =>
   secretBox(secretKeys ?? keysInFile(dataDir, true));
 
-/** Those kept beside the SQLite file; one is created there at the first start. */
+/** Returns the keys beside the SQLite file. The first start creates one there. */
 export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
   const file = keyFileIn(dataDir);
   if (!existsSync(file)) {
@@ -166,7 +166,7 @@ export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
   throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
 };
 
-/** Written elsewhere and linked into place: it is there whole or not at all, and the first of two processes wins. */
+/** Writes a temporary file and links it, so that the key file is complete or absent, and the first of two processes wins. */
 const createKeyFile = (file: string): void => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {

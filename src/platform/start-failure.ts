@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { reasonOf } from '../db/database-errors.ts';
 
-/** What was asked for is understood but cannot be done: a command says it in one line on standard error, with exit status 1. */
+/** An expected failure of a command, which prints it in one line on standard error and exits with status 1. */
 export class CliFailure extends Error {}
 
 const LISTEN_ERRORS: Record<string, string> = {
@@ -30,7 +30,7 @@ const FILE_ERRORS: Record<string, string> = {
   EISDIR: 'it is a folder',
 };
 
-/** What is wrong with a file, in words; null where it is something else. */
+/** Describes an error of a file; null if it is another error. */
 export const fileError = (error: unknown, ifMissing: string): string | null => {
   const { code = '' } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' ? ifMissing : (FILE_ERRORS[code] ?? null);
@@ -41,7 +41,7 @@ export const cannot = (what: 'read' | 'write', path: string, error: unknown): ne
   throw reason ? new CliFailure(`cannot ${what} ${path}: ${reason}`) : error;
 };
 
-/** Whose it is, where that is another user: a command that root ran before the first start leaves files of root's. */
+/** Names the owner if that is another user: a command that root ran before the first start leaves files of root. */
 const ownerOf = (path: string): string => {
   try {
     const [owner, self] = [statSync(path).uid, process.getuid?.()];
@@ -51,7 +51,7 @@ const ownerOf = (path: string): string => {
   }
 };
 
-/** Why the service or a command could not begin, in one line that names what to look at. */
+/** Explains in one line why the service or a command could not start, and what to check. */
 export const explainStartFailure = (error: unknown): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const problem = FILE_ERRORS[code ?? ''];

@@ -27,7 +27,7 @@ how long to wait.
 version, and the old one then lives for at least 12 months more.
 `.trim();
 
-/** An event that a client's webhook URL receives, from the same schema that builds it. */
+/** Documents an event that webhooks receive, from the schema that builds it. */
 const eventOperation = (name: WebhookEventName, data: z.ZodType) => {
   const properties = {
     event: { type: 'string', const: name },
@@ -50,7 +50,7 @@ const eventOperation = (name: WebhookEventName, data: z.ZodType) => {
   };
 };
 
-/** The whole resource if the event carries it, else the few fields of the event itself. */
+/** The schema of the full resource if the event contains it, else that of the event's own fields. */
 const dataSchema = (schema: z.ZodType): Json => {
   const id = z.globalRegistry.get(schema)?.id;
   if (id) return { $ref: `#/components/schemas/${id}` };
