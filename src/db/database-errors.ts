@@ -1,17 +1,17 @@
 import { QueueTimeout } from '../lib/batch.ts';
 
-/** `passes`: another try may find it gone, so a start waits for that. `permanent`: no later try helps, callers get a 500. */
+/** `passes`: the error may pass, so a start waits. `permanent`: no retry helps, and callers get a 500. */
 type ErrorClass = readonly [pattern: RegExp, reason?: string | null, kind?: 'passes' | 'permanent'];
 
-/** What is said of a server that takes writes, but is older than one that was used since. */
+/** The reason for refusing a server that accepts writes, but was replaced by a later promotion. */
 export const REPLACED = 'Another server was promoted after this one';
 
 const LOGIN_FAILED = 'the server refused the user name or password';
 
-/** The database cannot be used now: callers get a 503, and a 500 for any other code, unless a connection was being opened. */
+/** Codes for an unavailable database, for which callers get a 503. Other codes are a 500, unless a connection was being opened. */
 const BY_CODE: ErrorClass[] = [
   [/^25006/, 'it is read-only: a standby, or set so'],
-  // A transaction that the server ended, since it was idle or took too long.
+  // The server ended a transaction that was idle or took too long.
   [/^25P0/],
   [/^28P01/, LOGIN_FAILED],
   [
@@ -19,7 +19,7 @@ const BY_CODE: ErrorClass[] = [
     'the server does not let this user in from here: check the user name, pg_hba.conf there, and whether it asks for TLS (sslmode) or a client certificate',
   ],
   [/^3D000/, 'there is no such database on the server'],
-  // A conflict with another transaction, a deadlock.
+  // A conflict with another transaction, or a deadlock.
   [/^40/],
   [/^42501/, 'the user lacks a right there: to connect, or to create, read or write tables'],
   [/^531/, "the server's disk is full: free some space there"],
@@ -34,9 +34,9 @@ const BY_CODE: ErrorClass[] = [
   [/^57P02/, 'a process of the server crashed; it is starting again', 'passes'],
   [/^57P03/, 'the server is starting', 'passes'],
   [/^(08|57P)/, 'the server ended the connection, or takes none', 'passes'],
-  // Only where a connection was being opened.
+  // This code only counts while a connection is being opened.
   [/^55000/, 'the database is set to allow no connections', 'permanent'],
-  // A lock, or a statement, that took too long.
+  // A lock or a statement took too long.
   [/^(55P03|57014)/, null, 'passes'],
   [/^58/, "the server's disk or files fail"],
   [/^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached', 'passes'],
@@ -59,7 +59,7 @@ const BY_CODE: ErrorClass[] = [
   [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file', 'permanent'],
 ];
 
-/** The driver's own errors, and ours, by their messages. */
+/** Errors of the driver and of ours, by their messages. */
 const BY_MESSAGE: ErrorClass[] = [
   [
     new RegExp(`^${REPLACED}`),
@@ -75,7 +75,7 @@ const BY_MESSAGE: ErrorClass[] = [
     /^no pg_hba\.conf entry .* (no encryption|SSL off)$/,
     'the server lets this user in from here only over TLS, or not at all: add sslmode=verify-full, or a line to pg_hba.conf there',
   ],
-  // Of the same code as one that starts.
+  // It has the same code as a server that starts.
   [/^the database system is shutting down/, 'the server is stopping', 'passes'],
   [
     /^The server does not support SSL/,
@@ -83,7 +83,7 @@ const BY_MESSAGE: ErrorClass[] = [
   ],
 ];
 
-/** What the driver, or Node, calls an error; empty where it has no name. */
+/** The code of an error from the driver or Node; empty if it has none. */
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
@@ -91,14 +91,14 @@ const CONNECTING = Symbol('while connecting');
 
 const SERVER = Symbol('which server');
 
-/** For an error that came from this server: its messages name host and port, never the login. */
+/** Adds the server to an error: its messages name host and port, never the login. */
 export const fromServer = (error: unknown, url: string): unknown => {
   const { hostname, port, searchParams } = new URL(url);
   const server = `${searchParams.get('host') ?? hostname}:${port || (searchParams.get('port') ?? 5432)}`;
   return error instanceof Error && !(SERVER in error) ? Object.assign(error, { [SERVER]: server }) : error;
 };
 
-/** Takes what opens a connection. If that fails, the database is not available, whatever the reason. */
+/** Wraps the opening of a connection. If that fails, the database is unavailable, whatever the reason. */
 export const whileConnecting = <Value>(connection: Promise<Value>): Promise<Value> =>
   connection.catch((error) => {
     throw Object.assign(error, { [CONNECTING]: true });
@@ -108,7 +108,7 @@ const classOf = (error: Error): ErrorClass | undefined =>
   BY_MESSAGE.find(([pattern]) => pattern.test(error.message)) ??
   BY_CODE.find(([pattern]) => pattern.test(codeOf(error)));
 
-/** Whether the database could not be reached or could not write: worth trying again later. */
+/** Whether the database could not be reached or could not write, so that a later retry may succeed. */
 export const isUnavailable = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   if (CONNECTING in error || error instanceof QueueTimeout || isConflict(error)) return true;
@@ -117,34 +117,34 @@ export const isUnavailable = (error: unknown): boolean => {
   return found !== undefined && found[2] !== 'permanent';
 };
 
-/** Whether the server could not be reached, did not answer in time or takes no connections yet: another try may find it. */
+/** Whether the server could not be reached, did not respond in time or does not accept connections yet, so that a retry may succeed. */
 export const isAway = (error: unknown): boolean => {
   if (error instanceof AggregateError) return error.errors.some(isAway);
   return error instanceof Error && classOf(error)?.[2] === 'passes';
 };
 
-/** Two transactions were in conflict, or a plan is out of date: the same again will work. */
+/** Whether transactions were in conflict or a plan is outdated, so that a retry will succeed. */
 export const isConflict = (error: unknown): boolean => /^40/.test(codeOf(error)) || isStalePlan(error);
 
-/** A prepared statement that the server forgot, or whose result another release has given another shape: prepare it again. */
+/** Whether a prepared statement is unknown to the server, or its result has changed with a migration: it must be prepared again. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '26000' ||
   (codeOf(error) === '0A000' && /^cached plan must not change/.test((error as Error).message));
 
-/** The server answers and reads, but stores nothing: it is read-only, a standby, or its disk is full. */
+/** Whether the server only reads: it is read-only, a standby, or its disk is full. */
 export const takesNoWrites = (error: unknown): boolean =>
   /^(25006|53100)$/.test(codeOf(error)) ||
-  // A standby, asked for a table that is not replicated.
+  // A standby has this code for a table that is not replicated.
   (codeOf(error) === '0A000' && / during recovery$/.test((error as Error).message));
 
 export const isOutOfConnections = (error: unknown): boolean => codeOf(error) === '53300';
 
-/** Another transaction holds a lock for longer than this statement may wait. */
+/** Whether another transaction held a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
 const MOST_TRIES = 3;
 
-/** For a transaction that may meet a deadlock. */
+/** Retries a transaction that may deadlock. */
 export const retryConflicts = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let tries = 1; ; tries++)
     try {
@@ -154,7 +154,7 @@ export const retryConflicts = async <Result>(work: () => Promise<Result>): Promi
     }
 };
 
-/** For batches of statements (`lib/batch.ts`): a conflict may be gone at the next try; a database that is away would only take longer. */
+/** The strategy for a failed batch (`lib/batch.ts`): a conflict is retried, while an unavailable database is not, since that takes too long. */
 export const afterFailure = (error: unknown): 'split' | 'retry' | 'fail' => {
   if (isConflict(error)) return 'retry';
   return isUnavailable(error) ? 'fail' : 'split';
@@ -163,7 +163,7 @@ export const afterFailure = (error: unknown): 'split' | 'retry' | 'fail' => {
 export const isDuplicate = (error: unknown): boolean =>
   /^(23505|SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY))$/.test(codeOf(error));
 
-/** What can be said of a database error without its message or detail, which may quote a customer's data; null: it is another error. */
+/** Describes a database error without its message and detail, which may quote a customer's data; null for another error. */
 export const describeDatabaseError = (error: unknown) => {
   const code = codeOf(error);
   if (code === '') return null;
@@ -173,9 +173,9 @@ export const describeDatabaseError = (error: unknown) => {
   return { code, ...(reason && { reason }), ...(table && { table }), ...(constraint && { constraint }) };
 };
 
-/** What the operator has to look at, in words; null where the code alone says enough. */
+/** What the operator should check; null if the code is enough. */
 export const reasonOf = (error: unknown): string | null => {
-  // One for each address or host that was tried.
+  // It has one error for each address or host that was tried.
   if (error instanceof AggregateError)
     return [...new Set(error.errors.map(reasonOf))].filter(Boolean).join('; ') || null;
   const reason = error instanceof Error && classOf(error)?.[1];

@@ -1,24 +1,24 @@
 import type { Db } from './types.ts';
 
-/** What is kept about the installation as a whole, a row each. A value that is a time is in milliseconds. */
+/** Facts about the whole installation, one row each. Times are in milliseconds. */
 type Fact =
-  /** Where the service was at its last start: commands may have other settings. */
+  /** The service's address at its last start, since commands may have other settings. */
   | 'address'
-  /** Stands in the names of scheduled backups; a restored installation gets another. */
+  /** An id in the names of scheduled backups. A restored installation gets a new one. */
   | 'installation-id'
-  /** When readiness was last asked for. */
+  /** When readiness was last checked. */
   | 'ready-check'
-  /** When a backup was last restored, and of when it was: JSON (`cli/backup.ts`). */
+  /** When a backup was last restored, and the backup's time, as JSON (`cli/backup.ts`). */
   | 'restored'
-  /** When a backup was restored without a list of erasures, until one is applied; for `doctor`. */
+  /** When a backup was restored without a list of erasures, for `doctor`. It is deleted when a list is applied. */
   | 'restored-without-erasures'
-  /** The daily backup: which one was claimed, and what became of it (`backup/schedule.ts`). */
+  /** The claim and the result of the daily backup (`backup/schedule.ts`). */
   | 'scheduled-backup'
-  /** A sealed text: it opens with the keys that the data was sealed with. */
+  /** A sealed text, which only opens with the keys of the data. */
   | 'secret-key-check'
-  /** The hash of the one-time token that creates the first shop, and when it ends. */
+  /** The hash and the end of the one-time token for the first shop. */
   | 'set-up'
-  /** When a request last came with `X-Forwarded-For` while no proxy was trusted, for `doctor`. */
+  /** When a request last had `X-Forwarded-For` although no proxy is trusted, for `doctor`. */
   | 'untrusted-proxy';
 
 export const factInsertion = (db: Db, name: Fact, value: string) =>
@@ -36,7 +36,7 @@ export const findFact = async (db: Db, name: Fact): Promise<string | null> => {
   return row?.value ?? null;
 };
 
-/** Only where it still has the value that was read before; null: where it has none. Says whether it did. */
+/** Writes a fact if it still has the value that was read before (null: none), and returns whether it did. */
 export const replaceFact = async (
   db: Db,
   name: Fact,
@@ -47,7 +47,7 @@ export const replaceFact = async (
     .insertInto('installation')
     .values({ name, value })
     .onConflict((conflict) =>
-      // Nothing equals null: then a row that is there stays.
+      // If `before` is null, nothing equals it, and an existing row stays.
       conflict.column('name').doUpdateSet({ value }).where('installation.value', '=', before),
     )
     .executeTakeFirstOrThrow();

@@ -26,7 +26,7 @@ export const SCHEMA_DIALECTS = {
     times: 'double precision[]',
     rateLimits: 'unlogged table',
     currentSchema: sql`select current_schema() as name`,
-    // Not those of other schemas, which may be another installation's.
+    // Other schemas may contain another installation's tables.
     catalogue: sql`
       (select c.relname || '.' || a.attname as name,
           format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end as type
@@ -41,13 +41,13 @@ export const SCHEMA_DIALECTS = {
   },
 } as const satisfies Record<string, SchemaDialect>;
 
-/** Forward only, in this order, never edited once released. Tests add some for as long as they run. */
+/** The migrations in their order. They only go forward and are never edited after a release. Tests add temporary ones. */
 export const CHANGES: Record<string, SchemaChange> = { '0001-schema': createSchema };
 
 export const knownMigrations = (): string[] => Object.keys(CHANGES);
 const newestMigration = (): string => knownMigrations().at(-1) ?? '';
 
-/** The first migration of a database or a backup that this release does not know. Those of pre-release versions had other names. */
+/** Returns the first unknown migration of a database or a backup. Those of pre-release versions had other names. */
 export const unknownMigration = (executed: readonly string[]): { name: string; by: string } | null => {
   const known = knownMigrations();
   const name = executed.find((each) => !known.includes(each));
@@ -62,13 +62,13 @@ export const executedMigrations = async (db: Kysely<Tables>): Promise<string[]> 
   return rows.map(({ name }) => name);
 };
 
-/** Up to this migration; null: to the latest. True: the schema was changed. */
+/** Migrates up to this migration, or to the latest for null. Returns whether the schema was changed. */
 export const migrateTo = async (
   db: Kysely<Tables>,
   dialect: NoticingDialect,
   name: string | null,
 ): Promise<boolean> => {
-  // Kysely calls it under its lock. A later release may have added some, beside this one or before it: these are done.
+  // Kysely calls it under its lock. A later release may already have added migrations.
   const getMigrations = async (): Promise<Record<string, Migration>> => {
     const executed = await executedMigrations(db);
     const unknown = unknownMigration(executed);
@@ -86,7 +86,7 @@ export const migrateTo = async (
     throw new ConfigError(
       'none of the schemas in the search_path of DATABASE_URL or its user exists: create one',
     );
-  // Left to itself Kysely takes the list of another installation, in another schema of the database, for ours.
+  // By default Kysely would read the migrations of another installation in another schema of the database.
   const where = found ? { migrationTableSchema: found } : {};
   const all = new Migrator({ db, provider: { getMigrations }, ...where });
   const { error, results = [] } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
@@ -94,7 +94,7 @@ export const migrateTo = async (
   return results.length > 0;
 };
 
-/** The same for a database that is to be served from. One that a later release has migrated will do, since releases only add (ADR 0020). */
+/** Migrates the database of a service to the latest. One that a later release has migrated is accepted, since releases only add (ADR 0020). */
 export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDialect): Promise<boolean> => {
   const isChanged = await migrateTo(db, dialect, null);
   const wrong = await wrongSchema(db, dialect);
@@ -102,12 +102,12 @@ export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDiale
   return isChanged;
 };
 
-/** What is wrong with the schema of a database that has all migrations, and what to do, in one line; null: nothing. */
+/** Describes in one line what is wrong with the schema of a database that has all migrations, and what to do; null if it is correct. */
 export const wrongSchema = async (db: Kysely<Tables>, dialect: SchemaDialect): Promise<string | null> => {
   const { rows } = await dialect.catalogue.execute(db);
   const found = new Map(rows.map(({ name, type }) => [name, type]));
   const expected = await expectedSchema(dialect);
-  // Whatever else there is does no harm: a later release may have added it, or let a column be empty.
+  // Additional parts are harmless: a later release may have added them, or made a column nullable.
   const [wrong, ...more] = expected.filter(
     ({ name, type }) => found.get(name) !== type && `${found.get(name)} not null` !== type,
   );
@@ -118,7 +118,7 @@ export const wrongSchema = async (db: Kysely<Tables>, dialect: SchemaDialect): P
   return `this database does not have the schema of this release (${name} ${what}${others}): back it up with this release (handback backup) and restore that into an empty database`;
 };
 
-/** Read from a database in memory, so that no second list can differ. Without the index of pg_trgm, which may not be available. */
+/** Reads the schema from a database in memory, so that no second list can differ. It excludes the index of pg_trgm, which may not be available. */
 export const expectedSchema = async (dialect: SchemaDialect): Promise<SchemaPart[]> => {
   const memory = new Kysely<unknown>({
     dialect: new SqliteDialect({ database: new SqliteDatabase(':memory:') }),
@@ -128,7 +128,7 @@ export const expectedSchema = async (dialect: SchemaDialect): Promise<SchemaPart
     for (const change of Object.values(CHANGES))
       await change(memory, { ...dialect, search, rateLimits: 'table', notice: () => {} });
     const { rows } = await SCHEMA_DIALECTS.sqlite.catalogue.execute(memory);
-    // Indexes behind keys have the engine's own names.
+    // Indexes of keys have names of the engine.
     return rows.filter(({ name }) => !name.startsWith('sqlite_'));
   } finally {
     await memory.destroy();

@@ -5,7 +5,7 @@ import { openPostgres } from './postgres/open.ts';
 import { lockFolder, openSqlite } from './sqlite/open.ts';
 import type { Database, Observer, PoolerMode, PoolSizes } from './types.ts';
 
-/** Which database: PostgreSQL at this address, or else SQLite in this folder. */
+/** PostgreSQL at this address or, without one, SQLite in this folder. */
 export interface DatabaseLocation {
   databaseUrl: string | null;
   dataDir: string;
@@ -23,11 +23,11 @@ export const openDatabase = (
 
 export const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
 
-/** null: there is no server. */
+/** Returns null for SQLite, which has no server. */
 export const detectPooler = async ({ databaseUrl }: DatabaseLocation): Promise<PoolerMode | null> =>
   databaseUrl ? poolerModeOf(databaseUrl) : null;
 
-/** For a process that serves, until it ends or releases it: on SQLite there may be only one. Commands need no lock. */
+/** Locks the database for a process that serves, until it ends or releases it: SQLite allows only one. Commands need no lock. */
 export const lockDatabase = ({
   databaseUrl,
   dataDir,

@@ -4,19 +4,19 @@ import { PLANNED_ANEW } from './postgres/pools.ts';
 import type { Tables } from './schema.ts';
 import type { Database } from './types.ts';
 
-/** SQLite deletes inside the event loop: a hundred rows of the largest kind take it about 10 ms (ADR 0017). */
+/** SQLite deletes in the event loop, where a hundred rows of the largest kind take about 10 ms (ADR 0017). */
 export const PRUNED_AT_ONCE = 100;
 
 export interface RetentionRule<Column = string> {
-  /** The indexed column that says how old a row is: a time, or an id, which rises with time. */
+  /** The indexed column with the age of a row: a time, or an id, which increases with time. */
   by: Column;
   only?: RawBuilder<boolean>;
   /** Sets this column to null instead. */
   blank?: Column;
 }
 
-// Deletes the oldest rows, about a hundred; true: more may be left. It finds the age of the hundredth row and deletes up to that, both
-// by the index. By a plan that PostgreSQL made while the table was empty, each step would sort all rows that are due (ADR 0021).
+// Deletes about a hundred of the oldest rows; true if more may be left. It finds the age of the hundredth row and deletes up to that, both
+// with the index. With a plan from when the table was empty, PostgreSQL would sort all due rows in each step (ADR 0021).
 export const prune = async (
   { background }: Pick<Database, 'background'>,
   table: keyof Tables,

@@ -5,33 +5,33 @@ import { afterFailure, takesNoWrites } from './database-errors.ts';
 import type { CheckedPool } from './postgres/pools.ts';
 import type { Database, RateGate, RateState, RateWindow, RateWindows } from './types.ts';
 
-// Exact limits: the times of a key's last calls are kept, so that no window holds more, wherever it begins (docs/contract.md).
+// Exact rate limits: the times of a key's last calls are stored, so that no window, wherever it begins, has more calls (docs/contract.md).
 
 const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
 
-/** The one that decides how long a time is kept. */
+/** The window that determines how long times are stored. */
 const longestOf = (windows: RateWindows): RateWindow => windows.at(-1) as RateWindow;
 
-/** In the window that is full for longest: Retry-After must not name a moment at which another one refuses. */
+/** The state of a refused call, in the window that is full for longest: Retry-After must not name a time at which another one refuses. */
 const denied = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
   const msBeforeNext = Math.max(...freeInMs);
   const window = windows[freeInMs.indexOf(msBeforeNext)] ?? windows[0];
   return { window, remaining: 0, msBeforeNext, refused: true };
 };
 
-/** How a key stands after a call that was allowed: so many are in the longest window, and the first of them leaves it first. */
+/** The state of a key after an allowed call: the calls in the longest window, and when the oldest leaves it. */
 const allowed = (windows: RateWindows, count: number, oldestMs: number, nowMs: number): RateState => {
   const window = longestOf(windows);
   const msBeforeNext = oldestMs + lengthMs(window) - nowMs;
   return { window, remaining: window.points - count, msBeforeNext, refused: false };
 };
 
-/** Judges a call at this moment by the times of those before it, oldest first, and adds it to them unless it is refused. */
+/** Decides on a call by the times of earlier ones, oldest first, and adds it to them unless it is refused. */
 export const takeSlot = (windows: RateWindows, times: number[], nowMs: number): RateState => {
   const keptMs = lengthMs(longestOf(windows));
   const firstKept = times.findIndex((atMs) => atMs > nowMs - keptMs);
   times.splice(0, firstKept === -1 ? times.length : firstKept);
-  // A window is full while the call that took its first place is in it.
+  // A window is full while the call that is `points` calls back is in it.
   const freeInMs = windows.map(
     (window) => (times.at(-window.points) ?? Number.NEGATIVE_INFINITY) + lengthMs(window) - nowMs,
   );
@@ -40,11 +40,11 @@ export const takeSlot = (windows: RateWindows, times: number[], nowMs: number): 
   return allowed(windows, times.length, times[0] ?? nowMs, nowMs);
 };
 
-/** So many of the newest are kept at least and twice as many at most, so that no flood of addresses fills the memory. */
+/** At least this many of the newest keys are stored, and at most twice as many, so that a flood of addresses does not fill the memory. */
 export const NEWEST_KEYS = 100_000;
 
-// Counts in this process, by a clock that cannot be set. A call puts its key into the newer of two maps, which becomes the older one
-// after a window's length, or when it is full: by then every time in the older one is past its window. Nothing is ever searched.
+// Counts in this process, with a monotonic clock. A call puts its key into the newer of two maps, which becomes the older one
+// after a window's length, or when it is full: by then all times in the older one have left their windows. No map is ever searched.
 export const memoryRateGate = (windows: RateWindows): RateGate => {
   let newer = new Map<string, number[]>();
   let older = new Map<string, number[]>();
@@ -65,25 +65,25 @@ export const memoryRateGate = (windows: RateWindows): RateGate => {
   };
 };
 
-/** Refused keys; beyond these a flood costs round trips again, never memory. */
+/** The maximum of remembered refusals. Above, a flood costs round trips again, but no memory. */
 const MOST_REMEMBERED = 10_000;
 
-/** How a key stands after some calls. Times are the database's, in milliseconds. */
+/** The state of a key after some calls. Times are the database's, in milliseconds. */
 interface KeyCount {
   key: string;
-  /** How many of these calls were allowed. */
+  /** The number of allowed calls among these. */
   taken: number;
   now: number;
-  /** How many calls are in the longest window, and when the first of them came. */
+  /** The number of calls in the longest window, and the time of the first. */
   count: number;
   oldest: number;
-  /** For each window, when the call that took its first place leaves it; null: it has never been full. */
+  /** For each window, when the call that is `points` calls back leaves it; null if it has never been full. */
   free: (number | null)[];
 }
 
 /**
- * A key that was refused is refused again from memory, so a flood costs no round trips. While the database takes no writes, this process
- * counts for itself, so that reads go on. `stopped`: the clock of a test.
+ * A refused key is refused again from memory, so that a flood costs no round trips. While the database accepts no writes, this process
+ * counts by itself, so that reads continue. `stopped` is the clock of a test.
  */
 export const postgresRateGate = (
   reads: Pick<CheckedPool, 'query'>,
@@ -97,7 +97,7 @@ export const postgresRateGate = (
 
   const count = batched<string, RateState>(
     async (keys) => {
-      // In one order everywhere, so that processes never wait for each other in a circle.
+      // The order is the same everywhere, so that processes cannot deadlock.
       const calls = [...Map.groupBy(keys, rowKey)].sort(([one], [other]) => (one < other ? -1 : 1));
       const { rows } = await reads.query<KeyCount>(text, [
         calls.map(([key]) => key),
@@ -143,8 +143,8 @@ const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState =
   return turn <= taken ? allowed(windows, count - taken + turn, oldest, now) : denied(windows, freeInMs);
 };
 
-// The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is
-// now: the clock was set back. Times are sorted, so `width_bucket` finds by halving how many are past a window.
+// The clock is read when the row is locked, so times in a row never decrease, whichever process writes them. A time in the future counts as
+// now, since the clock was set back. Times are sorted, so `width_bucket` finds by bisection how many have left a window.
 const statement = (windows: RateWindows): string => {
   const now = 'coalesce($3::float8, extract(epoch from clock_timestamp())::float8 * 1000) as now';
   const keptMs = lengthMs(longestOf(windows));

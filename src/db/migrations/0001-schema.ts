@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { SchemaChange, SchemaDialect } from './types.ts';
 
-// Rows that are written with every creation or move carry no foreign keys: shops and clients are deleted after all their rows, the
-// action that writes has just read both, and the key checks would lock the shop's row under load.
+// Rows of every creation or move have no foreign keys: shops and clients are deleted after all their rows, the
+// action that writes has just read both, and the checks would lock the shop's row under load.
 export const createSchema: SchemaChange = async (db, engine) => {
   const subjects = [shops, people, returns, events, personalData, installation].map((subject) =>
     subject(engine),
@@ -45,7 +45,7 @@ create index api_clients_shop on api_clients (shop_id, created_at);
 create unique index api_clients_receiver on api_clients (receiver_id) where replaced_by is null;
 `;
 
-/** The database itself deletes a person's rows together with the person. */
+/** The database deletes a person's rows with the person. */
 const people = ({ id }: SchemaDialect): string => `
 create table users (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), email text not null unique, name text,
@@ -109,7 +109,7 @@ create index saved_views_user on saved_views (user_id);
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
 type ReturnTable = (typeof KINDS)[number];
 
-/** Spelt as the statements spell it (`returns/store.ts`, `personal-data/erase.ts`), so that they find the partial indexes. */
+/** The spelling is that of the statements (`returns/store.ts`, `personal-data/erase.ts`), so that these use the partial indexes. */
 const IS_OPEN: Record<ReturnTable, string> = {
   offline_repairs: `status <> 'OFFLINE_CLOSED' and erased_at is null`,
   trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED' and erased_at is null`,
@@ -172,7 +172,7 @@ create index idempotency_keys_age on idempotency_keys (created_at);
 `;
 };
 
-/** With the number at the end, most give their rows in the order of a list. */
+/** Most indexes end with the number, so that their rows have the order of a list. */
 const returnIndexes = (kind: ReturnTable): string => `
 create unique index ${kind}_number on ${kind} (shop_id, number);
 -- With the time of creation, so that counts by status and age are read from the index alone.
@@ -194,20 +194,20 @@ create index ${kind}_forgettable on ${kind} (shop_id, status_since) where ${IS_F
 create index ${kind}_customer on ${kind} (shop_id, lower(customer_email), number);
 `;
 
-/** A scan of this index alone passes a million texts in about a tenth of a second. */
+/** Scanning this index alone reads a million texts in about a tenth of a second. */
 const scannedTexts = (kind: ReturnTable): string => `
 create index ${kind}_search on ${kind} (shop_id, number, search_text);
 `;
 
-/** The user may not create it, or the server does not have it; anything else fails the migration (ADR 0016). */
+/** Codes for an extension that the user may not create or the server does not have. Other errors fail the migration (ADR 0016). */
 const NOT_AVAILABLE = new Set(['42501', '0A000', '58P01', '42704']);
 
-/** Where the extension is not available, searches still find everything, by reading every text of the shop. */
+/** Without the extension searches read all texts of the shop. */
 const addTrigrams = async (db: Kysely<unknown>, notice: (message: string) => void): Promise<void> => {
   await sql`savepoint before_trigrams`.execute(db);
   try {
     await sql`create extension if not exists pg_trgm`.execute(db);
-    // A database has it once, perhaps in the schema of another installation.
+    // A database has the extension once, perhaps in the schema of another installation.
     const { rows } = await sql<{ schema: string }>`
       select extnamespace::regnamespace::text as schema from pg_extension where extname = 'pg_trgm'`.execute(
       db,

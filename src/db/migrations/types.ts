@@ -1,18 +1,18 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Notice } from '../types.ts';
 
-/** Where the engines' schemas differ. */
+/** The differences between the engines' schemas. */
 export interface SchemaDialect {
   id: 'uuid' | 'text';
-  /** How texts are searched: by an index of their three-letter pieces, by a scan of an index, or not of interest. */
+  /** How texts are searched: with an index of trigrams, by scanning an index, or not at all (for the expected schema). */
   search: 'trigrams' | 'scan' | 'none';
-  /** A list of times. */
+  /** The type of a list of times. */
   times: 'double precision[]' | 'text';
-  /** Its loss in a crash is harmless. */
+  /** The table may be lost in a crash. */
   rateLimits: 'unlogged table' | 'table';
-  /** Where tables are created and found by their bare names; null: the engine has no schemas. */
+  /** The schema in which unqualified table names are found; null if the engine has no schemas. */
   currentSchema: RawBuilder<{ name: string | null }> | null;
-  /** What a database has: each column as `table.column` with its type, in order, and each index by its name. */
+  /** The contents of a database: each column as `table.column` with its type, in order, and each index by name. */
   catalogue: RawBuilder<SchemaPart>;
 }
 
@@ -23,5 +23,5 @@ export interface SchemaPart {
 
 export type NoticingDialect = SchemaDialect & { notice: Notice };
 
-// biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its own day, not today's
+// biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its time, not the current one
 export type SchemaChange = (db: Kysely<any>, dialect: NoticingDialect) => Promise<void>;

@@ -3,17 +3,17 @@ import type { Tables } from '../schema.ts';
 import type { Blocker } from '../types.ts';
 import { OWN_NAME, READINESS_NAME } from './pools.ts';
 
-// What other sessions of the server do: who holds the locks that requests wait for, and how many connections are left. Never what
-// they run, since a statement's text may hold a customer's data.
+// What other sessions of the server do: which of them hold locks that requests wait for, and how many connections are left. It never
+// reads their statements, which may contain a customer's data.
 
-/** The service's own transactions are shorter; statements of other programs that take no longer are nobody's concern. */
+/** The service's transactions are shorter, and shorter statements of other programs do not matter. */
 const LONG_SECONDS = 2;
-/** Idle in a transaction for so long, it was forgotten. */
+/** A session that is idle in a transaction for this long was probably forgotten. */
 const FORGOTTEN_SECONDS = 60;
 
-/** Sessions that others wait for, those that wait for nobody first, and transactions that seem forgotten. */
+/** Finds sessions that others wait for, first those that do not wait themselves, and transactions that seem forgotten. */
 export const findBlockers = async (db: Kysely<Tables>): Promise<Blocker[]> => {
-  // A transaction sees what it saw first unless told otherwise.
+  // By default a transaction sees the same statistics throughout.
   await sql`select pg_stat_clear_snapshot()`.execute(db);
   const { rows } = await sql<Blocker>`
     with waits as (
@@ -38,7 +38,7 @@ export const findBlockers = async (db: Kysely<Tables>): Promise<Blocker[]> => {
   return rows;
 };
 
-/** How many connections this installation's processes can have together, and how many processes there are. */
+/** The number of connections that this installation's processes can have together, and the number of processes. */
 export const connectionRoom = async (db: Kysely<Tables>): Promise<{ room: number; processes: number }> => {
   const { rows } = await sql<{ room: number; processes: number }>`
     with session as (

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/time.ts';
 import type { CheckedPool } from './pools.ts';
 
-// What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's (ADR 0010).
+// Times that processes compare (due times, leases, rate windows) must come from one clock, the database's (ADR 0010).
 
 const COMPARE_EVERY_MS = 5_000;
 const FIRST_SAMPLES = 3;
@@ -9,12 +9,12 @@ const DRIFT_MS_PER_S = 0.5;
 
 interface Comparison {
   aheadMs: number;
-  /** How far from the truth that may be: half of the time the question took. */
+  /** The maximum error: half of the round trip. */
   errorMs: number;
   at: number;
 }
 
-/** The fresh one, unless it agrees with the known one and may be further from the truth by now. */
+/** Returns the new comparison, unless it agrees with the known one and is less exact. */
 const better = (known: Comparison | null, fresh: Comparison): Comparison => {
   if (!known) return fresh;
   const knownErrorMs = known.errorMs + ((fresh.at - known.at) / 1000) * DRIFT_MS_PER_S;
@@ -22,7 +22,7 @@ const better = (known: Comparison | null, fresh: Comparison): Comparison => {
   return contradicts || fresh.errorMs <= knownErrorMs ? fresh : known;
 };
 
-/** The database's clock as this process knows it. `own` is its own one, in milliseconds: it may be wrong, but must not jump. */
+/** The database's clock, estimated in this process. `own` is the process's clock in milliseconds: it may be wrong, but must not jump. */
 export class DatabaseClock implements Clock {
   readonly #pool: CheckedPool;
   readonly #own: () => number;
@@ -38,7 +38,7 @@ export class DatabaseClock implements Clock {
     return Math.floor(this.#own() + (this.#known?.aheadMs ?? 0));
   }
 
-  /** Must end before the clock is asked; from then on it compares every few seconds. */
+  /** Must end before the clock is used. From then on it compares every few seconds. */
   async start(): Promise<void> {
     for (let i = 0; i < FIRST_SAMPLES; i++) await this.#compare();
     this.#timer ??= setInterval(() => this.compareSoon(), COMPARE_EVERY_MS).unref();

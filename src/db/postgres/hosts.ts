@@ -8,31 +8,31 @@ import { timeLimit } from '../../lib/time-limits.ts';
 import { fromServer, REPLACED } from '../database-errors.ts';
 import type { PoolerMode } from '../types.ts';
 
-// DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
+// DATABASE_URL may name several servers. This chooses the one that all connections of this process use (ADR 0019).
 
 const ANSWER_TIMEOUT_MS = 1_500;
 
-/** As PostgreSQL would say it, so that it is logged and explained alike. */
+/** Adds PostgreSQL's code to an error, so that it is logged and explained like one of PostgreSQL. */
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
 const takesNoWrites = (message: string): Error => withCode(new Error(message), '25006');
 
-/** What the driver makes of the address: `ssl`, `sslmode` and its variants. Nothing is connected. */
+/** How the driver would use TLS for this address (`ssl`, `sslmode` and its variants). It does not connect. */
 export const tlsOf = (connectionString: string): 'none' | 'unchecked' | 'checked' => {
   const { ssl } = new pg.Client({ connectionString }) as { ssl: boolean | { rejectUnauthorized?: boolean } };
   if (!ssl) return 'none';
   return typeof ssl === 'object' && ssl.rejectUnauthorized === false ? 'unchecked' : 'checked';
 };
 
-/** Emits `move` when another server is in use, or none of those before. */
+/** Emits `move` when another server is in use, or the current one is lost. */
 export class Hosts extends EventEmitter<{ move: [] }> {
-  /** The one in use. */
+  /** The server in use. */
   url: string;
-  /** Counts the servers that were in use: connections of an earlier era must not be used any more. */
+  /** Increases with each change of server. Connections of an earlier era must not be used any more. */
   era = 0;
   readonly #urls: readonly string[];
   readonly #mustTakeWrites: boolean;
   #isKnown: boolean;
-  /** Grows with each promotion: of two servers that take writes, the one with the lower timeline has been replaced. */
+  /** Increases with each promotion: of two servers that accept writes, the one with the lower timeline has been replaced. */
   #newestTimeline = '';
   #search: Promise<void> | null = null;
 
@@ -45,7 +45,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     this.#isKnown = this.#isAlone;
   }
 
-  /** Connects to the one in use. Where that is unknown, or a connection to it failed, looks for it first. */
+  /** Connects to the server in use. If that is unknown or a connection to it failed, it looks for it first. */
   async connect<Value>(open: (url: string) => Promise<Value>): Promise<Value> {
     if (!this.#isKnown) {
       this.#search ??= this.#find().finally(() => {
@@ -62,7 +62,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     }
   }
 
-  /** Throws unless the server behind this connection will do. `readOnly` is what `show transaction_read_only` says there. */
+  /** Throws unless the server of this connection is acceptable. `readOnly` is its `transaction_read_only`. */
   accept(readOnly: string | undefined): void {
     if (this.#mustTakeWrites && readOnly !== 'off') throw takesNoWrites('the server takes no writes');
   }
@@ -82,7 +82,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     this.emit('move');
   }
 
-  /** Asks all of them at once, and takes the one that was promoted last; of equals the one in use, or the first. */
+  /** Asks all servers concurrently and takes the one that was promoted last; of equals the one in use, or the first. */
   async #find(): Promise<void> {
     const preferred = [this.url, ...this.#urls.filter((url) => url !== this.url)];
     const ask = (url: string) => this.#ask(url).catch((error) => Promise.reject(fromServer(error, url)));
@@ -115,7 +115,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   }
 }
 
-/** On a connection outside of the pools, for a question or two. */
+/** Runs a few queries on a connection outside the pools. */
 const withClient = async <Result>(
   connectionString: string,
   timeoutMs: number,
@@ -127,22 +127,22 @@ const withClient = async <Result>(
     query_timeout: timeLimit(timeoutMs),
     application_name: 'handback',
   });
-  // The statement in progress fails with it; without a listener the event would end the process.
+  // The current statement fails with the same error. Without a listener the event would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
     return await work(client);
   } finally {
-    // Not used any more, whether it ends in good order or not.
+    // The connection is not used any more, so errors of its end do not matter.
     client.end().catch(() => {});
   }
 };
 
-// Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives every transaction any free
+// Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives each transaction any free
 // session loses them without an error (ADR 0019). Comparing sessions finds that only by chance, since a transaction may get
-// the same one again: what is certain is that a notification never arrives.
+// the same one again, while a notification never arrives.
 
-/** In a session of its own a notification comes within milliseconds; this is what a busy machine may need. */
+/** In a dedicated session a notification arrives within milliseconds; this is enough for a busy machine. */
 const NOTIFICATION_TIMEOUT_MS = 3_000;
 const PROBE_TIMEOUT_MS = 2_500;
 
@@ -162,7 +162,7 @@ export const poolerModeOf = (address: string): Promise<PoolerMode> =>
 
 const poolerModeAt = (url: string): Promise<PoolerMode> =>
   withClient(url, PROBE_TIMEOUT_MS, async (client) => {
-    // A pooler invents the number that clients cancel by; PostgreSQL gives the process that serves them.
+    // A pooler invents the process id for cancelling; PostgreSQL sends that of the serving process.
     const { processID } = client as pg.Client & { processID: number };
     if ((await pidOf(client, 'select 1')) === processID) return 'nothing';
     const isHeard = await withClient(url, PROBE_TIMEOUT_MS, (listener) => isNotified(listener, client));
@@ -175,14 +175,14 @@ const isNotified = async (listener: pg.Client, caller: pg.Client): Promise<boole
   const listening = await pidOf(listener, `listen ${channel}`).catch((error: Error) => {
     throw error.message === 'Query read timeout' ? new ConfigError(TOO_FEW) : error;
   });
-  // Both are connected, so one session for both is shared.
+  // Both are connected, so a common session means that sessions are shared.
   if ((await pidOf(caller, `notify ${channel}`)) === listening) return false;
   return withTimeout(heard, NOTIFICATION_TIMEOUT_MS, () => new Error('not heard')).catch(() => false);
 };
 
-/** Runs a statement and gives the process of the server that did. Both go as one, so that no pooler can split them. */
+/** Runs a statement and returns the server's process that ran it. Both are one query, so that no pooler can split them. */
 const pidOf = async (client: pg.Client, statement: string): Promise<number | undefined> => {
-  // Several statements have several results, which the types do not know.
+  // The types do not know that several statements have several results.
   const results: unknown = await client.query(`${statement}; select pg_backend_pid() as pid`);
   return (results as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
 };

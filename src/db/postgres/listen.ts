@@ -6,17 +6,17 @@ import { WAKE_TOPICS, type WakeListener, type WakeTopic } from '../types.ts';
 import { type CheckedPool, clientConfig } from './pools.ts';
 
 export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
-/** What fits into the 8,000 bytes of a notification. */
+/** This many ids fit into the 8,000 bytes of a notification. */
 const MOST_NAMED = 200;
 const RECONNECT_MS = 1_000;
-/** A connection that only listens would never notice that the other side is gone. */
+/** A connection that only listens would not notice that the server is gone. */
 const SIGN_OF_LIFE_EVERY_MS = 10_000;
 const LAST_NOTIFICATIONS_TIMEOUT_MS = 100;
 
-/** NOTIFY is sent after the commit: inside it commits would wait for each other. A lost one only delays, since processes also poll. */
+/** NOTIFY is sent after the commit, since within it commits would wait for each other. A lost one only delays, since processes also poll. */
 export class Notifications {
   readonly #pool: CheckedPool;
-  // As many requests may wait for events as there are.
+  // The number of listeners is not limited, since any number of requests may wait for events.
   readonly #listeners = new EventEmitter().setMaxListeners(0);
   readonly #unsent: Record<WakeTopic, Set<string | null>> = { deliveries: new Set(), events: new Set() };
   readonly #closed = new AbortController();
@@ -26,11 +26,11 @@ export class Notifications {
 
   constructor(pool: CheckedPool) {
     this.#pool = pool;
-    // Processes that use the new server do not notify at the old one.
+    // Processes that use the new server do not send notifications to the old one.
     pool.hosts.on('move', this.#leave);
   }
 
-  // The change is committed: nothing that goes wrong from here on may fail the request.
+  // The change is committed, so an error from here on must not fail the request.
   wake(topic: WakeTopic, id: string | null): void {
     this.#emit(topic, id);
     this.#unsent[topic].add(id);
@@ -45,7 +45,7 @@ export class Notifications {
 
   async close(): Promise<void> {
     this.#closed.abort();
-    // The last one wakes other processes to take over the receivers of this one. If it is lost, they are delayed, no more.
+    // The last notification wakes other processes, which take over the receivers of this one. If it is lost, they are only delayed.
     const ending = Promise.all([this.#sending, this.#client?.end()]);
     await withTimeout(ending, LAST_NOTIFICATIONS_TIMEOUT_MS, () => new Error('not sent')).catch(this.#leave);
   }
@@ -72,7 +72,7 @@ export class Notifications {
     this.#sending = null;
   }
 
-  /** Holds one connection that listens, and opens a new one when it breaks; then it notifies for all that was missed. */
+  /** Holds one connection that listens and opens a new one when it breaks, after which it wakes all listeners. */
   async #listen(): Promise<void> {
     const { hosts, observer } = this.#pool;
     const { signal } = this.#closed;
@@ -86,7 +86,7 @@ export class Notifications {
         clearInterval(pulse);
       } catch (error) {
         if (!signal.aborted) observer.onDatabaseError('listening connection failed', error);
-        // Not used any more, whether it ends in good order or not.
+        // The connection is not used any more, so errors of its end do not matter.
         this.#client?.end().catch(() => {});
       }
       await pause(RECONNECT_MS, undefined, { signal }).catch(() => {});
@@ -94,7 +94,7 @@ export class Notifications {
   }
 
   async #connect(connectionString: string): Promise<{ client: pg.Client; ended: Promise<void> }> {
-    // It may have taken long to find a host.
+    // Finding a host may have taken long.
     this.#closed.signal.throwIfAborted();
     const client = new pg.Client({ ...clientConfig(), connectionString });
     this.#client = client;
@@ -109,12 +109,12 @@ export class Notifications {
     return { client, ended };
   }
 
-  /** Without a terminate message, which a dead server would never read. */
+  /** Closes without a terminate message, which a dead server would never read. */
   readonly #leave = (): void => {
     this.#client?.connection.stream.destroy();
   };
 }
 
-/** Their ids; nothing, which means all, where they are too many to name. */
+/** Returns the ids; an empty text, which means all, if there are too many. */
 const payloadOf = (ids: Set<string | null>): string =>
   ids.size > MOST_NAMED || ids.has(null) ? '' : [...ids].join();

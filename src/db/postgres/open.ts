@@ -14,9 +14,9 @@ import { openPools, withOwnPool } from './pools.ts';
 import { changeTransactions } from './transaction.ts';
 import { writeCheck } from './write-check.ts';
 
-/** With much more at once, all callers wait for the same transaction, and process and server for each other. */
+/** With many more, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
-/** With twice as many, a list waits longer for those before it and no more are answered. */
+/** With twice as many, lists wait longer for each other without more throughput. */
 const LISTS_A_PACKET = 16;
 
 export const openPostgres = (
@@ -32,7 +32,7 @@ export const openPostgres = (
   const readiness = pools.readiness.kysely();
   const statements = new CompiledStatements({ db, ...postgresDialect });
   const clock = new DatabaseClock(pools.background, ownClock);
-  // Another server has another clock.
+  // The new server has a different clock.
   hosts.on('move', () => clock.compareSoon());
   const notifications = new Notifications(pools.reads);
   const changes = changeTransactions(pools.changes, statements);
@@ -55,7 +55,7 @@ export const openPostgres = (
       await clock.start();
     },
     analyze: () => analyzeGrown(background),
-    // Old rows are VACUUM's, which PostgreSQL runs by itself.
+    // VACUUM removes old rows, which PostgreSQL runs by itself.
     scrub: async () => {},
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
@@ -72,13 +72,13 @@ export const openPostgres = (
     async close() {
       clock.stop();
       await notifications.close();
-      // Kysely would end only what it has used itself.
+      // Kysely would only end pools that it has used.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
   };
 };
 
-/** Whether requests would be served: by a check on a connection of its own, and whether there are connections for them. */
+/** Throws unless requests would be served: it checks on a dedicated connection, and that there are connections for requests. */
 const readinessOf = (
   pools: ReturnType<typeof openPools>,
   clock: DatabaseClock,
@@ -91,7 +91,7 @@ const readinessOf = (
       for (const kind of ['readiness', 'changes', 'reads', 'lists'] as const) await openOne(kind);
     },
     async checkReady() {
-      // Without one of these no request works, though the check itself has its connection.
+      // Without one of these no request works, although the check has its own connection.
       for (const kind of ['reads', 'changes'] as const) if (pools[kind].isEmpty) await openOne(kind);
       const queries = writeCheck(own, clock.now());
       try {
@@ -100,7 +100,7 @@ const readinessOf = (
         });
       } catch (error) {
         if (!isOutOfConnections(error)) throw error;
-        // Its own connection was lost, and others have taken the last one: what the process can do is what its changes can.
+        // The check has lost its connection and cannot get another, so it uses one of the changes.
         pools.readiness.observer.onDatabaseError('no connection left', error);
         await pipelined(queries, () => ({ writes: [], result: null }));
       }
@@ -108,7 +108,7 @@ const readinessOf = (
   };
 };
 
-/** Waiting for another process's migration may take long. The second connection reads what was run (`migrate.ts`). */
+/** Waiting for another process's migration may take long. The second connection reads the list of migrations (`migrate.ts`). */
 const migrate = async (connectionString: string, notice: Notice): Promise<void> => {
   await refuseSharedSessions(connectionString);
   await withOwnPool({ connectionString, max: 2 }, async (db) => {
@@ -116,7 +116,7 @@ const migrate = async (connectionString: string, notice: Notice): Promise<void> 
   });
 };
 
-/** Autovacuum does the same within minutes; until then a table that was empty when analysed is planned as if it still were. */
+/** Autovacuum does the same within minutes. Until then a table that was empty when analysed is planned as empty. */
 const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
   const { rows } = await sql<{ name: string }>`
     select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid

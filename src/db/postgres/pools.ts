@@ -15,41 +15,41 @@ import type { Tables } from '../schema.ts';
 import type { Observer } from '../types.ts';
 import type { Hosts } from './hosts.ts';
 
-/** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
+/** Together these are below 5 s, the time limit of a request whose database is unavailable or hangs. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
-/** In the pipeline of changes, where all shops would wait: what meets a lock is retried on another connection (`transaction.ts`). */
+/** For the pipeline of changes, in which all shops would wait. Changes that meet a lock are retried on another connection (`transaction.ts`). */
 const SHORT_LOCK_TIMEOUT_MS = 100;
 
 type PoolSettings = Record<string, string | number>;
 
 const limits = (): PoolSettings => ({
-  // The server gives up before the driver does, so that it never goes on working for a caller who has left.
+  // The server gives up before the driver does, so that it does not continue to work for a caller who has left.
   statement_timeout: timeLimit(2_400),
   lock_timeout: timeLimit(1_500),
-  // A process that vanishes inside a transaction holds its rows this long at most.
+  // A process that disappears inside a transaction holds its locks this long at most.
   idle_in_transaction_session_timeout: timeLimit(5_000),
 });
-// Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
-// kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
+// By default PostgreSQL plans statements with arrays anew for every call, which takes longer than running them. A generic plan
+// may be as old as the table: if that was empty, it would scan all of it for ever. So it may only use indexes.
 const GENERIC_PLANS: PoolSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
-  // A kept plan guesses that a third of a shop has changed, and starts two workers, 10 ms, to look for nothing.
+  // A generic plan estimates that a third of a shop has changed, and starts two workers, which takes 10 ms, to find nothing.
   max_parallel_workers_per_gather: 0,
 };
-/** Planned for their values, as a list with a rare status or a search needs it. */
+/** Plans depend on the values, which a list with a rare status and a search need. */
 const CUSTOM_PLANS: PoolSettings = { plan_cache_mode: 'force_custom_plan' };
-/** Not waiting for the disk: a power cut may lose what is done again anyway. */
+/** Commits do not wait for the disk, since work that a power cut loses is done again. */
 const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 
-/** Of every connection, for whoever looks at the server; `doctor` and the log go by it. */
+/** The application name of every connection, by which `doctor` and the log recognise them. */
 export const OWN_NAME = 'handback';
 export const READINESS_NAME = `${OWN_NAME} readiness`;
 
-/** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
+/** Each kind of work has its own connections, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   lists: GENERIC_PLANS,
@@ -58,24 +58,24 @@ const KINDS = {
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   reads: GENERIC_PLANS,
   background: { ...GENERIC_PLANS, ...NO_FSYNC },
-  /** However busy the others are, the process says that it is ready. There is one for each process, so `doctor` counts them by the name. */
+  /** Readiness does not depend on how busy the others are. Each process has one such connection, by whose name `doctor` counts processes. */
   readiness: { ...NO_FSYNC, application_name: `'${READINESS_NAME}'` },
 } satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, PoolSettings>;
 type PoolKind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
-/** The most that one process opens: one more listens for notifications. */
+/** The maximum of connections of one process, including the one that listens for notifications. */
 export const connectionsOf = (sizes: PoolSizes): number =>
   Object.values({ ...sizes, ...FIXED_SIZES }).reduce((sum, size) => sum + size, 1);
 
-/** Sent when a connection is opened, not as startup parameters, which a pooler in between may refuse. */
+/** Settings are sent after a connection is opened, since a pooler may refuse startup parameters. */
 export const setting = (settings: PoolSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
 
 const INT8 = 20;
-/** Our 64-bit numbers are counts and milliseconds, all far below 2^53. A larger one is damage, and goes into a backup as it is. */
+/** Our 64-bit numbers are counts and milliseconds, far below 2^53. A larger one is damaged, and is backed up unchanged. */
 const wholeNumber = (text: string): number | bigint => {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
@@ -90,19 +90,19 @@ export const clientConfig = () =>
     connectionTimeoutMillis: timeLimit(CONNECT_TIMEOUT_MS),
     query_timeout: timeLimit(QUERY_TIMEOUT_MS),
     application_name: OWN_NAME,
-    // So that a firewall between us does not forget a connection, and we notice when the other side is gone.
+    // It keeps firewalls from dropping a connection, and detects that the server is gone.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
   }) satisfies pg.ClientConfig;
 
-/** Outside of the pools that serve, and without a time limit for statements. */
+/** Runs work in a separate pool, without a time limit for statements. */
 export const withOwnPool = async <Result>(
   config: pg.PoolConfig,
   work: (db: Kysely<Tables>) => Promise<Result>,
 ): Promise<Result> => {
   const pool = new pg.Pool({ ...clientConfig(), query_timeout: 0, ...config });
-  // A connection that breaks fails the statement that runs, or the next one, also where it is in use between two statements.
+  // A broken connection fails the current statement or the next one.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   try {
@@ -112,14 +112,14 @@ export const withOwnPool = async <Result>(
   }
 };
 
-/** In a statement's text: its plan depends on the values and is not to be kept. */
+/** Marks a statement whose plan depends on its values, so that it is not prepared. */
 export const PLANNED_ANEW = '/* planned anew */';
 /**
- * The first so many keep their names, and later ones are parsed each time. Filters of lists alone have more shapes than this, but a
- * process that had seen 512 of them before its first creation created at the same rate, so none is evicted.
+ * The maximum of prepared statements; later ones are parsed each time. Filters of lists alone have more shapes than this, but a
+ * process that had seen 512 of them before its first creation was as fast, so none is evicted.
  */
 const NAMED_STATEMENTS = 500;
-/** Of statements with parameters, by their text: a connection parses and plans each of them once. */
+/** The names of prepared statements by text. A connection parses and plans each of them once. */
 const names = new Map<string, string>();
 let named = 0;
 const nameOf = (text: string): string | undefined => {
@@ -130,7 +130,7 @@ const nameOf = (text: string): string | undefined => {
   return `handback_${named}`;
 };
 
-/** A connection that has not answered for this long is asked for a sign of life before it is used. */
+/** A connection that has been silent for this long is tested before it is used. */
 const UNHEARD_MS = 1_000;
 const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
 
@@ -140,7 +140,7 @@ export class Connection {
   readonly #client: pg.PoolClient;
   readonly #hosts: Hosts;
   readonly era: number;
-  /** When the server last answered, by `performance.now()`. */
+  /** When the server last responded, by `performance.now()`. */
   heardAt = performance.now();
   #isCorked = false;
 
@@ -166,13 +166,13 @@ export class Connection {
       if (code === READ_ONLY) this.#hosts.refused(this.era);
       if (!isStalePlan(error)) throw error;
       names.delete(text);
-      // Inside a transaction all of it must be tried again, by the code that began it.
+      // Inside a transaction, the code that began it must retry all of it.
       if (this.#client.getTransactionStatus() !== 'I') throw error;
     }
     return this.query(text, values);
   }
 
-  /** Whether the server is still there; asked only where that is in doubt. */
+  /** Whether the server is still there. It only tests a connection that has been silent. */
   async isAlive(): Promise<boolean> {
     if (performance.now() - this.heardAt < UNHEARD_MS) return true;
     const asking = this.query('select 1').then(() => true);
@@ -183,12 +183,12 @@ export class Connection {
     this.#client.release(broken);
   }
 
-  /** Without a terminate message, which a dead server would never read. */
+  /** Closes without a terminate message, which a dead server would never read. */
   destroy(): void {
     this.#client.connection.stream.destroy();
   }
 
-  /** What is asked for in one turn of the event loop goes as one packet. */
+  /** Queries of one iteration of the event loop are sent as one packet. */
   #cork(): void {
     const { stream } = this.#client.connection;
     if (this.#isCorked || !stream.writable) return;
@@ -201,13 +201,13 @@ export class Connection {
   }
 }
 
-/** Then the pool asks for more again. */
+/** After this time the pool tries to open more connections again. */
 const MAKE_DO_MS = 5_000;
-/** A server that hangs never answers the end of a connection: after this time it is cut. */
+/** A server that hangs does not respond to the end of a connection, which is destroyed after this time. */
 const END_TIMEOUT_MS = 500;
 const DEAD = new Error('a connection that was idle gave no sign of life');
 
-/** Never hands out a connection that a firewall forgot, or whose server is gone or not in use any more, while it lay idle. */
+/** A pool that never returns an idle connection that a firewall has dropped, or whose server is gone or not in use any more. */
 export class CheckedPool {
   readonly hosts: Hosts;
   readonly observer: Observer;
@@ -215,7 +215,7 @@ export class CheckedPool {
   readonly #size: number;
   #sizeAgain: NodeJS.Timeout | null = null;
   readonly #connections = new Map<pg.PoolClient, Connection>();
-  /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
+  /** If one connection is dead, those that have been silent since are dropped without testing each. */
   #distrustBefore = 0;
 
   constructor(hosts: Hosts, kind: PoolKind, sizes: PoolSizes, observer: Observer) {
@@ -226,10 +226,10 @@ export class CheckedPool {
       ...clientConfig(),
       Client: clientOf(hosts),
       max: this.#size,
-      // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
+      // Connections stay open, so that a webhook after 16 s of silence does not wait for a new one.
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
-        // Several statements have several results, which the types do not know.
+        // The types do not know that several statements have several results.
         const text = `${setting({ ...limits(), ...KINDS[kind] })}show transaction_read_only`;
         const results: unknown = await client.query(text);
         hosts.accept((results as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
@@ -277,9 +277,9 @@ export class CheckedPool {
     });
   }
 
-  /** With `mostTogether`, for single statements: those that are asked for together, or wait, share a connection and a packet. */
+  /** With `mostTogether`, for single statements: concurrent ones share a connection and a packet. */
   kysely(mostTogether = 1): Kysely<Tables> {
-    // What Kysely would do beyond connect, query and release, cursors and cancelling, is not used here.
+    // Kysely only needs connect, query and release here, without cursors and cancelling.
     const pool = (mostTogether > 1 ? this.#sharing(mostTogether) : this) as unknown as PostgresPool;
     return new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
@@ -304,7 +304,7 @@ export class CheckedPool {
     return { connect: () => connections(null) };
   }
 
-  /** Where the server has no connection left, callers wait for one of those that are there, instead of failing at a new one. */
+  /** If the server has no connection left, callers wait for an existing one instead of failing. */
   async #client(): Promise<pg.PoolClient> {
     const open = () => whileConnecting(this.hosts.connect(() => this.#pool.connect()));
     try {
@@ -340,7 +340,7 @@ const clientOf = (hosts: Hosts) =>
 
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: hosts.url });
-      // The statement in progress fails with it; without a listener the event would end the process.
+      // The current statement fails with the same error. Without a listener the event would end the process.
       this.on('error', () => {});
     }
   };

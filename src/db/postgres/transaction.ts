@@ -5,7 +5,7 @@ import { asJson, type CompiledStatements, change, statement, statementsBy } from
 import type { Change, ChangeTransactions, Decide, Write } from '../types.ts';
 import type { CheckedPool, Connection } from './pools.ts';
 
-/** In slices, so that a shop whose lock is never released leaves the connection to the next one (`change-queue.ts`). */
+/** The wait for a lock is short, so that a shop whose lock is never released leaves the connection to the next one (`change-queue.ts`). */
 const LOCK_WAIT_MS = 300;
 
 export const changeTransactions = (
@@ -26,7 +26,7 @@ interface SharedConnection {
   isBroken: boolean;
 }
 
-/** On one connection. A transaction may begin when the one before has sent its changes: its first statements travel with them. */
+/** Transactions on one connection. The next one may begin when the current one has sent its writes, in the same packet. */
 class Pipeline {
   readonly #pool: CheckedPool;
   readonly #statements: CompiledStatements;
@@ -48,13 +48,13 @@ class Pipeline {
       const connection = await held.connection;
       const { writes, result } = await this.#read(connection, begin, reads, decide);
       const last = writes.length > 0 ? [this.#write(connection, writes)] : [];
-      // Where the writes fail, PostgreSQL takes the commit behind them as a rollback.
+      // If the writes fail, PostgreSQL treats the commit after them as a rollback.
       last.push(connection.query('commit'));
       sent();
       await this.#observed(last);
       return result;
     } catch (error) {
-      // It may be the connection that failed: the next transaction takes another.
+      // The connection may have failed, so the next transaction takes another.
       if (this.#held === held) this.#held = null;
       const isOfStatement = isLockTimeout(error) || isConflict(error) || takesNoWrites(error);
       if (isUnavailable(error) && !isOfStatement) held.isBroken = true;
@@ -87,14 +87,14 @@ class Pipeline {
     decide: Decide<Result>,
   ) {
     try {
-      // Sent in this order in one packet: the locks that the first read takes are held when the next ones run.
+      // These are sent in this order in one packet: the first read takes the locks before the others run.
       const [, ...results] = await this.#observed([
         connection.query(begin),
         ...reads.map(({ sql: text, parameters }) => connection.query(text, parameters)),
       ]);
       return decide(results.map(({ rows }) => rows));
     } catch (error) {
-      // Waited for, so that all that was sent has been answered before another transaction gets the connection.
+      // This waits until all responses have arrived, before another transaction gets the connection.
       await connection
         .query('rollback')
         .catch((failure: unknown) => this.#pool.observer.onDatabaseError('rollback failed', failure));
@@ -122,7 +122,7 @@ class Pipeline {
 
 export const namesOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
 
-/** The rows as one parameter, so that the statement's text does not depend on their number. */
+/** Passes the rows as one parameter, so that the statement does not depend on their number. */
 export const insertRows = (table: string, columns: readonly string[], rows: object[]) =>
   sql`insert into ${sql.table(table)} (${namesOf(columns)})
     select ${namesOf(columns)} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
@@ -131,10 +131,10 @@ const insertInto = statementsBy(({ table, columns }: { table: string; columns: s
   statement((_engine, { rows }: { rows: object[] }) => insertRows(table, columns, rows)),
 );
 
-/** These never become null: they are sent only where they change. */
+/** These columns are never null, and are only sent if they change. */
 const LONG_COLUMNS = ['faulty_item', 'search_text', 'receipts'];
 
-/** Sets every column that may change, so that the statement's text is always the same. */
+/** Sets every column that may change, so that the statement is always the same. */
 const updateOf = statementsBy((table: keyof Tables) =>
   statement((_engine, { rows }: { rows: object[] }) => {
     const set = mutableColumns(table).map((column) =>

@@ -25,7 +25,7 @@ import { HeavyReads } from './heavy-reads.ts';
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
   const heavyReads = new HeavyReads(file, onDatabaseError);
   const connections = new SqliteConnections(file, () => checkpointWal(['passive']));
-  // As many requests may wait for events as there are.
+  // The number of listeners is not limited, since any number of requests may wait for events.
   const listeners = new EventEmitter().setMaxListeners(0);
   const openKysely = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
