@@ -38,7 +38,7 @@ const logoError = (value: string): string | null => {
     return 'must be a PNG, JPEG or WebP picture as a data URL';
   const bytes = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
   const size = pictureSize(bytes, type as PictureType);
-  if (size === null) return `must be a whole picture of the type ${type}`;
+  if (size === null) return `must be a picture of the type ${type}`;
   return isLogoSize(size) ? null : `must be 1 to ${LOGO_SIDE} pixels wide and high`;
 };
 
@@ -57,7 +57,7 @@ const logo = z
   })
   .meta({
     maxLength: LOGO_CHARACTERS,
-    description: `A complete PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB and ${LOGO_SIDE} pixels on each side, as a data URL.`,
+    description: `A PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB and ${LOGO_SIDE} pixels on each side, as a data URL.`,
     examples: [`data:image/png;base64,${ONE_PIXEL}`],
   });
 

@@ -2,7 +2,6 @@ import { Button, FileButton, Group, Input, SimpleGrid, Stack, Textarea, TextInpu
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { PICTURE_TYPES, type PictureType, pictureSize } from '../../../contract/picture.ts';
 import {
   isLogoSize,
   LOGO_BYTES,
@@ -216,15 +215,13 @@ const drawn = (picture: ImageBitmap, side: number, type: string): Promise<Blob |
   return new Promise((resolve) => canvas.toBlob(resolve, type, JPEG_QUALITY));
 };
 
-/** Browsers draw what they can of a damaged file, so its bytes are looked at first. */
-const isDamaged = async (file: File): Promise<boolean> =>
-  isUsedAsItIs(file.type) && pictureSize(new Uint8Array(await file.arrayBuffer()), file.type) === null;
+const isUsedAsItIs = (type: string): boolean => (LOGO_TYPES as string[]).includes(type);
 
-const isUsedAsItIs = (type: string): type is PictureType => (PICTURE_TYPES as string[]).includes(type);
-
-/** The picture in a file as a data URL, made smaller where it is too large; null where it cannot be read. */
+/**
+ * The picture in a file as a data URL, made smaller if it is too large; null if it is damaged. An `img` would display the first half
+ * of a truncated file without an error; `createImageBitmap` rejects it.
+ */
 const logoFrom = async (file: File): Promise<string | null> => {
-  if (await isDamaged(file)) return null;
   const picture = await createImageBitmap(file).catch(() => null);
   if (!picture) return null;
   if (isUsedAsItIs(file.type) && file.size <= LOGO_BYTES && isLogoSize(picture)) return dataUrlOf(file);
