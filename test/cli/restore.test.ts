@@ -19,7 +19,7 @@ import {
 } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { addMigration } from '../support/database.ts';
-import { ONLY_SQLITE } from '../support/engines.ts';
+import { ONLY_POSTGRES, ONLY_SQLITE } from '../support/engines.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, lookInto, migratedDatabase, SECRET_KEY, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
@@ -196,5 +196,16 @@ describe('a restore', () => {
     await cliHere(['backup', file], source);
     await restore(file, target);
     expect(await everyRow(target)).toEqual(await everyRow(source));
+  });
+
+  it('refuses a damaged row that PostgreSQL takes and stores as something else', ONLY_POSTGRES, async () => {
+    const source = await emptyOn('sqlite');
+    await makeShop(source);
+    await sql`update shops set name = x'00ff'`.execute(lookInto(source));
+    const file = backupFile();
+    await cliHere(['backup', file], source);
+    const target = await emptyOn('postgres');
+    expect(await failing(['restore', file], target)).toMatch(/shops does not hold what the backup holds/);
+    expect(await isUntouched(target)).toBe(true);
   });
 });
