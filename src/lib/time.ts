@@ -19,7 +19,7 @@ const dayOf = (day: number): string => {
   return text;
 };
 
-/** ISO 8601, UTC, with milliseconds. `toISOString` for each of them took 8 % of the processor time of a list, where every row has three. */
+/** ISO 8601, UTC, with milliseconds. With `toISOString` a list of 20 rows took 14 % more processor time (ADR 0026). */
 export const toIso = (ms: number): string => {
   const day = Math.floor(ms / DAY_MS);
   const inDay = ms - day * DAY_MS;

@@ -163,9 +163,9 @@ const lengthWithin = (piece: Buffer, bytes: number, lines: number): { length: nu
 };
 
 /**
- * Breaks off a connection when one exchange has brought in more than the limits. undici's `maxResponseSize` counts bodies only:
- * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (ADR
- * 0008). What is beyond a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
+ * Breaks off a connection when one exchange has brought in more than the limits. undici cannot: its `maxResponseSize` counts bodies
+ * only, `maxHeaderSize` starts again with every 1xx, and neither counts lines, which cost more memory than their bytes (ADR 0008). What
+ * is beyond a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
  */
 const limitAnswers = (socket: Socket): void => {
   const read = socket.read.bind(socket);
