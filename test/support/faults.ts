@@ -66,8 +66,8 @@ export const triedDeliveries = (db: Db, count: number, attempts: number, withinM
     async () => {
       const all = await db
         .selectFrom('webhook_deliveries')
-        .innerJoin('api_clients', 'api_clients.id', 'webhook_deliveries.receiver_id')
-        .select(['receiver_id', 'webhook_url', 'status', 'attempts', 'attempt_log'])
+        .innerJoin('api_clients', 'api_clients.receiver_id', 'webhook_deliveries.receiver_id')
+        .select(['webhook_deliveries.receiver_id', 'webhook_url', 'status', 'attempts', 'attempt_log'])
         .execute();
       const tried = all.filter((row) => row.attempts >= attempts || row.status !== 'PENDING');
       return tried.length === count ? tried : null;
