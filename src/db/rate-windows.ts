@@ -167,12 +167,12 @@ const statement = (windows: RateWindows): string => {
       array[${free.join(', ')}] as free`;
 };
 
-/** Small rows; engines that count in memory have none. */
+/** The rows are small. Engines that count in memory have none. */
 const DELETED_AT_ONCE = 5_000;
-/** Longer than the clocks of two processes are apart. */
+/** It is longer than the difference between the clocks of two processes. */
 const SLACK_MS = 10_000;
 
-/** Deletes keys whose windows are empty. A row that a call counts in at this moment is left to that call. */
+/** Deletes keys with empty windows, except rows that a call has locked. */
 export const forgetEndedWindows = async (
   { background: db, among }: Pick<Database, 'background' | 'among'>,
   nowMs: number,

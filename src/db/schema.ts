@@ -15,7 +15,7 @@ import type { WebhookEventName } from '../../contract/webhook-event.ts';
 // are 0 or 1, nested objects are JSON text. Row types and column lists are derived from it. The migrations create the tables and
 // do not read it, since a released migration must not change with it; a test compares the two.
 
-/** A column with the type of its values, which exists only for the compiler. */
+/** A column with the type of its values, which only exists for the compiler. */
 interface Column<Type> {
   readonly isFixed: boolean;
   readonly holds?: Type;
@@ -48,7 +48,7 @@ const rmaColumns = <Status extends string>() => ({
   ...text('customer_email', 'customer_name', 'search_text'),
   // The assignee is the member of staff who works on it. API clients name technicians in `assigned_to_id`.
   ...textOrNull('customer_phone', 'assignee_id'),
-  // The first rises by a millisecond at least with every change: it is also the time of the change's event.
+  // `updated_at` increases by at least a millisecond with every change, and is also the time of the change's event.
   ...number('updated_at', 'status_since'),
   // When the customer's data were erased.
   ...numberOrNull('erased_at'),
@@ -56,37 +56,37 @@ const rmaColumns = <Status extends string>() => ({
   ...columns<(typeof WAITING_FOR)[number] | null>()('waiting_for'),
   ...numberOrNull('waiting_until', 'waiting_since'),
   ...textOrNull('waiting_note'),
-  // From when on the target days count, where that is not `status_since` (`returns/waiting.ts`).
+  // The time from which target days count, if it is not `status_since` (`returns/waiting.ts`).
   ...numberOrNull('due_from'),
 });
 
-/** In an order in which rows can be restored: tables that others refer to come first. */
+/** The order allows a restore: a table comes after those that it refers to. */
 const SCHEMA = {
   shops: {
     ...fixedText('id'),
     ...text('name', 'plan', 'subscription'),
-    // null: as the plan says.
+    // null: the plan's billing.
     ...textOrNull('billing'),
     ...numberOrNull('allowance', 'usage_cap'),
     ...zeroAtFirst('factor_required'),
     ...fixedNumber('created_at'),
     ...number('updated_at'),
   },
-  /** The shop's hot row, which every change locks until its commit: it hands out numbers, places, positions and times. */
+  /** The shop's hot row, which every change locks until its commit. It assigns numbers, positions and times, and counts the allowance. */
   shop_counters: {
     ...fixedText('shop_id'),
     // `2026-11`, UTC.
     ...text('month'),
     ...number('last_number', 'month_used'),
-    // The time of the shop's newest change: no later one gets an earlier time.
+    // The position and time of the shop's newest change. A later change never has an earlier time.
     ...zeroAtFirst('last_position', 'last_at'),
   },
-  /** What the shop prints and shows. Apart from the shop's own row, which is read with every request. */
+  /** The texts that the shop prints and shows. They are not in `shops`, whose row every request reads. */
   shop_settings: {
     ...fixedText('shop_id'),
     // Lines, as JSON.
     ...text('address'),
-    // The name: null where it is the shop's own.
+    // The name is null if it is the shop's own.
     ...textOrNull('name', 'phone', 'email', 'currency', 'time_zone', 'slip_text', 'logo'),
     ...number('updated_at'),
   },
@@ -97,11 +97,11 @@ const SCHEMA = {
     ...text('name', 'webhook_secret'),
     ...textOrNull('webhook_url', 'replaced_by'),
     ...numberOrNull('last_used_at', 'revoked_at', 'replaced_at'),
-    // What it may do beyond reading: names of rights, separated by commas.
+    // The rights besides reading, separated by commas.
     ...columns<Generated<string>>()('rights'),
-    // From when on its key is refused; null: never.
+    // The time from which its key is refused; null: never.
     ...numberOrNull('expires_at'),
-    // Which events it is sent, separated by commas; null: those of the specification.
+    // The events that it receives, separated by commas; null: those of the specification.
     ...textOrNull('events'),
     ...fixedNumber('created_at'),
   },
@@ -113,18 +113,18 @@ const SCHEMA = {
     ...numberOrNull('last_sign_in_at'),
     // Sealed for this row (`staff/second-factor.ts`); set before `factor_since`, during set-up.
     ...textOrNull('factor_secret'),
-    // Since when a code is asked for at sign-in; null: it is not.
+    // Since when sign-ins require a code; null: they do not.
     ...numberOrNull('factor_since'),
-    // The 30 seconds of the newest code that was used: no code up to it is taken again.
+    // The time step of the newest used code. It and older ones are not accepted again.
     ...zeroAtFirst('factor_step'),
-    // How often a second factor was removed: browsers trusted before that are not trusted any more.
+    // How often a second factor was removed. Browsers that were trusted before are not trusted any more.
     ...zeroAtFirst('factor_removals'),
-    // When wrong codes after the right password reached the limit; null again with a new password.
+    // When wrong codes after the correct password reached the limit. A new password resets it to null.
     ...numberOrNull('password_exposed_at'),
     // Who they are at the identity provider; null until they first sign in there.
     ...textOrNull('provider_issuer', 'provider_subject'),
     ...fixedNumber('created_at'),
-    // 1: they changed it themselves, and used no link since that was mailed to it alone.
+    // 1: they changed it themselves, and have not used a link since that was only mailed to it.
     ...zeroAtFirst('email_by_holder'),
   },
   sessions: {
@@ -132,27 +132,27 @@ const SCHEMA = {
     ...fixedNumber('created_at', 'expires_at'),
     // Wrong passwords and codes since the last proof.
     ...zeroAtFirst('wrong_passwords'),
-    // The browser in words; null where the request did not say.
+    // The name of the browser; null if unknown.
     ...fixedTextOrNull('browser'),
-    // 1: opened through the identity provider, which asks for a second factor itself.
+    // 1: opened through the identity provider, which handles second factors itself.
     ...zeroAtFirst('through_provider'),
     ...text('address'),
-    // The last use is exact to the minute.
+    // The last use has a precision of a minute.
     ...number('proved_at', 'last_used_at'),
   },
-  /** Wrong passwords for an email, from an address, or both. */
+  /** Counts of wrong passwords for an email, from an address, or both. */
   sign_in_failures: { ...fixedText('key'), ...number('failures', 'expires_at'), ...textOrNull('audit_id') },
-  /** An address from which a person signed in before, signed. */
+  /** The signature of an address from which a person signed in before. */
   sign_in_addresses: { ...fixedText('user_id', 'address'), ...number('seen_at') },
   access_links: {
     ...fixedText('token_hash', 'user_id'),
     ...fixedNumber('expires_at'),
-    // 1: it was mailed and shown to nobody, so whoever uses it reads the mails of that address.
+    // 1: it was only mailed, so whoever uses it reads the mails of that address.
     ...zeroAtFirst('confirms_email'),
   },
-  /** Codes that take the place of the second factor, each once. */
+  /** Codes that each replace the second factor once. */
   recovery_codes: fixedText('user_id', 'code_hash'),
-  /** Names are kept as they were then: the entry outlives its subject. */
+  /** Names are stored as they were then, since an entry outlives its subject. */
   audit_log: {
     ...fixedText('id', 'shop_id', 'subject_id'),
     ...fixedTextOrNull('actor_id'),
@@ -178,10 +178,10 @@ const SCHEMA = {
     ...fixedText('trade_order_number', 'company_id', 'reason', 'items', 'shipping_address'),
     ...fixedTextOrNull('order_date', 'customer_notes', 'fault_description', 'additional_comment'),
     ...text('company_name'),
-    // What arrived of each line, as JSON, and the credit if it was changed by hand, in decimal digits (`returns/kinds/receipts.ts`).
+    // What was received of each line, as JSON, and the credit if it was set by hand, as a decimal string (`returns/kinds/receipts.ts`).
     ...textOrNull('receipts', 'credit_amount'),
   },
-  /** How many RMAs there are, updated with every change. */
+  /** The number of returns, updated with every change. */
   rma_totals: {
     ...fixedText('shop_id', 'status'),
     ...fixed<ReturnTable>()('kind'),
@@ -195,21 +195,21 @@ const SCHEMA = {
     ...fixed<TimelineType>()('type'),
     ...fixed<Actor['type']>()('actor_type'),
   },
-  /** After so many days in a status a return is overdue. */
+  /** A return is overdue after this many days in a status. */
   target_days: { ...fixedText('shop_id', 'status'), ...number('days') },
-  /** Months after its end in which a shop's return of a kind is erased. */
+  /** A shop's returns of a kind are erased this many months after their end. */
   forget_rules: { ...fixedText('shop_id'), ...fixed<ReturnTable>()('kind'), ...number('months') },
-  /** What was erased, without any data: a restore erases it again. */
+  /** The ids of erased subjects, without any data, so that a restored backup can erase them again. */
   erasures: {
     ...fixedText('subject_id', 'shop_id'),
     ...fixed<ReturnTable | 'users' | 'shops'>()('kind'),
     ...fixedNumber('at'),
-    // null: it is done. Otherwise the janitor continues.
+    // null: it is finished. Otherwise the janitor continues.
     ...textOrNull('done_to'),
     // How often a step failed. Those that failed less often come first.
     ...zeroAtFirst('failures'),
   },
-  /** Removed users: what is assigned to them becomes unassigned. */
+  /** Removed users whose returns are still to be unassigned. */
   removed_users: { ...fixedText('user_id', 'shop_id'), ...fixedNumber('removed_at') },
   saved_views: {
     ...fixedText('id', 'shop_id'),
@@ -219,36 +219,36 @@ const SCHEMA = {
     ...text('name', 'search'),
     ...fixedNumber('created_at'),
   },
-  /** The owner is the receiver of the API client that sent the key, or the person who did. */
+  /** The owner is the receiver of the API client that sent the key, or the person who sent it. */
   idempotency_keys: {
     ...fixedText('owner_id', 'key', 'body_hash', 'response'),
     ...fixedNumber('created_at'),
   },
   /** A shop's events in the order in which their changes were committed, without gaps. */
   events: {
-    // The id is also that of its delivery, if there is one; the body is the bytes that a receiver gets.
+    // A delivery of the event has the same id. The body has the exact bytes that a receiver gets.
     ...fixedText('shop_id', 'id', 'rma_id', 'body'),
     ...fixedNumber('position', 'at'),
     ...fixed<WebhookEventName>()('event'),
   },
   /** The outbox: the delivery of one event to one receiver. */
   webhook_deliveries: {
-    // The body is empty where the event log has it.
+    // The body is empty if `events` has it.
     ...fixedText('id', 'body'),
     ...fixedTextOrNull('rma_id'),
     ...fixed<WebhookEventName>()('event'),
     ...columns<DeliveryStatus>()('status'),
-    // What each attempt came to, as JSON: `Attempt[]`.
+    // The result of each attempt, as JSON: `Attempt[]`.
     ...fixedText('receiver_id'),
     ...text('attempt_log'),
-    // When it may be tried again; a first attempt is always due.
+    // When the next attempt is due; a first attempt is always due.
     ...number('attempts', 'due_at'),
     ...fixedNumber('created_at'),
     ...numberOrNull('finished_at'),
     ...textOrNull('reason'),
   },
   webhook_leases: { ...fixedText('receiver_id'), ...text('holder'), ...number('held_until') },
-  /** Receivers that failed since their last 2xx; the next one deletes the row. */
+  /** Receivers with failures since their last 2xx. The next 2xx deletes the row. */
   webhook_failures: {
     ...fixedText('receiver_id'),
     ...text('last_error'),
@@ -258,7 +258,7 @@ const SCHEMA = {
   },
   rate_limits: {
     ...fixedText('key'),
-    // When the calls came that count, oldest first.
+    // The times of the calls that count, oldest first.
     ...columns<number[]>()('times'),
     ...number('taken', 'expire'),
   },
@@ -273,11 +273,11 @@ export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
 export type ApiClientTable = Tables['api_clients'];
 export type UserTable = Tables['users'];
 
-/** Statements name their columns: a prepared `select *` fails as soon as a newer release adds a column to the table. */
+/** Statements name their columns: a prepared `select *` fails after a newer release has added a column to the table. */
 export const columnsOf = <Name extends keyof Tables>(table: Name): readonly (keyof Tables[Name] & string)[] =>
   Object.keys(SCHEMA[table]) as (keyof Tables[Name] & string)[];
 
-/** What may change after a row is inserted. */
+/** The columns that may change after a row is inserted. */
 export const mutableColumns = (table: keyof Tables): string[] =>
   Object.entries<Column<unknown>>(SCHEMA[table]).flatMap(([name, { isFixed }]) => (isFixed ? [] : [name]));
 

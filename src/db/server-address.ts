@@ -1,13 +1,13 @@
 import { ConfigError } from '../lib/config-error.ts';
 
-// The address of a PostgreSQL server, or of several, as DATABASE_URL has it.
+// The address of one or more PostgreSQL servers, in the form of DATABASE_URL.
 
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
 
-/** Neither `URL` nor the driver knows a list of hosts. Messages never repeat the address, since it may hold a password. */
+/** Neither `URL` nor the driver supports a list of hosts. Messages never repeat the address, which may contain a password. */
 export const parseAddress = (text: string, name = 'DATABASE_URL') => {
   const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
-  // A password may hold commas, and an @ that is not encoded.
+  // A password may contain commas, and an @ that is not encoded.
   const login = authority.slice(0, authority.lastIndexOf('@') + 1);
   const hosts = authority.slice(login.length).split(',');
   const [first, ...others] = hosts.map((host) => `${scheme}${login}${host}${rest}`);
@@ -18,7 +18,7 @@ export const parseAddress = (text: string, name = 'DATABASE_URL') => {
       `${name} must be a PostgreSQL address, postgres://user:password@host:5432/database for example`,
     );
   const { searchParams } = new URL(first);
-  // The driver would take these for every host.
+  // The driver would use these for every host.
   if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
     throw new ConfigError(
       `${name} must name several hosts before the database: postgres://…@one:5432,two:5432/…`,
@@ -30,7 +30,7 @@ export const parseAddress = (text: string, name = 'DATABASE_URL') => {
   return { urls, mustTakeWrites: wanted === 'read-write' };
 };
 
-/** Modes that may accept any certificate, as the driver will have them one day, check it: `no-verify` says what it does. */
+/** Modes that a later driver will interpret more weakly check the certificate here. `no-verify` explicitly does not. */
 const verified = (url: string): string =>
   url.includes('uselibpqcompat=true')
     ? url

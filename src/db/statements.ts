@@ -3,10 +3,10 @@ import { cached } from '../lib/cached.ts';
 import { PLANNED_ANEW } from './postgres/pools.ts';
 import type { Built, Change, ColumnKind, Dialect, Engine, Fill, Statement } from './types.ts';
 
-// Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
-// take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
+// Frequent statements are compiled once and get their values when they run: compiling one costs more than running many
+// of them. A builder only gets parameters, never a value, so no value can be compiled into a statement by mistake.
 
-/** A pattern for a text in upper and lower case: a class of both for each letter, the rest as `escaped` returns it. */
+/** Returns a case-insensitive pattern for a text: a class of both cases for each letter, and `escaped` for other characters. */
 const anyCase = (text: string, escaped: (character: string) => string): string =>
   text.replaceAll(/./gsu, (character) => {
     // Some letters become two in the other case.
@@ -15,7 +15,7 @@ const anyCase = (text: string, escaped: (character: string) => string): string =
     return cases.size > 1 ? `[${[...cases].join('')}]` : escaped(character);
   });
 
-/** Stands in a statement for a value. In a statement of several parts, `part` says whose. */
+/** A placeholder for a value in a statement. In a combined statement, `part` is the number of its part. */
 class Param {
   readonly part: number;
   readonly name: string;
@@ -30,7 +30,7 @@ class Param {
   }
 }
 
-/** Encodes a value; for a parameter, the value that it gets later. */
+/** Encodes a value, or the later value of a parameter. */
 const encoded = <Value>(value: Value, encode: (value: Value) => unknown): unknown =>
   value instanceof Param
     ? new Param(value.part, value.name, encode as (value: unknown) => unknown)
@@ -40,7 +40,7 @@ export const asJson = (values: unknown): unknown => encoded(values, JSON.stringi
 
 let statements = 0;
 
-/** Defines a statement. `Values` says which parameters its builder has, by name and type. */
+/** Defines a statement. `Values` are the names and types of its parameters. */
 export const statement = <Values extends object, Result>(
   build: (engine: Engine, params: Values) => Built<Result>,
 ): Statement<Values, Result> => {
@@ -49,8 +49,8 @@ export const statement = <Values extends object, Result>(
 };
 
 /**
- * Statements that differ in shape: one is defined for each shape that occurs. A shape is plain data with few possible values. But
- * the caller decides how many words a search has, so what is kept is bounded.
+ * Defines a statement for each shape that occurs. A shape is plain data with few possible values. However,
+ * callers decide how many words a search has, so the number of stored statements is limited.
  */
 export const statementsBy = <Shape, Values, Result>(
   define: (shape: Shape) => Statement<Values, Result>,
@@ -76,13 +76,13 @@ export class CompiledStatements {
     this.#engine = engine;
   }
 
-  /** A statement with its values, ready to run. */
+  /** Combines a statement with its values. */
   readonly fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) =>
     this.#filled([{ statement: what, values: values as object }], () =>
       what.build(this.#engine, paramsOf(0)),
     ) as CompiledQuery<Result>;
 
-  /** Several changes as one statement. They must not look at each other's effects. */
+  /** Combines several writes in one statement. They must not depend on each other's effects. */
   readonly together = (changes: Change[]): CompiledQuery =>
     this.#filled(changes, () => {
       const bodies = changes.map(({ statement: { build } }, i) => {
@@ -134,7 +134,7 @@ export const sqliteDialect: Dialect = {
   among: (query) => sql`in (${query})`,
   forEachRow: (alias, query) =>
     sql`json_each((select json_group_array(id) from (${query}))) as ${sql.id(alias)}`,
-  // Takes half as long as LIKE, which also minds upper and lower case.
+  // This takes half as long as LIKE.
   contains: (column, part) =>
     sql`${sql.ref(column)} glob ${encoded(part, (text) => `*${globEscaped(text)}*`)}`,
   containsAnyCase: (column, part) =>

@@ -13,18 +13,18 @@ import { TABLE_NAMES, type Tables } from './schema.ts';
 import { SqliteConnections, sessionDialect } from './sqlite/driver.ts';
 import type { Db, Notice, Trx } from './types.ts';
 
-// How a backup reads a database, and how a restore fills one. Values are the same on both engines: texts, and integers of 64
-// bits. Anything else can only be a damaged row of SQLite, which takes any value anywhere; it goes through as it is.
+// How a backup reads a database, and how a restore fills one. Both engines have the same values: texts, and 64-bit
+// integers. Another value is a damaged row of SQLite, which stores any value in any column; it is passed on unchanged.
 
-/** A session that ended and a link that was used must not come back to life. The others count for a day at most. */
+/** Ended sessions and used links must not become valid again. The other tables are relevant for a day at most. */
 const NOT_BACKED_UP = ['sessions', 'access_links', 'sign_in_failures', 'webhook_leases', 'rate_limits'];
 
-/** In the order in which they are restored: tables that others refer to come first. */
+/** The tables in the order of a restore: a table comes after those that it refers to. */
 export const BACKED_UP_TABLES: readonly string[] = TABLE_NAMES.filter(
   (name) => !NOT_BACKED_UP.includes(name),
 );
 
-/** Every start writes here, so its rows do not mean that the database is in use. */
+/** Every start writes into this table, so its rows do not mean that the database is in use. */
 export const WRITTEN_BY_A_START = 'installation';
 
 export type Value = null | string | bigint | number | Uint8Array;
@@ -32,7 +32,7 @@ export type Value = null | string | bigint | number | Uint8Array;
 export interface ServerFacts {
   version: string;
   isSupported: boolean;
-  /** What its clock says; null where it is the machine's own. */
+  /** The time of the database's clock; null if that is the machine's. */
   nowMs: number | null;
 }
 
@@ -40,22 +40,22 @@ export interface Reading {
   engine: keyof typeof SCHEMA_DIALECTS;
   server(): Promise<ServerFacts>;
   db: Db;
-  /** The names of those that were run, in order; empty where the database has not been set up. */
+  /** The names of the migrations that were run, in order; empty if the database is not set up. */
   migrations(): Promise<string[]>;
   tables(): Promise<Map<string, string[]>>;
-  /** In any order. At most about a megabyte, or one row, is in memory. */
+  /** Reads all rows in any order. At most about a megabyte, or one row, is in memory. */
   rows(table: string, columns: readonly string[]): AsyncIterable<Value[]>;
 }
 
 export interface Filling extends Reading {
-  /** Keeps other processes out until the transaction ends. */
+  /** Locks out other processes until the transaction ends. */
   lock(tables: readonly string[]): Promise<void>;
-  /** Runs the migrations up to this one; null: all that this release knows. */
+  /** Runs the migrations up to this one, or all for null. */
   migrateTo(name: string | null): Promise<void>;
   insert(table: string, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
 }
 
-/** Adds what is the same on both engines. */
+/** Adds the part that is equal on both engines. */
 const transferOf = (
   db: Db,
   notice: Notice,
@@ -77,7 +77,7 @@ const transferOf = (
   };
 };
 
-/** Work on a snapshot of a database, which is neither created nor migrated, while others use it. It changes nothing. */
+/** Runs work on a snapshot of a database while others use it. It does not create, migrate or change the database. */
 export const withSnapshot = <Result>(
   { databaseUrl, dataDir }: DatabaseLocation,
   work: (reading: Reading) => Promise<Result>,
@@ -93,13 +93,13 @@ export const withSnapshot = <Result>(
       )
     : sqliteSnapshot(fileIn(dataDir), work);
 
-/** A pooler that gives no session of its own is named first: it may refuse the transaction, too. */
+/** It checks for a transaction pooler first, which may also refuse the transaction. */
 export const isSetUp = async (where: DatabaseLocation): Promise<boolean> => {
   if (where.databaseUrl) await new Hosts(where.databaseUrl).connect(refuseSharedSessions);
   return (await withSnapshot(where, (reading) => reading.migrations())).length > 0;
 };
 
-/** Work that fills a database in one transaction. */
+/** Runs work that fills a database in one transaction. */
 export const fillDatabase = (
   { databaseUrl, dataDir }: DatabaseLocation,
   notice: Notice,
@@ -110,12 +110,12 @@ export const fillDatabase = (
 const UNDONE = new Error('undone');
 const WRITE_TIMEOUT_MS = 3_000;
 
-/** Throws where the database takes no write, as `/readyz` does. It changes nothing. */
+/** Throws if the database accepts no writes, like `/readyz`. It changes nothing. */
 export const tryWrite = async ({ databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {
   if (databaseUrl) return alone(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, writeAndUndo);
   const raw = new Sqlite(fileIn(dataDir), { fileMustExist: true, timeout: WRITE_TIMEOUT_MS });
   try {
-    // A commit of the first page as it is: what is undone before the commit never reaches the disk.
+    // This commits the first page unchanged, since a rollback would never reach the disk.
     raw.pragma(`user_version = ${raw.pragma('user_version', { simple: true })}`);
   } finally {
     raw.close();
@@ -140,7 +140,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 const ROWS_AT_ONCE = { least: 10, most: 2_000 };
 const BYTES_AT_ONCE = 1024 * 1024;
 
-/** On one connection of its own, where a statement may take as long as it needs unless `limits` says otherwise. */
+/** Runs work on a dedicated connection, on which statements have no time limit unless `limits` sets one. */
 const alone = async <Result>(
   address: string,
   limits: Record<string, string | number>,
@@ -157,7 +157,7 @@ const fillPostgres = async (address: string, notice: Notice, work: (filling: Fil
   await new Hosts(address).connect(refuseSharedSessions);
   await alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
     await db.transaction().execute((trx) => work(postgresTransfer(trx, notice)));
-    // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
+    // Without statistics, PostgreSQL plans for empty tables. The restore is complete, so an error does not matter.
     await sql`analyze`
       .execute(db)
       .catch(() =>
@@ -195,7 +195,7 @@ const serverFacts = async (trx: Trx): Promise<ServerFacts> => {
   return { version: `PostgreSQL ${version}`, isSupported, nowMs };
 };
 
-/** Through a cursor, a few rows at a time: as many as had about a megabyte last time. */
+/** Reads through a cursor. Each batch has as many rows as had about a megabyte in the last one. */
 async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): AsyncGenerator<Value[]> {
   const all = sql`select ${namesOf(columns)} from ${sql.table(table)}`;
   await sql`declare backup_rows no scroll cursor for ${all}`.execute(trx);
@@ -219,7 +219,7 @@ async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): Asy
 
 // --- SQLite ---
 
-/** No request waits for this process. */
+/** It may be long, since no request waits for this process. */
 const BUSY_MS = 15_000;
 
 const sqliteTransfer = (raw: Sqlite.Database, db: Db, notice: Notice = () => {}): Filling =>
@@ -234,7 +234,7 @@ const sqliteTransfer = (raw: Sqlite.Database, db: Db, notice: Notice = () => {})
       const all = raw.prepare<[], Value[]>(text);
       yield* all.raw().safeIntegers().iterate();
     },
-    // The file has one writer: no table needs a lock.
+    // The file has one writer, so no table needs a lock.
     async lock() {},
     async insert(table, columns, rows) {
       const values = sql.raw(columns.map(() => '?').join());
@@ -244,7 +244,7 @@ const sqliteTransfer = (raw: Sqlite.Database, db: Db, notice: Notice = () => {})
     },
   });
 
-/** On a connection of its own: it reads one moment while the server goes on. */
+/** Runs work on a dedicated connection, which reads one snapshot while the server continues. */
 const sqliteSnapshot = async <Result>(file: string, work: (reading: Reading) => Promise<Result>) => {
   if (!existsSync(file)) throw new ConfigError(`there is no database in ${file} (DATA_DIR)`);
   const raw = new Sqlite(file, { fileMustExist: true, timeout: BUSY_MS });

@@ -6,16 +6,16 @@ import { gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../platform/errors.ts';
 
-// Serves what `npm run build` wrote, from one copy in memory (4 MB) that all responses share, each sent in one write. 333 connections
-// that ask ten times for the largest file and stop reading cost 33 MB, and p99 of the others is 39 ms; in pieces, with a stream for each
+// Serves the built files from one copy in memory (4 MB) that all responses share, each in one write. 333 connections
+// that request the largest file ten times and stop reading cost 33 MB, with a p99 of 39 ms for others; in chunks, with a stream for each
 // response, they cost 764 MB and 742 ms. @fastify/static, which reads the file for each response, kept 166 MB for 300 readers.
 
 export interface BuiltFiles {
-  /** Their path on the server, and their folder in dist. */
+  /** Their path on the server, which is also their folder in dist. */
   name: string;
   title: string;
   policyFor(file: string): string[];
-  /** Which file to serve for a path; null for a 404. */
+  /** Returns the file for a path; null means a 404. */
   fileFor(path: string): string | null;
 }
 
@@ -23,7 +23,7 @@ interface BuiltFile {
   type: string;
   etag: string;
   cacheControl: string;
-  /** By content encoding, the best first. A large asset is kept only compressed until a client accepts nothing else. */
+  /** The bytes by content encoding, best first. A large asset is only stored compressed until a client accepts no compression. */
   encodings: Map<string, Buffer>;
 }
 
@@ -42,7 +42,7 @@ const etagOf = (bytes: Buffer): string => `W/"${hash('sha256', bytes, 'base64url
 
 const folders = new Map<string, Map<string, BuiltFile>>();
 
-/** Once per process, even when tests build many apps. */
+/** Reads a folder once per process, even if tests build many apps. */
 const readFolder = (root: string): Map<string, BuiltFile> => {
   const known = folders.get(root);
   if (known) return known;
@@ -63,7 +63,7 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
     files.set(name, {
       type,
       etag: etagOf(bytes),
-      // Built assets carry a hash of their content in their name.
+      // The names of built assets contain a hash of their content.
       cacheControl: isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
       encodings,
     });
@@ -71,14 +71,14 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
   return files;
 };
 
-/** Any encoding that the header names without `q=0`. */
+/** Whether the header has the encoding without `q=0`. */
 const accepts = (header: string | undefined, encoding: string): boolean =>
   (header ?? '').split(',').some((each) => {
     const [name = '', weight = ''] = each.toLowerCase().split(';');
     return name.trim() === encoding && !/^\s*q=0(\.0*)?\s*$/.test(weight);
   });
 
-/** The content encoding and bytes of the response. */
+/** Returns the content encoding and bytes of the response. */
 const variantFor = ({ encodings }: BuiltFile, accepted: string | undefined): [string, Buffer] => {
   const known = [...encodings].find(([each]) => each === 'identity' || accepts(accepted, each));
   if (known) return known;
@@ -87,7 +87,7 @@ const variantFor = ({ encodings }: BuiltFile, accepted: string | undefined): [st
   return ['identity', unpacked];
 };
 
-/** A page that names its files from the host on, for a service below a path. Not compressed: it is below 1 KiB. */
+/** Adds the public path to the absolute links of a page. It is not compressed, since it is smaller than 1 KiB. */
 const belowPath = (name: string, publicPath: string, file: BuiltFile): BuiltFile => {
   const page = file.encodings.get('identity')?.toString() ?? '';
   const own = `="/${name}/`;
@@ -98,12 +98,12 @@ const belowPath = (name: string, publicPath: string, file: BuiltFile): BuiltFile
 
 const folderOf = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 
-/** Not in a checkout where only the packages for run time were installed. */
+/** Whether the files exist. They do not in a checkout without development packages. */
 export const isBuilt = (name: string): boolean => existsSync(join(folderOf(name), 'index.html'));
 
 export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and start it again';
 
-/** Returns a test whether a path is a page. */
+/** Returns a function that tells whether a path is a page. */
 export const serveBuilt = (
   app: FastifyInstance,
   { name, title, policyFor, fileFor }: BuiltFiles,

@@ -4,10 +4,10 @@ import { invalidField, ServiceError } from '../platform/errors.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
-/** Also removes a byte order mark. */
+/** It also removes a byte order mark. */
 const utf8 = new TextDecoder();
 
-/** Where the string that begins at `start` ends: at the first quote after an even number of backslashes. */
+/** Returns the end of the string that begins at `start`: the first quote after an even number of backslashes. */
 const endOfString = (json: string, start: number): number => {
   let end = start;
   let slashes = 1;
@@ -19,11 +19,11 @@ const endOfString = (json: string, start: number): number => {
   return end;
 };
 
-/** More than any request has: validating twenty thousand unknown fields, or entries, would delay all other callers by 0.1 s. */
+/** No valid request has more. Validating twenty thousand unknown fields or entries would delay all other callers by 0.1 s. */
 const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
-/** The first key that occurs twice in one object of a valid JSON text: parsers disagree on which counts. Also checks the two limits. */
+/** Returns the first key that occurs twice in an object of a valid JSON text, since parsers disagree on which counts. It also checks both limits. */
 const repeatedKey = (json: string): string | null => {
   const open: (Set<string> | null)[] = [];
   let last = '';
@@ -52,13 +52,13 @@ const repeatedKey = (json: string): string | null => {
   return null;
 };
 
-/** Where the parser stopped, without the part of the body that V8 quotes. */
+/** The position of a syntax error, without the part of the body that V8 quotes. */
 const STOPPED_AT = / at position \d+(?: \(line \d+ column \d+\))?/;
 
-/** Finds every number that a double may take for 0: a large negative exponent, or many zeros behind the point. */
+/** Matches every number that a double may round to 0: with a large negative exponent, or many zeros after the point. */
 const MAY_BE_TOO_SMALL = /\d[eE]-0*[1-9]\d{2}|\.0{200}/;
 
-/** Such a number becomes the smallest there is, so that the checks of its field refuse it: it would be kept as 0 otherwise. */
+/** Turns such a number into the smallest double, so that the field's checks refuse it. Otherwise it would be stored as 0. */
 const withoutUnderflow = (_name: string, value: unknown, context?: { source?: string }): unknown => {
   const source = context?.source ?? '';
   const isTooSmall = value === 0 && /^-?[0.]*[1-9]/.test(source);

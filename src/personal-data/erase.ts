@@ -36,15 +36,15 @@ const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 100;
 
 interface EraseOptions {
-  /** Also a return that is open, or about which a webhook waits; that is dropped. */
+  /** Also erases open returns, and those with a pending webhook, which is dropped. */
   includeOpen: boolean;
-  /** No event: its receiver had it before. */
+  /** Sends no event, because its receiver had it before. */
   isSilent?: boolean;
-  /** Written in the same transaction. */
+  /** Writes the audit entry in the same transaction. */
   record?: (trx: Trx, views: string[]) => Promise<void>;
 }
 
-/** A return as it was, with its timeline, and when it is erased. */
+/** A return before its erasure, with its timeline, and the time of the erasure. */
 interface ErasedReturn {
   kind: ReturnTable;
   before: ReturnRow;
@@ -53,9 +53,9 @@ interface ErasedReturn {
 }
 
 /**
- * Erases a return of a shop, whole or not at all. Returns why it was not: it is held, or there is none that could be. While the
+ * Erases a return of a shop completely or not at all, and returns the reason if not: it is blocked, or does not exist. While the
  * transaction lasts, about 2 ms on SQLite and 7 ms on PostgreSQL, no other return of the shop changes and, on SQLite, the event
- * loop stands still. The pause is for others: with one as long as the transaction, 1 in 100 creations of another shop took 2.6
+ * loop is blocked. The pause afterwards is for others: with one as long as the transaction, 1 in 100 creations of another shop took 2.6
  * times as long as without an erasure.
  */
 export const eraseReturn = async (
@@ -104,15 +104,15 @@ const execute = async (ctx: ReturnServices, trx: Trx, write: Write): Promise<voi
     }
 };
 
-/** A key is stored with the time of its request, at which the id of the return is created, too. */
+/** A key is stored with the time of its request, which is also the time of the return's id, with this tolerance. */
 const KEY_WITHIN_MS = 10_000;
 const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-/** Timeline, events and stored responses without the customer. A webhook that waits is dropped: it is never sent in another form. */
+/** Removes the customer from timeline, events and stored responses. A pending webhook is dropped, since it is never sent in another form. */
 const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entries, at }: ErasedReturn) => {
   const { id, shop_id } = before;
   const clean = (text: string): string => cleanJson(kind, text, toIso(at));
-  // Most entries and events are left as they are: on PostgreSQL each statement is a round trip, and the shop's other changes wait.
+  // Most entries and events do not change, and are not written: on PostgreSQL each statement is a round trip for which the shop's other changes wait.
   for (const entry of entries) {
     const data = clean(entry.data);
     const own = sql`rma_id = ${id} and at = ${entry.at}`;
@@ -124,7 +124,7 @@ const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entrie
         await sql`update events set body = ${body} where id = ${event.id}`.execute(trx);
     }
   }
-  // The response of a creation begins with the id of its return. Found by time alone: a client may have 100,000 keys.
+  // The response of a creation begins with the id of its return. The rows are narrowed by time, since a client may have 100,000 keys.
   const { rows } = await sql<Row<'idempotency_keys'>>`
     select owner_id, key, response from idempotency_keys
     where created_at between ${timeOfId(id) - KEY_WITHIN_MS} and ${timeOfId(id) + KEY_WITHIN_MS}
@@ -152,7 +152,7 @@ const customerIdentifiers = ({ before, entries }: ErasedReturn): CustomerMarks =
   };
 };
 
-/** Returns the ids of the views that lost text. */
+/** Removes the customer from saved views and returns the ids of the changed ones. */
 const cleanViews = async (ctx: ReturnServices, trx: Trx, erased: ErasedReturn): Promise<string[]> => {
   const marks = customerIdentifiers(erased);
   const changed: string[] = [];
@@ -184,7 +184,7 @@ export const eraseCustomer = async (
   const free = found.filter(({ id }) => !holds.has(id));
   const chosen = free.slice(0, MOST_A_CALL);
   const gone = new Set(dryRun ? chosen : []);
-  // One entry for the whole call, which counts with each return.
+  // One entry for the whole call is updated with each return.
   const auditId = newId(ctx.clock.now());
   const views = new Set<string>();
   const record = (trx: Trx, more: string[]): Promise<void> => {
@@ -198,7 +198,7 @@ export const eraseCustomer = async (
       for (const id of outcome.views) views.add(id);
     } else if (outcome !== 'GONE') holds.set(row.id, outcome);
   }
-  // Once: other shops' creations wait while the log is emptied.
+  // This runs once, since other shops' creations wait while the WAL is truncated.
   if (gone.size > 0 && !dryRun) await ctx.scrub();
   const held = shown.flatMap((row) => {
     const reason = holds.get(row.id);
@@ -217,7 +217,7 @@ export const eraseCustomer = async (
   };
 };
 
-// --- forgotten by itself: months after a return ended the janitor erases it, where the shop's Admins have said so ---
+// --- scheduled erasure: the janitor erases returns some months after their end, if the shop's Admins chose so ---
 
 type Rule = Row<'forget_rules'>;
 
@@ -246,7 +246,7 @@ export const replaceForgetting = (ctx: ReturnServices, caller: Caller, wanted: F
     return wanted;
   });
 
-/** Statuses are spelt as the index of forgettable returns spells them. */
+/** The spelling of statuses is that of the index of forgettable returns. */
 const dueBy = (db: Db, { shop_id, kind, months }: Rule, nowMs: number) =>
   from(db, kind)
     .where('shop_id', '=', shop_id)
@@ -255,7 +255,7 @@ const dueBy = (db: Db, { shop_id, kind, months }: Rule, nowMs: number) =>
       sql<boolean>`erased_at is null and status in (${sql.join(RETURN_KINDS[kind].erasable.map(sql.lit))})`,
     );
 
-/** How many returns these rules would erase now. */
+/** Counts the returns that these rules would erase now. */
 export const countForgettable = async (
   ctx: ReturnServices,
   { shop }: Caller,
@@ -271,10 +271,10 @@ export const countForgettable = async (
 
 const ACTOR = { type: 'SYSTEM', id: null, name: 'Automatic erasure' } as const;
 
-/** Of a shop and kind, before the next one has its turn. */
+/** The maximum for a shop and kind before the next one. */
 const ERASED_A_STEP = 200;
 
-/** Erases the oldest that are due. Those that fail, or about which a webhook waits, hide none behind them. */
+/** Erases the oldest due returns. Returns that fail or have a pending webhook do not block later ones. */
 const forgetSome = async (
   ctx: ReturnServices,
   shop: Caller['shop'],
@@ -294,14 +294,14 @@ const forgetSome = async (
         if (typeof outcome === 'object') erased += 1;
       } catch (error) {
         warning(ctx.log, 'a return could not be erased; it will be tried again')(error);
-        // Another transaction has locked the shop: its other returns would wait as long.
+        // Another transaction has locked the shop, whose other returns would wait as long.
         if (isLockTimeout(error)) return erased;
       }
     if (erased > 0 || returns.length < ERASED_A_STEP) return erased;
   }
 };
 
-/** Erases some returns whose time has come, of each shop and kind; true when more may be due. */
+/** Erases some due returns of each shop and kind; true if more may be due. */
 export const forgetEndedReturns = async (ctx: ReturnServices, nowMs: number): Promise<boolean> => {
   let erased = 0;
   for (const rule of await readRules(ctx.background).execute()) {

@@ -6,8 +6,8 @@ import { fold, phoneDigits } from '../lib/fold.ts';
 import { parseJsonColumn, withExactNumbers } from '../lib/json.ts';
 import { nationalDigits } from '../returns/search-text.ts';
 
-// Every text that the database holds, and what becomes of it when a person is erased. Finding, exporting, erasing, a test and
-// docs/privacy.md go by this list; a column that is missing here does not compile.
+// Every text column of the database, and the effect of an erasure on it. Finding, exporting, erasing, a test and
+// docs/privacy.md use this list. A column that is missing here does not compile.
 
 export const ERASURE_RULES = {
   text: `becomes \`${ERASED_TEXT}\``,
@@ -24,7 +24,7 @@ export const ERASURE_RULES = {
 } as const;
 export type ErasureRule = keyof typeof ERASURE_RULES;
 
-/** Columns that hold any text: not those with a few fixed values. */
+/** Columns with free text, without those that have a few fixed values. */
 type TextColumn<Table extends keyof Tables> = {
   [Column in keyof Row<Table>]: string extends NonNullable<Row<Table>[Column]> ? Column : never;
 }[keyof Row<Table>] &
@@ -77,7 +77,7 @@ export const PERSONAL_COLUMNS: PersonalColumns = {
     ...each('short', 'address'),
     ...each('kept', 'id', 'shop_id', 'subject_id', 'actor_id'),
   },
-  // The body of a test alone: others are in the event log.
+  // Only a test has its own body: others are in `events`.
   webhook_deliveries: {
     ...each('short', 'body', 'attempt_log', 'reason'),
     ...each('kept', 'id', 'rma_id', 'receiver_id'),
@@ -123,7 +123,7 @@ export const PERSONAL_COLUMNS: PersonalColumns = {
   installation: each('kept', 'name', 'value'),
 };
 
-// --- what an erased return holds ---
+// --- the contents of an erased return ---
 
 const ADDRESS = each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode');
 const VALUES: Partial<Record<ErasureRule, string | null>> = {
@@ -133,7 +133,7 @@ const VALUES: Partial<Record<ErasureRule, string | null>> = {
   address: JSON.stringify(ADDRESS),
 };
 
-/** The columns that lose the customer, as they are then. */
+/** The columns with personal data, with their values after an erasure. */
 export const erasedColumns = (table: ReturnTable): Record<string, string | null> => {
   const columns = Object.entries(PERSONAL_COLUMNS[table]).filter(([, rule]) => rule in VALUES);
   return Object.fromEntries(columns.map(([column, rule]) => [column, VALUES[rule] ?? null]));
@@ -142,7 +142,7 @@ export const erasedColumns = (table: ReturnTable): Record<string, string | null>
 export const fieldOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The same by the names that responses, events and timelines use; the parts of an address; and the note to a line that was received. */
+/** The same by field of responses, events and timelines, with the parts of an address and the note of a received line. */
 const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
   const columns = Object.entries({ ...erasedColumns(table), ...ADDRESS, note: null });
   return new Map(columns.map(([name, value]) => [fieldOf(name), value]));
@@ -150,8 +150,8 @@ const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
 const FIELDS = perKind(fieldsOf);
 
 /**
- * A response, an event or the data of a timeline entry without the customer. A whole return has nulls where the parts of an event or an
- * entry have texts. Of a correction both values go. A damaged text loses everything.
+ * Removes the customer from a response, an event or the data of a timeline entry. A full return has nulls where the parts of an event or an
+ * entry have texts. A correction loses both values. A damaged text loses everything.
  */
 export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): string => {
   function clean(this: object, ...[name, value, context]: Parameters<typeof withExactNumbers>): unknown {
@@ -161,7 +161,7 @@ export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): s
     if (erased === undefined || value === null) return withExactNumbers(name, value, context);
     const left = erased ?? (isWhole ? null : ERASED_TEXT);
     if (typeof value !== 'object') return left;
-    // The parts of an address have been seen before the address.
+    // The reviver has handled the parts of an address before the address.
     return 'from' in value && 'to' in value ? { from: value.from && left, to: value.to && left } : value;
   }
   try {
@@ -177,7 +177,7 @@ export const digitsOfPhone = (phone: string): string => phoneDigits(phone).repla
 
 const wordsOf = (text: string): string[] => fold(text).match(/[^\s,;]+/g) ?? [];
 
-/** All words of a name next to each other, in any order. A name of one word may be a city, a shop or "kettle". */
+/** Whether all words of a name are next to each other, in any order. A name of one word does not count: it may be a city, a shop or "kettle". */
 const holdsName = (text: string, name: string): boolean => {
   const [words, wanted] = [wordsOf(text), wordsOf(name).toSorted()];
   return (
@@ -192,18 +192,18 @@ const holdsName = (text: string, name: string): boolean => {
   );
 };
 
-/** With and without its country. */
+/** The digits of a phone number with and without its country. */
 const spellingsOf = (phone: string): string[] => {
   const national = nationalDigits(phone);
   return national === undefined ? [] : [national, phoneDigits(phone).replace(/^0+/, '')];
 };
 
-/** Fewer digits may be an order, a date or a part of a serial number. */
+/** A number with fewer digits may be an order, a date or a part of a serial number. */
 const FEWEST_PHONE_DIGITS = 7;
-/** Spaces divide a number into parts. */
+/** Spaces may divide a phone number into at most this many parts. */
 const MOST_PHONE_PARTS = 8;
 
-/** A phone number counts as a whole only: not as some digits of a longer number or of a code. */
+/** Whether a text contains the complete phone number, and not as a part of a longer number or a code. */
 const holdsPhone = (text: string, phone: string): boolean => {
   const wanted = spellingsOf(phone).filter(({ length }) => length >= FEWEST_PHONE_DIGITS);
   const parts = text.split(/[^\p{L}\p{N}()+./-]+/u).filter(Boolean);
@@ -213,7 +213,7 @@ const holdsPhone = (text: string, phone: string): boolean => {
   return numbers.some((number) => spellingsOf(number).some((spelling) => wanted.includes(spelling)));
 };
 
-/** The address as a whole, not as the end or the beginning of a longer one. */
+/** Whether a text contains the complete email, and not as a part of a longer one. */
 const holdsEmail = (text: string, email: string): boolean => {
   const [first = '', ...rest] = fold(text).split(fold(email));
   const before = [first, ...rest];
@@ -222,7 +222,7 @@ const holdsEmail = (text: string, email: string): boolean => {
   );
 };
 
-/** What a customer is known by, now and before corrections. */
+/** The identifiers of a customer, current ones and those before corrections. */
 export interface CustomerMarks {
   names: string[];
   emails: string[];
@@ -237,7 +237,7 @@ const isAbout = (text: string, { names, emails, phones }: CustomerMarks): boolea
 /** Filters in which staff search for people. */
 const FREE_TEXT = ['q', 'customerEmail'];
 
-/** A saved view without the customer: only the whole email, the phone or the full name count, since a shop's views are not restored. */
+/** Removes the customer from a saved view. Only the complete email, phone or name counts, since a view cannot be restored. */
 export const cleanView = (view: Pick<Row<'saved_views'>, 'name' | 'search'>, marks: CustomerMarks) => {
   const cleaned = (text: string): string => (isAbout(text, marks) ? ERASED_TEXT : text);
   const clean = (name: string, value: unknown) => (FREE_TEXT.includes(name) ? cleaned(String(value)) : value);

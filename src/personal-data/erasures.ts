@@ -19,8 +19,8 @@ import { DELETING, findShop } from '../shops/store.ts';
 import { DROPPED_BECAUSE, PENDING } from '../webhooks/queue.ts';
 import { eraseReturn } from './erase.ts';
 
-// What was erased, as a list of ids. What of it takes many steps is unfinished for a while: the names of former employees, and the
-// deletion of shops. A restored backup is from before some of it: these are added as unfinished, and erased again.
+// The list of erased ids. Erasures that take many steps are unfinished for a while: the names of former employees, and the
+// deletion of shops. A restored backup lacks later erasures: these are added as unfinished and done again.
 
 export const ListedErasure = z.object({
   subject_id: z.uuid(),
@@ -30,13 +30,13 @@ export const ListedErasure = z.object({
 });
 export type ListedErasure = z.infer<typeof ListedErasure>;
 
-/** `done_to` of what is unfinished. */
+/** Values of `done_to` for unfinished erasures. */
 const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
 const BEGUN = '00000000-0000-0000-0000-000000000001';
 
 const ADDED_AT_ONCE = 1_000;
 
-/** Those that the database lacks, in the caller's transaction; `finishErasures` then erases them. No webhook about them is sent until then. */
+/** Adds the missing erasures in the caller's transaction. `finishErasures` completes them, and drops webhooks about them until then. */
 export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> => {
   for (let first = 0; first < list.length; first += ADDED_AT_ONCE) {
     const some = list.slice(first, first + ADDED_AT_ONCE).map((row) => ({ ...row, done_to: NOT_BEGUN }));
@@ -50,7 +50,7 @@ export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> 
   await db.deleteFrom('installation').where('name', '=', 'restored-without-erasures').execute();
 };
 
-/** The shops and users of a list that this database still has, by name. */
+/** Returns the names of the shops and users in a list that this database still has. */
 export const liveIn = async (db: Db, list: ListedErasure[]): Promise<string[]> => {
   const idsOf = (kind: ListedErasure['kind']) =>
     list.filter((each) => each.kind === kind).map(({ subject_id }) => subject_id);
@@ -68,7 +68,7 @@ export const liveIn = async (db: Db, list: ListedErasure[]): Promise<string[]> =
 
 const isIn = (table: ReturnTable) => sql`exists (select 1 from ${sql.table(table)} where id = subject_id)`;
 
-/** What is not done yet, and how much of it is about returns that are not here. */
+/** Counts unfinished erasures, and how many of them are about unknown returns. */
 export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unknown: number }> => {
   const { rows } = await sql<{ unfinished: number; unknown: number }>`
     select count(*) as unfinished,
@@ -89,8 +89,8 @@ const unfinishedErasures = (db: Db, nowMs: number) => {
 const FINISHED_AT_ONCE = 10;
 
 /**
- * Some steps of what is unfinished, first of what never failed; true when more is left. One that fails is counted and tried again at
- * the next sweep. A shop that is being deleted takes many steps, and holds up no other shop's erasures; its own go with it.
+ * Runs some steps of unfinished erasures, first of those that never failed; true if more are left. A failed one is retried in
+ * the next sweep. A shop that is being deleted takes many steps and does not delay other shops' erasures; its own end with it.
  */
 export const finishErasures = async (ctx: ReturnServices): Promise<boolean> => {
   const { background } = ctx;
@@ -114,7 +114,7 @@ export const finishErasures = async (ctx: ReturnServices): Promise<boolean> => {
   return isMoreLeft;
 };
 
-/** Those that never failed come before it from now on. */
+/** Counts a failure, so that erasures with fewer failures come first. */
 const countFailure = async ({ background, metrics }: Core, id: string): Promise<void> => {
   metrics.failedErasures.inc();
   await background
@@ -134,7 +134,7 @@ const finish = async (
   } else if (kind === 'users') await eraseEmployeeStep(ctx, id);
   else {
     const shop = await findShop(ctx.background, shop_id);
-    // Without events: their receivers had them before.
+    // It sends no events, since their receivers had them before.
     const how = { includeOpen: true, isSilent: true };
     if (shop) await eraseReturn(ctx, { shop, actor: OPERATOR }, { id, kind }, how);
     await setDone(ctx.background, id, null);
@@ -189,14 +189,14 @@ export const eraseFormerEmployee = async (
   for (let step = 0; step < STEPS_AT_ONCE; step++) if (!(await eraseEmployeeStep(ctx, id))) return;
 };
 
-/** One step of up to 800 timeline entries of each sort, the first with the audit log; true when more is left. */
+/** Erases up to 800 timeline entries of each type; the first step also changes the audit log. True if more are left. */
 export const eraseEmployeeStep = (ctx: ReturnServices, id: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     const own = unfinishedErasures(trx, ctx.clock.now()).where('subject_id', '=', id);
     const erasure = await own.forUpdate().executeTakeFirst();
     if (!erasure?.done_to) return false;
     if (erasure.done_to === NOT_BEGUN) {
-      // Whoever writes such a list could lock a shop out with it. It stays unfinished until the shop has another Admin.
+      // Such a list must not lock out a shop. The erasure stays unfinished until the shop has another Admin.
       if (await isOnlyAdmin(trx, id)) throw new Error('the only Admin of a shop is not removed');
       await eraseAccount(trx, id, erasure.shop_id);
     }
@@ -212,7 +212,7 @@ const isOnlyAdmin = async (trx: Trx, id: string): Promise<boolean> => {
   return ofShop.length === 1;
 };
 
-/** What the audit log has of them; and their account, which a backup from before they were removed has. No change of theirs is running. */
+/** Erases the user from the audit log, and deletes the account, which an older backup may contain. No change of theirs is running. */
 const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void> => {
   const { numDeletedRows } = await trx
     .deleteFrom('users')
@@ -232,7 +232,7 @@ const eraseAccount = async (trx: Trx, id: string, shop_id: string): Promise<void
 
 const ENTRIES_AT_ONCE = 800;
 
-/** Found by the indexes of persons and of assignees, which have what is not erased, in the timelines of whatever shop; true when more are left. */
+/** Erases the name in timelines. Partial indexes on actors and assignees contain the entries that are not erased. True if more are left. */
 const eraseInTimelines = async (trx: Trx, id: string): Promise<boolean> => {
   const acted = sql`actor_type = 'USER' and actor_name <> '[erased]' and actor_id = ${id}`;
   const assigned = sql`type = 'ASSIGNED' and substr(data, 70) <> '[erased]"}' and substr(data, 16, 36) = ${id}`;

@@ -33,14 +33,14 @@ export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 
 const hasEmail = ({ oneOf }: Core, email: string): RawBuilder<boolean> =>
   sql`lower(customer_email) ${oneOf('text', emailSpellings(email))}`;
 
-/** The text that staff search in ends with the digits of the phone number: numbers that only contain these stay in the database. */
+/** The search text ends with the digits of the phone number, which excludes longer numbers already in the database. */
 const hasPhone = (ctx: ReturnServices, digits: string): RawBuilder<boolean> =>
   sql`customer_phone is not null and ${ctx.contains('search_text', digits)}
     and (search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`;
 
 type WithCorrection = CustomerRow & { data: string };
 
-/** What a field was before and after a correction. */
+/** The values of a field before and after a correction. */
 export const correctedValues = (data: string, field: string): unknown[] => {
   try {
     return Object.values(JSON.parse(data)[field] ?? {});
@@ -49,10 +49,10 @@ export const correctedValues = (data: string, field: string): unknown[] => {
   }
 };
 
-/** A shop may have written one phone number into all its returns: so many rows take the event loop about 5 ms. */
+/** The maximum of rows, which take the event loop about 5 ms: a shop may have entered one phone number in all its returns. */
 const FOUND_AT_ONCE = 2_000;
 
-/** The returns of both kinds that hold a person, or held them before a correction, and are not erased; newest first. */
+/** Finds the returns of all kinds with a customer, now or before a correction, that are not erased; newest first. */
 export const findReturns = async (
   ctx: ReturnServices,
   shopId: string,
@@ -68,7 +68,7 @@ export const findReturns = async (
   const isPlain = email?.normalize('NFD') === email;
   const held =
     isEmail && isPlain ? ctx.containsAnyCase('data', JSON.stringify(email).slice(1, -1)) : sql`true`;
-  // Not by the column itself where an email leads to the rows: SQLite would read the whole shop in its order.
+  // For an email it sorts by an expression; with the column, SQLite would scan the whole shop in its order.
   const order = isEmail ? sql`number + 0` : sql`number`;
   const found = new Map<string, CustomerRow>();
   for (const table of RETURN_TABLES) {
@@ -96,12 +96,12 @@ export const findReturns = async (
   return [...found.values()].sort((one, other) => other.number - one.number);
 };
 
-/** Deliveries about these returns that are still to be sent. */
+/** A condition for pending deliveries about these returns. */
 export const isWaiting = ({ oneOf }: Core, shopId: string, ids: string[]): RawBuilder<boolean> => sql`
   receiver_id in (select receiver_id from api_clients where shop_id = ${shopId})
   and rma_id ${oneOf('id', ids)} and status = ${PENDING}`;
 
-/** Why returns are not erased, by id: they are not ended, or a webhook about them is still to be sent. `isForced`: neither counts. */
+/** Returns by id why returns are not erased: they are open, or have a pending webhook. With `isForced` neither counts. */
 export const erasureBlockers = async (
   ctx: ReturnServices,
   db: Db,
@@ -139,12 +139,12 @@ export const findCustomer = async (
   return { total: found.length, returns };
 };
 
-// --- what is stored about a return ---
+// --- the data of a return ---
 
 export const entriesOf = (db: Db, id: string) =>
   db.selectFrom('timeline').select(TIMELINE_COLUMNS).where('rma_id', '=', id).orderBy('at').execute();
 
-/** The stored event of a timeline entry. It has the entry's time, and ids rise with time: no index by return is needed. */
+/** The events of a timeline entry. They have the entry's time, and ids increase with time, so no index by return is needed. */
 export const eventsOf = (db: Db, { rma_id, at }: { rma_id: string; at: number }) => {
   const own = db.selectFrom('events').select(['id', 'body']).where('rma_id', '=', rma_id);
   return own
@@ -153,7 +153,7 @@ export const eventsOf = (db: Db, { rma_id, at }: { rma_id: string; at: number })
     .execute();
 };
 
-/** One return whole. A part that cannot be shown is exported as it is stored. */
+/** Exports a complete return. A damaged part is exported as it is stored. */
 const exportReturn = async (ctx: ReturnServices, { id, kind }: CustomerRow) => {
   const shown = <Part extends { id: string }>(name: string, part: Part, view: (part: Part) => unknown) => {
     try {
@@ -186,7 +186,7 @@ async function* exportAll(ctx: ReturnServices, found: CustomerRow[]): AsyncGener
   yield ']}';
 }
 
-/** One JSON document, read return by return. */
+/** Yields one JSON document, return by return. */
 export const exportCustomer = async (
   ctx: ReturnServices,
   caller: Caller,

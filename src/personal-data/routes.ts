@@ -19,12 +19,12 @@ import { countForgettable, eraseCustomer, readForgetting, replaceForgetting } fr
 import { eraseFormerEmployee, listFormerEmployees } from './erasures.ts';
 import { exportCustomer, findCustomer } from './find.ts';
 
-/** Erasing 500 returns takes seconds. */
+/** The deadline is long, since erasing 500 returns takes seconds. */
 const ERASE_DEADLINE_MS = 120_000;
 
 const ERASURES: RateWindows = [{ name: 'erasures-minute', points: 20, seconds: 60 }];
 
-/** One erasure at a time for each shop in a process: a dry run too may read all returns, and several would read the same. */
+/** Allows one erasure at a time for each shop in a process: even a dry run may read all returns. */
 const oneAtATime = () => {
   const erasing = new Set<string>();
   return async <Result>(shopId: string, erase: () => Promise<Result>): Promise<Result> => {
@@ -39,7 +39,7 @@ const oneAtATime = () => {
   };
 };
 
-/** For API clients with the right to. */
+/** The routes for API clients with the right `erase`. */
 export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   const often = ctx.rateGate(ERASURES, ctx.clock);
   const alone = oneAtATime();

@@ -17,20 +17,20 @@ import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.
 import { timeLimit } from '../../lib/time-limits.ts';
 import type { HeavyReads } from './heavy-reads.ts';
 
-/** While no request runs yet: another process may be opening, migrating or closing the database. Opening waits inside SQLite. */
+/** The wait of a start, during which another process may open, migrate or close the database. Opening waits inside SQLite. */
 export const START_WAIT_MS = 15_000;
 
-/** FULL: a commit is on disk when it returns. NORMAL: it is there with the next one that is FULL. */
+/** With FULL a commit is on disk when it returns, with NORMAL only after the next FULL one. */
 export type Synchronous = 'FULL' | 'NORMAL';
 
-/** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
+/** A connection with its prepared statements, since Kysely would prepare every query again, which costs more than most queries. */
 class PreparedConnection {
   readonly raw: Sqlite.Database;
   readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
   constructor(file: string, pragmas: string[]) {
     this.raw = new Sqlite(file, { timeout: START_WAIT_MS });
-    // From the last one on SQLite never waits: it would stop the event loop. The driver waits instead.
+    // After the last pragma SQLite never waits, which would stop the event loop. The driver waits instead.
     for (const pragma of [...pragmas, 'cache_size = -8192', 'busy_timeout = 0']) this.raw.pragma(pragma);
   }
 
@@ -39,20 +39,20 @@ class PreparedConnection {
   }
 }
 
-/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
+/** The time limit of a writer for the queue and for other processes (the command line, a backup) (ADR 0017). */
 const BUSY_WAIT_MS = 2000;
 export const LONGEST_PAUSE_MS = 20;
 
-/** More than this cannot be written within the time that each of them may wait. */
+/** More writers could not write within the time limit. */
 const WAITING_WRITERS = 2000;
 
-/** So many pages of the log are worth a checkpoint in the thread. SQLite's own, at twice as many, then finds little left to do. */
+/** The thread runs a checkpoint when the WAL has this many pages. SQLite's own, at twice as many, then has little to do. */
 const CHECKPOINT_PAGES = 2000;
-/** To look takes 5 µs, so only every so many transactions. */
+/** The size of the WAL is checked after this many transactions, since a check takes 5 µs. */
 const LOOK_EVERY = 8;
 type LogPages = Record<'log' | 'checkpointed', number>;
 
-/** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
+/** One connection writes. The other reads, even while the first waits for another process or is inside a transaction. */
 export class SqliteConnections {
   readonly #file: string;
   readonly writer: PreparedConnection;
@@ -76,7 +76,7 @@ export class SqliteConnections {
     this.writer = new PreparedConnection(file, [
       'journal_mode = WAL',
       'foreign_keys = ON',
-      // What is deleted or overwritten is erased from the file too.
+      // Deleted and overwritten data is also erased from the file.
       'secure_delete = ON',
       `wal_autocheckpoint = ${2 * CHECKPOINT_PAGES}`,
     ]);
@@ -89,7 +89,7 @@ export class SqliteConnections {
     this.#synchronous = mode;
   }
 
-  /** Between two transactions. In the event loop a checkpoint would take as long as the disk does. */
+  /** Runs between two transactions. In the event loop a checkpoint would wait for the disk. */
   lookAtLog(): void {
     this.#turns += 1;
     if (this.#isLogMoving || this.#turns % LOOK_EVERY !== 0) return;
@@ -97,7 +97,7 @@ export class SqliteConnections {
       const pages = this.writer.prepare('pragma wal_checkpoint(noop)').get() as LogPages;
       if (pages.log - pages.checkpointed < CHECKPOINT_PAGES) return;
     } catch {
-      // The transaction that follows meets the same error, and reports it.
+      // The next transaction gets the same error and reports it.
       return;
     }
     this.#isLogMoving = true;
@@ -106,7 +106,7 @@ export class SqliteConnections {
     });
   }
 
-  /** A connection reads the planner's statistics when it is opened, and then never again. */
+  /** A connection only reads the planner's statistics when it is opened. */
   reopenReader(): void {
     this.reader.raw.close();
     this.reader = this.#openReader();
@@ -125,11 +125,11 @@ export class SqliteConnections {
 export const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
-/** Tries again while another program holds the lock, until the deadline. The event loop runs on in between. */
+/** Retries while another process holds the lock, until the deadline. The event loop continues meanwhile. */
 const retryWhileBusy = async <Result>(work: () => Result, deadline: number): Promise<Awaited<Result>> => {
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      // Not awaited: reads in the thread have waited long enough when they fail.
+      // This is deliberately not awaited: reads in the thread have their own time limit and are not retried.
       return work() as Awaited<Result>;
     } catch (error) {
       if (!isBusy(error) || performance.now() >= deadline) throw error;
@@ -145,10 +145,10 @@ interface SessionSettings {
   heavyReads?: HeavyReads;
 }
 
-/** A read outside a transaction goes to the reading connection, or thread, at once; anything else waits for its turn to write. */
+/** Reads outside a transaction run immediately, on the reading connection or in a thread. Anything else waits in the queue of writers. */
 class Session implements DatabaseConnection {
   readonly #settings: SessionSettings;
-  /** While a transaction is open. */
+  /** Set while a transaction is open. */
   #endTurn: (() => void) | null = null;
 
   constructor(settings: SessionSettings) {
@@ -158,7 +158,7 @@ class Session implements DatabaseConnection {
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     const { writer } = this.#settings.connections;
     if (this.#endTurn) return run<Row>(writer.prepare(sql), parameters);
-    // Asked of the writer: the reader may not have heard yet of a table that was just changed.
+    // The writer prepares it, since the reader may not know yet of a table that was just changed.
     const readNow = () => (writer.prepare(sql).readonly ? this.#read<Row>(sql, parameters) : null);
     const read = await retryWhileBusy(readNow, this.#deadline());
     if (read) return read;
@@ -170,7 +170,7 @@ class Session implements DatabaseConnection {
     }
   }
 
-  /** At once the write lock, so that a transaction never fails half-way because another program wrote first. */
+  /** Takes the write lock immediately, so that a transaction never fails half-way because another process wrote first. */
   async begin(): Promise<void> {
     const { deadline, release } = await this.#takeTurn();
     this.#endTurn = release;
@@ -187,7 +187,7 @@ class Session implements DatabaseConnection {
     this.#giveBack();
   }
 
-  /** On a full disk SQLite rolls back by itself; to ask again would fail and hide the reason. */
+  /** On a full disk SQLite rolls back by itself. A second rollback would fail and hide the reason. */
   async rollback(): Promise<void> {
     const { raw } = this.#settings.connections.writer;
     try {
@@ -197,7 +197,7 @@ class Session implements DatabaseConnection {
     }
   }
 
-  // biome-ignore lint/correctness/useYield: never called, and Kysely wants the method
+  // biome-ignore lint/correctness/useYield: it is never called, but Kysely requires it
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error('not supported: rows are read at once');
   }
@@ -243,7 +243,7 @@ const sessionDriver = (settings: SessionSettings): Driver => {
     beginTransaction: (session: Session) => session.begin(),
     commitTransaction: (session: Session) => session.commit(),
     rollbackTransaction: (session: Session) => session.rollback(),
-    // `openSqlite` closes the connections, which several of these share.
+    // `openSqlite` closes the connections, which several drivers share.
     async destroy() {},
   };
 };
@@ -257,24 +257,24 @@ export const sessionDialect = (settings: SessionSettings): Dialect => ({
 
 class Compiler extends SqliteQueryCompiler {
   /**
-   * Of a bare parameter in a range or a limit SQLite looks at the value, and prepares the statement anew for every run: reading
-   * what is due for a receiver took 0.25 ms instead of 0.03.
+   * SQLite prepares a statement with a bare parameter in a range or a limit again for every run, to see its value: reading
+   * the due deliveries of a receiver took 0.25 ms instead of 0.03.
    */
   protected override getCurrentParameterPlaceholder(): string {
     return '+?';
   }
-  /** `for update skip locked` has no word here and needs none: the transaction holds the whole file. */
+  /** SQLite has no `for update skip locked` and needs none, since a transaction locks the whole file. */
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier !== 'ForUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 }
 
 class Adapter extends SqliteAdapter {
-  /** SQLite's schema changes are transactional, and the immediate transaction around them is the migrations' lock. */
+  /** SQLite's schema changes are transactional, and the immediate transaction around them serves as the migrations' lock. */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
-  /** Sessions wait for each other only where they write. */
+  /** Only writing sessions wait for each other. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }

@@ -5,18 +5,18 @@ import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Observer } from '../types.ts';
 import type { Reply, ThreadQuery } from './reader-thread.ts';
 
-/** A shop whose API clients read many rows holds one thread at most (`paging/heavy-lists.ts`); the second one is there for all others. */
+/** A shop whose API clients read many rows holds at most one thread (`paging/heavy-lists.ts`). The second one serves the others. */
 const THREADS = 2;
-/** Shorter than the 4.5 s after which the request is refused anyway; more reads than that cannot run in this time. */
+/** It is shorter than the deadline of 4.5 s; more reads could not run in this time. */
 const WAIT_MS = 4000;
 const WAITING = 200;
 
-/** In the sources, or in what is built from them. */
+/** The thread's file in the sources, or in the build. */
 const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
 
 const ENDED: Reply = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
 
-/** One worker with one connection, which runs one statement at a time. */
+/** A worker thread with one connection, which runs one statement at a time. */
 class ReaderThread {
   readonly #worker: Worker;
   #resolve: ((reply: Reply) => void) | null = null;
@@ -24,7 +24,7 @@ class ReaderThread {
 
   constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
     this.#worker = new Worker(new URL(THREAD, import.meta.url), { workerData: file });
-    // A command that does not close the database must end all the same.
+    // A command that does not close the database must still be able to end.
     this.#worker.unref();
     this.#worker.on('message', (reply) => this.#resolve?.(reply));
     this.#worker.on('error', (error) => onDatabaseError('reader thread failed', error));
@@ -41,7 +41,7 @@ class ReaderThread {
     return promise;
   }
 
-  /** Resolves after the statement that it runs now. */
+  /** Resolves after the current statement. */
   async end(): Promise<void> {
     if (this.hasEnded) return;
     this.#worker.ref();
@@ -50,7 +50,7 @@ class ReaderThread {
   }
 }
 
-/** Reads in worker threads: a search reads a million texts in about 200 ms, for which SQLite would block the event loop. */
+/** Runs reads in worker threads: a search reads a million texts in about 200 ms, during which SQLite would block the event loop. */
 export class HeavyReads {
   readonly #file: string;
   readonly #onDatabaseError: Observer['onDatabaseError'];
@@ -80,13 +80,13 @@ export class HeavyReads {
     });
   }
 
-  /** Ends the threads for good, after the statements that they run now. */
+  /** Ends the threads permanently, after their current statements. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.endThreads();
   }
 
-  /** The next read starts another one. */
+  /** Ends the threads. The next read starts a new one. */
   async endThreads(): Promise<void> {
     const threads = this.#threads;
     this.#threads = [];

@@ -41,8 +41,8 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     connections.reopenReader();
     await heavyReads.endThreads();
   };
-  // The log keeps old pages until they are written over. In a thread, since it waits for the disk; and most of it while others
-  // write, who wait for `truncate`.
+  // The WAL keeps old pages until they are overwritten. A checkpoint runs in a thread, since it waits for the disk, mostly while others
+  // may write; they only wait for `truncate`.
   const checkpointWal = async (modes: ('passive' | 'truncate')[]): Promise<void> => {
     try {
       for (const mode of modes)
@@ -68,12 +68,12 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     },
     analyze,
     scrub: () => checkpointWal(['passive', 'truncate']),
-    // One process, so counters need not outlive it nor be shared.
+    // SQLite has one process, so its counters need not be stored or shared.
     rateGate: memoryRateGate,
     ...sqliteDialect,
-    // The more share a commit, the fewer wait for the disk.
+    // The more changes share a commit, the fewer of them wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
-    // One process, so an event emitter is enough. The change is committed: no listener may fail the request.
+    // SQLite has one process, so an event emitter is enough. The change is committed, so a listener must not fail the request.
     wake(topic, id) {
       try {
         listeners.emit(topic, id);
@@ -95,12 +95,12 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
   };
 };
 
-// Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
-// 0.2 s, during which no other connection writes: so each by itself, with a pause that is longer than writers wait before they try again.
+// Analyses the tables that, according to SQLite, grew about tenfold since the last time. An index of a million rows takes up to
+// 0.2 s, during which no other connection can write. So each is analysed separately, with a pause that is longer than a writer's retry.
 const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> => {
   const { rows } = await sql<{ optimize: string }>`pragma optimize(0x10003)`.execute(db);
   const tables = rows.map(({ optimize }) => /"(\w+)"$/.exec(optimize)?.[1] ?? '');
-  // The list of migrations is all that a new database has.
+  // A new database only contains the list of migrations.
   const grown = tables.filter((table) => !table.startsWith('kysely_'));
   for (const table of grown) {
     const indexes = await sql<{ name: string }>`select name from pragma_index_list(${table})`.execute(db);
@@ -109,21 +109,21 @@ const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> =>
       await pause(LONGEST_PAUSE_MS + 5);
     }
   }
-  // Reads the statistics into this connection, which would otherwise ask for the same again.
+  // This loads the statistics into this connection, which would otherwise report the same tables again.
   if (grown.length > 0) await sql`analyze sqlite_schema`.execute(db);
   return grown.length > 0;
 };
 
-/** Transactions come one after another: the file has one writer. */
+/** Transactions run one after another, since the file has one writer. */
 const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadThenWrite => {
-  // On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart.
+  // This uses the connection of the transaction directly: inserting row by row is cheaper here than parsing JSON.
   const insert = ({ table, rows }: Insertion): void => {
     const columns = Object.keys(rows[0] ?? {});
     const marks = columns.map(() => '?');
     const statement = writer.prepare(`insert into ${table} (${columns.join()}) values (${marks.join()})`);
     for (const row of rows) statement.run(Object.values(row));
   };
-  // Only what changes: SQLite rewrites every index of a column that is set, also to the same value.
+  // It sets only changed columns, since SQLite rewrites every index of a column that is set, even to the same value.
   const update = ({ updated, rows }: Update): void => {
     for (const { id, set } of rows) {
       const changes = Object.keys(set).map((column) => `${column} = ?`);
@@ -143,19 +143,19 @@ const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadT
     });
 };
 
-/** A process that was just killed may need a moment until the system has let go of its locks. */
+/** After a process was killed, the system may need a moment to release its locks. */
 const LOCK_TIMEOUT_MS = 1000;
 
-/** A connection that nothing refers to would be closed, and its lock with it. */
+/** These references keep the connections, and so their locks, from being garbage-collected. */
 const held = new Set<Sqlite.Database>();
 
-/** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
+/** Locks the folder, since rate limits are counted in memory and two processes would count separately (ADR 0001). The lock ends with the process. */
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
   ensurePrivateFile(file);
   const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
   try {
-    // Nothing is ever written, so no journal is needed beside it.
+    // Nothing is ever written, so it needs no journal file.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('begin exclusive');
   } catch (error) {

@@ -2,20 +2,20 @@ import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { cached } from '../../lib/cached.ts';
 
-// The thread of `heavy-reads.ts`: one connection, one statement at a time. Built as a program of its own.
+// The worker thread of `heavy-reads.ts`: one connection that runs one statement at a time. It is built as a separate program.
 
 export interface ThreadQuery {
   sql: string;
   parameters: readonly unknown[];
 }
 
-/** An error crosses to the other thread without its class and code. */
+/** An error loses its class and code on the way to the other thread, so they are sent as fields. */
 export type Reply = { rows: unknown[] } | { failed: { message: string; code: string } };
 
-/** SQLite may wait here: no request runs in this thread. */
+/** SQLite may wait here, since no request runs in this thread. */
 const BUSY_TIMEOUT_MS = 1000;
 
-/** Rows to sample for each value of an index's first column. */
+/** The number of rows to sample for each value of an index's first column. */
 const ANALYSIS_LIMIT = 1000;
 
 const connection = new Sqlite(workerData, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
@@ -23,7 +23,7 @@ connection.pragma('cache_size = -8192');
 connection.pragma('synchronous = NORMAL');
 connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
 
-/** Each holds some kilobytes outside of V8's heap, which would not know for thousands of them that it is time to collect. */
+/** Each statement holds some kilobytes outside V8's heap, so V8 would not notice that it should collect thousands of them. */
 const MOST_STATEMENTS = 200;
 const statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
