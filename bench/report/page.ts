@@ -112,7 +112,7 @@ const method = (results: Results): string => `## How it is measured
 - The moment of a commit cannot be seen from outside, so commit → receipt is counted from when the caller has the 201. Counted from the creation's own time, which includes waiting for the disk, PostgreSQL took ${aside(results, 'postgres p50 from the creation')} (p50) and ${aside(results, 'postgres p99 from the creation')} (p99), SQLite ${aside(results, 'sqlite p50 from the creation')} and ${aside(results, 'sqlite p99 from the creation')}.
 - Memory is what the operating system counts as resident in a process that serves and sends, whose receivers never respond.
 
-\`npm run bench -- --quick\` takes under two minutes, with smaller shops, and writes nothing. \`--only create,get\` and \`--engine sqlite\` choose what is measured. \`--page\` writes this page again from the last full run, for when \`bench/notes.md\` has changed.`;
+\`npm run bench -- --quick\` measures smaller shops, takes several minutes on two cores, and writes nothing. \`--only create,get\` and \`--engine sqlite\` choose what is measured. \`--page\` writes this page again from the last full run, for when \`bench/notes.md\` has changed.`;
 
 const pageOf = (results: Results): string => {
   const { facts, rows } = results;

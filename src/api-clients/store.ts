@@ -2,7 +2,7 @@ import type { InferResult, Insertable, Updateable } from 'kysely';
 import type { ApiClientTable } from '../db/schema.ts';
 import type { Db, Trx } from '../db/types.ts';
 
-const VISIBLE = [
+const CLIENT_COLUMNS = [
   'id',
   'shop_id as shopId',
   'name',
@@ -18,7 +18,7 @@ const VISIBLE = [
   'created_at as createdAt',
 ] as const;
 
-const clientsIn = (db: Db) => db.selectFrom('api_clients').select(VISIBLE);
+const clientsIn = (db: Db) => db.selectFrom('api_clients').select(CLIENT_COLUMNS);
 
 /** `rights` and `events` are separated by commas, as in their columns. */
 export type ApiClient = InferResult<ReturnType<typeof clientsIn>>[number];
@@ -27,14 +27,14 @@ export const isInUse = ({ revokedAt, replacedBy }: ApiClient): boolean =>
   revokedAt === null && replacedBy === null;
 
 export const insertClient = (trx: Trx, client: Insertable<ApiClientTable>): Promise<ApiClient> =>
-  trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow();
+  trx.insertInto('api_clients').values(client).returning(CLIENT_COLUMNS).executeTakeFirstOrThrow();
 
 export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientTable>): Promise<ApiClient> =>
   trx
     .updateTable('api_clients')
     .set(change)
     .where('id', '=', id)
-    .returning(VISIBLE)
+    .returning(CLIENT_COLUMNS)
     .executeTakeFirstOrThrow();
 
 export const findClient = async (db: Db, id: string): Promise<ApiClient | null> =>

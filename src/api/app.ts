@@ -49,14 +49,14 @@ const warnOfUntrustedProxy = (app: FastifyInstance, { log, clock, background }: 
 };
 
 const BLOCKERS_EVERY_MS = 60_000;
-const LOOK_EVERY_MS = 200;
+const LOG_BLOCKERS_EVERY_MS = 200;
 
 /** Logs which session holds a lock. Otherwise the log would only say that requests waited too long. */
 const logBlockers = (app: FastifyInstance, { log, blockers, changes }: Context): void => {
   let nextLookMs = 0;
   const look = async (): Promise<void> => {
     if (performance.now() < nextLookMs) return;
-    nextLookMs = performance.now() + LOOK_EVERY_MS;
+    nextLookMs = performance.now() + LOG_BLOCKERS_EVERY_MS;
     const sessions = (await blockers()).map((each) => ({ ...each, since: isoOrNull(each.since) }));
     if (sessions.length === 0) return;
     nextLookMs = performance.now() + BLOCKERS_EVERY_MS;

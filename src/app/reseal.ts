@@ -6,7 +6,7 @@ import { findCheck, opened, SEALED_CHECK, type SealedFor, type SecretBox } from 
 import { factorColumn } from '../staff/second-factor.ts';
 import { webhookSecretColumn } from '../webhooks/outbox.ts';
 
-const BATCH = 100;
+const READ_AT_ONCE = 100;
 /** Sorts before every id. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -22,7 +22,7 @@ export async function* sealedValues(db: Db, secrets: SecretBox) {
       const { table, column } = columnOf(after);
       const { rows }: { rows: { id: string; value: string }[] } = await sql<{ id: string; value: string }>`
         select id, ${sql.ref(column)} as value from ${sql.table(table)}
-        where id > ${after} and ${sql.ref(column)} is not null order by id limit ${sql.lit(BATCH)}`.execute(
+        where id > ${after} and ${sql.ref(column)} is not null order by id limit ${sql.lit(READ_AT_ONCE)}`.execute(
         db,
       );
       for (const { id, value } of rows) yield read(columnOf(id), value);

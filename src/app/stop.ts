@@ -5,7 +5,7 @@ import { withTimeout } from '../lib/time.ts';
 import { describeError, warning } from '../platform/log.ts';
 
 /** Open requests are cut off this long after the stop began, or later after a longer drain (docs/contract.md). */
-const RESPONSE_WITHIN_MS = 8_000;
+const REQUESTS_END_WITHIN_MS = 8_000;
 const AFTER_DRAIN_MS = 4_000;
 /** Further time limits: the rest of a webhook exchange (10 s in all), the database, the last log lines. */
 const WEBHOOKS_MORE_MS = 2_700;
@@ -21,7 +21,8 @@ interface Running {
   stopBackups(): Promise<void>;
 }
 
-const responsesEndMs = (drainMs: number): number => Math.max(RESPONSE_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
+const responsesEndMs = (drainMs: number): number =>
+  Math.max(REQUESTS_END_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
 
 const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
 

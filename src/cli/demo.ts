@@ -12,7 +12,7 @@ import { createClient } from '../api-clients/actions.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { fileIn } from '../db/open.ts';
-import { DAY_MS } from '../lib/time.ts';
+import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { offlineRepairs, type ReturnActions, tradeReturns } from '../returns/actions.ts';
 import type { CreateBody } from '../returns/kinds/kind.ts';
 import { createShop } from '../shops/actions.ts';
@@ -135,7 +135,6 @@ const waitingOf = (i: number, now: number): SetWaitingFor | null => {
 
 const REPAIRS = 40;
 const TRADE_RETURNS = 18;
-const HOUR_MS = 3_600_000;
 
 type DemoStep = (at: Context, id: string) => Promise<unknown>;
 

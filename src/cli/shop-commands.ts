@@ -83,11 +83,13 @@ const readPassword = async (): Promise<string> => {
   const { stdin, stderr } = process;
   if (stdin.isTTY) stderr.write('Password: ');
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: unseen, terminal: stdin.isTTY });
   try {
-    const lines = createInterface({ input: stdin, output: unseen, terminal: stdin.isTTY });
     for await (const line of lines) return line;
     return '';
   } finally {
+    // Otherwise an open standard input, a terminal for example, would keep the process alive.
+    lines.close();
     if (stdin.isTTY) stderr.write('\n');
   }
 };

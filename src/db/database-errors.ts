@@ -142,7 +142,7 @@ export const isOutOfConnections = (error: unknown): boolean => codeOf(error) ===
 /** Whether another transaction held a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
-const MOST_TRIES = 3;
+const MOST_CONFLICTS = 3;
 
 /** Retries a transaction that may deadlock. */
 export const retryConflicts = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -150,7 +150,7 @@ export const retryConflicts = async <Result>(work: () => Promise<Result>): Promi
     try {
       return await work();
     } catch (error) {
-      if (!isConflict(error) || tries === MOST_TRIES) throw error;
+      if (!isConflict(error) || tries === MOST_CONFLICTS) throw error;
     }
 };
 

@@ -91,7 +91,7 @@ export const postgresRateGate = (
   clock: Clock,
   stopped: Clock | null,
 ): RateGate => {
-  const text = statement(windows);
+  const text = upsertSql(windows);
   const rowKey = (key: string) => `${longestOf(windows).name}:${key}`;
   const refusedKeys = new Map<string, { window: RateWindow; untilMs: number }>();
 
@@ -145,7 +145,7 @@ const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState =
 
 // The clock is read when the row is locked, so times in a row never decrease, whichever process writes them. A time in the future counts as
 // now, since the clock was set back. Times are sorted, so `width_bucket` finds by bisection how many have left a window.
-const statement = (windows: RateWindows): string => {
+const upsertSql = (windows: RateWindows): string => {
   const now = 'coalesce($3::float8, extract(epoch from clock_timestamp())::float8 * 1000) as now';
   const keptMs = lengthMs(longestOf(windows));
   const past = (ms: number) => `width_bucket(now - ${ms}, known)`;

@@ -27,7 +27,7 @@ interface BuiltFile {
   encodings: Map<string, Buffer>;
 }
 
-const TYPES: Record<string, string> = {
+const CONTENT_TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -49,7 +49,7 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
   const files = new Map<string, BuiltFile>();
   folders.set(root, files);
   for (const found of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
-    const type = TYPES[found.split('.').at(-1) ?? ''];
+    const type = CONTENT_TYPES[found.split('.').at(-1) ?? ''];
     if (!type) continue;
     const encodings = new Map(
       Object.entries(ENDINGS)

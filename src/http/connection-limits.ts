@@ -171,13 +171,13 @@ interface Deadline {
 /** Every response begins within 5 s of the end of the request's body (docs/guide/limits.md): 4.5 s, and time to write it. */
 export const DEADLINE_MS = 4_500;
 
-const TOO_LATE = { message: 'The response took too long: try again in a moment.' };
+const DEADLINE_PASSED = { message: 'The response took too long: try again in a moment.' };
 const SILENT = pino({ level: 'silent' });
 
 const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {
   const timer = setTimeout(() => {
     if (reply.sent || reply.raw.headersSent || request.socket.destroyed) return;
-    reply.send(new ServiceError('SERVICE_UNAVAILABLE', TOO_LATE));
+    reply.send(new ServiceError('SERVICE_UNAVAILABLE', DEADLINE_PASSED));
     // The handler is still running. Fastify would log its late result with the request's address.
     reply.log = SILENT;
   }, leftMs);

@@ -36,14 +36,14 @@ const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
 type PublicUrl = Pick<Config, 'publicUrl' | 'publicUrlIsSet'>;
 
 /** A Host header may contain a name or an address, and a port. Anything else is not repeated. */
-const HOST = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
+const VALID_HOST = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
 
 /** Returns PUBLIC_URL or, without it, the address of this request, if it is valid. */
 export const baseUrlFor = (
   { publicUrl, publicUrlIsSet }: PublicUrl,
   { protocol, host }: FastifyRequest,
 ): string =>
-  !publicUrlIsSet && HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : publicUrl;
+  !publicUrlIsSet && VALID_HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : publicUrl;
 
 export const errorBody = (error: ServiceError, requestId: string, baseUrl: string): ErrorBody => {
   const { status } = ERRORS[error.code];

@@ -170,7 +170,11 @@ const withResponses = (document: Json, responses: ResponseParts): Json => {
       const fitting = [...own, ...examples].filter(({ code }) => ERRORS[code].status === Number(status));
       const example = fitting.find(({ code }) => response.description.includes(`\`${code}\``)) ?? fitting[0];
       if (example)
-        response.content['application/json'].example = errorBody(example, EXAMPLE.requestId, EXAMPLE.baseUrl);
+        response.content['application/json'].example = errorBody(
+          example,
+          EXAMPLE_ERROR.requestId,
+          EXAMPLE_ERROR.baseUrl,
+        );
     }
   }
   return document;
@@ -199,4 +203,7 @@ const HEADERS = {
 };
 type HeaderName = keyof typeof HEADERS;
 
-const EXAMPLE = { requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', baseUrl: 'https://returns.example.com' };
+const EXAMPLE_ERROR = {
+  requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
+  baseUrl: 'https://returns.example.com',
+};

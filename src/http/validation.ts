@@ -193,12 +193,12 @@ const nearestBySpelling = (name: string, known: string[]): string | null => {
 
 /** `sku` beside `faultyItem` means `faultyItem.sku`. */
 const sameElsewhere = (given: string, fields: NestedField[]): string | null => {
-  const words = wordsOf(given).join();
-  const field = fields.find(({ name }) => wordsOf(name).join() === words);
+  const words = camelCaseWords(given).join();
+  const field = fields.find(({ name }) => camelCaseWords(name).join() === words);
   return field ? `${field.level}${field.name}${field.level ? '' : ' at the top level'}` : null;
 };
 
-const wordsOf = (name: string): string[] =>
+const camelCaseWords = (name: string): string[] =>
   name
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -207,12 +207,12 @@ const wordsOf = (name: string): string[] =>
 
 /** `email` means `customerEmail`: one contains all words of the other. Prefers the name with the fewest other words. */
 const nearestByWords = (name: string, known: string[]): string | null => {
-  const given = wordsOf(name);
+  const given = camelCaseWords(name);
   const isWithin = (some: string[], others: string[]) =>
     some.length > 0 && some.every((word) => others.includes(word));
   const distanceTo = (words: string[]) => Math.abs(words.length - given.length);
   const [guess] = known
-    .map((each) => ({ each, words: wordsOf(each) }))
+    .map((each) => ({ each, words: camelCaseWords(each) }))
     .filter(({ words }) => isWithin(given, words) || isWithin(words, given))
     .sort((one, other) => distanceTo(one.words) - distanceTo(other.words));
   return guess?.each ?? null;

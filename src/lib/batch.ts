@@ -38,7 +38,7 @@ const QUEUE_TIMEOUT_MS = 2_500;
 /** The deadline of an item that is queued now, by `performance.now()`. */
 export const queueDeadline = (): number => performance.now() + timeLimit(QUEUE_TIMEOUT_MS);
 const MOST_TRIES = 3;
-const AGAIN_AFTER_MS = 50;
+const RETRY_PAUSE_MS = 50;
 
 /** Batches calls: those of one iteration of the event loop, or during earlier batches, share the next batch. */
 class Batcher<Item, Result> {
@@ -117,7 +117,7 @@ class Batcher<Item, Result> {
   #settle(batch: Pending<Item, Result>[], results: Results<Result>): void {
     batch.forEach((each, i) => {
       const result = results[i];
-      if (result === AGAIN) setTimeout(() => this.#enqueue(each), AGAIN_AFTER_MS);
+      if (result === AGAIN) setTimeout(() => this.#enqueue(each), RETRY_PAUSE_MS);
       else if (result instanceof Error) each.reject(result);
       else each.resolve(result as Result);
     });

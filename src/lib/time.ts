@@ -4,7 +4,8 @@ export interface Clock {
 }
 export const systemClock: Clock = { now: () => Date.now() };
 
-export const DAY_MS = 24 * 60 * 60 * 1000;
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
 const MOST_DAYS = 1_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
 /** By day since 1970, its `2026-11-15T`. */

@@ -18,7 +18,7 @@ const RETRY_AFTER_MS = [1_000, 5_000, 30_000];
 const ATTEMPT_MS = 20_000;
 /** nodemailer's limits for a silent server. */
 const SILENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
-const LIMITS = {
+const QUEUE_LIMITS = {
   waiting: 200,
   withinMs: 10 * 60_000,
   refusal: () => Object.assign(new Error('too many mails wait'), { code: 'TOO_MANY' }),
@@ -34,7 +34,7 @@ const REASONS: Record<string, string> = {
 };
 
 /** Returns what may be logged: the server's own words could contain the address. */
-const reasonOf = (error: unknown) => {
+const mailErrorOf = (error: unknown) => {
   const { code = 'unknown', responseCode: status } = error as { code?: string; responseCode?: number };
   const reason = REASONS[code] ?? 'the mail server cannot be reached, or does not answer (SMTP_URL)';
   return { code, status, reason };
@@ -57,7 +57,7 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
 
 /** Describes what is wrong with the mail server; null if it can be reached, uses TLS where it must and accepts the login. */
 export const checkMailServer = async (settings: MailSettings): Promise<string | null> =>
-  inWords(settings, (transport) => transport.verify());
+  problemWith(settings, (transport) => transport.verify());
 
 export const sendTestMail = async (
   settings: MailSettings,
@@ -66,10 +66,10 @@ export const sendTestMail = async (
 ): Promise<string | null> => {
   const text = `This mail shows that ${url} can send mails.`;
   const message = { from: settings.from, to: { name: '', address: to }, subject: 'Test mail', text };
-  return inWords(settings, (transport) => transport.sendMail(message));
+  return problemWith(settings, (transport) => transport.sendMail(message));
 };
 
-const inWords = async (
+const problemWith = async (
   settings: MailSettings,
   work: (transport: Transporter) => Promise<unknown>,
 ): Promise<string | null> => {
@@ -78,7 +78,7 @@ const inWords = async (
     await withTimeout(work(transport), ATTEMPT_MS, tooLate);
     return null;
   } catch (error) {
-    const { code, status, reason } = reasonOf(error);
+    const { code, status, reason } = mailErrorOf(error);
     return `${reason} [${[code, status].filter(Boolean).join(' ')}]`;
   } finally {
     transport.close();
@@ -92,9 +92,9 @@ export const openMailer = (
   onEnd: (result: 'sent' | 'failed') => void = () => {},
 ) => {
   const stopping = new AbortController();
-  const ordinary = new BoundedQueue({ ...LIMITS, atOnce: 2 });
+  const ordinary = new BoundedQueue({ ...QUEUE_LIMITS, atOnce: 2 });
   // Their senders are limited individually, so many may wait: a slow mail server must not drop the one that matters.
-  const warnings = new BoundedQueue({ ...LIMITS, atOnce: 1, waiting: 5_000, withinMs: 60 * 60_000 });
+  const warnings = new BoundedQueue({ ...QUEUE_LIMITS, atOnce: 1, waiting: 5_000, withinMs: 60 * 60_000 });
   const unfinished = new Set<Promise<void>>();
   let allSent = true;
   let transport: Promise<Transporter> | null = null;
@@ -112,7 +112,7 @@ export const openMailer = (
       await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
       onEnd('sent');
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = mailErrorOf(error);
       // The queue is full, or the server refused the mail permanently: another attempt would not help.
       const isFinal = reason.code === 'TOO_MANY' || (reason.status ?? 0) >= 500;
       if (waitMs === undefined || isFinal || stopping.signal.aborted) {

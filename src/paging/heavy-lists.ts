@@ -3,7 +3,7 @@ import { BoundedQueue } from '../lib/bounded-queue.ts';
 
 /** This is more than can be served to a shop within 4.5 s, when waiting requests fail. */
 const WAITING_PER_SHOP = 50;
-const WAIT_MS = 3_500;
+const LIST_WAIT_MS = 3_500;
 
 /**
  * Runs lists that may read many rows, one at a time for each shop. So a shop whose API clients page through a million returns holds
@@ -29,6 +29,6 @@ const newQueue = () =>
   new BoundedQueue({
     atOnce: 1,
     waiting: WAITING_PER_SHOP,
-    withinMs: WAIT_MS,
+    withinMs: LIST_WAIT_MS,
     refusal: () => new QueueTimeout('too many lists of one shop read many rows'),
   });

@@ -15,7 +15,7 @@ export const CHUNK_BYTES = 256 * 1024;
 const CHUNK_ROWS = { first: 5, most: 100 } as const;
 const MOST_OPEN = { perShop: 100, total: 400 } as const;
 /** A chunk that waits longer for a slot fails. It is below the deadline of a request, so that the first chunk can be a 503. */
-const QUEUE_TIMEOUT_MS = 3_500;
+const SLOT_WAIT_MS = 3_500;
 /** After a chunk of t ms its slot stays taken for 8·t, at most 200 ms: large pages get a fifth of the process, and other requests the rest. */
 const REST = { times: 8, mostMs: 200 } as const;
 
@@ -131,7 +131,7 @@ export class PageResponses {
   readonly #slots = new BoundedQueue({
     atOnce: 2,
     waiting: MOST_OPEN.total,
-    withinMs: QUEUE_TIMEOUT_MS,
+    withinMs: SLOT_WAIT_MS,
     refusal: busy,
   });
 

@@ -32,8 +32,8 @@ import {
 } from './find.ts';
 
 const MOST_A_CALL = 500;
-const SHORTEST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 100;
+const SHORTEST_REST_MS = 20;
+const LONGEST_REST_MS = 100;
 
 interface EraseOptions {
   /** Also erases open returns, and those with a pending webhook, which is dropped. */
@@ -88,7 +88,7 @@ export const eraseReturn = async (
   });
   if (typeof outcome === 'object') ctx.changes.announce(outcome.result);
   const lockedMs = performance.now() - lockedAt;
-  await pause(Math.min(Math.max(lockedMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
+  await pause(Math.min(Math.max(lockedMs, SHORTEST_REST_MS), LONGEST_REST_MS));
   return typeof outcome === 'object' ? { views: outcome.views } : outcome;
 };
 

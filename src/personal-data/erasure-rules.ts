@@ -125,12 +125,12 @@ export const PERSONAL_COLUMNS: PersonalColumns = {
 
 // --- the contents of an erased return ---
 
-const ADDRESS = each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode');
+const ERASED_ADDRESS = each(ERASED_TEXT, 'street', 'suburb', 'state', 'postcode');
 const VALUES: Partial<Record<ErasureRule, string | null>> = {
   text: ERASED_TEXT,
   email: ERASED_EMAIL,
   none: null,
-  address: JSON.stringify(ADDRESS),
+  address: JSON.stringify(ERASED_ADDRESS),
 };
 
 /** The columns with personal data, with their values after an erasure. */
@@ -144,7 +144,7 @@ export const fieldOf = (column: string): string =>
 
 /** The same by field of responses, events and timelines, with the parts of an address and the note of a received line. */
 const fieldsOf = (table: ReturnTable): Map<string, string | null> => {
-  const columns = Object.entries({ ...erasedColumns(table), ...ADDRESS, note: null });
+  const columns = Object.entries({ ...erasedColumns(table), ...ERASED_ADDRESS, note: null });
   return new Map(columns.map(([name, value]) => [fieldOf(name), value]));
 };
 const FIELDS = perKind(fieldsOf);
@@ -175,11 +175,11 @@ export const cleanJson = (table: ReturnTable, text: string, erasedAt: string): s
 
 export const digitsOfPhone = (phone: string): string => phoneDigits(phone).replace(/^00/, '');
 
-const wordsOf = (text: string): string[] => fold(text).match(/[^\s,;]+/g) ?? [];
+const foldedWords = (text: string): string[] => fold(text).match(/[^\s,;]+/g) ?? [];
 
 /** Whether all words of a name are next to each other, in any order. A name of one word does not count: it may be a city, a shop or "kettle". */
 const holdsName = (text: string, name: string): boolean => {
-  const [words, wanted] = [wordsOf(text), wordsOf(name).toSorted()];
+  const [words, wanted] = [foldedWords(text), foldedWords(name).toSorted()];
   return (
     wanted.length > 1 &&
     words.some(

@@ -147,14 +147,14 @@ const setDone = async (db: Db, id: string, done_to: string | null): Promise<void
 
 // --- former employees: the names of removed users, in timelines and in the audit log ---
 
-const SHOWN = 100;
+const MOST_LISTED = 100;
 
 export const listFormerEmployees = async (ctx: ReturnServices, { shop }: Caller) => {
   const { rows } = await sql<Pick<FormerEmployee, 'id' | 'email'> & { at: number; done_to: string | null }>`
     select removal.subject_id as id, subject_name as email, removal.at, done_to
     from audit_log as removal left join erasures on erasures.subject_id = removal.subject_id
     where removal.shop_id = ${shop.id} and action = 'USER_REMOVED' and (erasures.at is null or done_to is not null)
-    order by removal.id desc limit ${sql.lit(SHOWN)}`.execute(ctx.scans);
+    order by removal.id desc limit ${sql.lit(MOST_LISTED)}`.execute(ctx.scans);
   const items = rows.map(({ at, done_to, ...person }) => ({
     ...person,
     removedAt: toIso(at),

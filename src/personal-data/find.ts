@@ -16,13 +16,13 @@ import { KINDS } from '../returns/kinds/kinds.ts';
 import { emailSpellings } from '../returns/search-text.ts';
 import type { ReturnServices } from '../returns/services.ts';
 import { briefOf, prefetchRow, type ReturnRow } from '../returns/store.ts';
-import { viewEntry } from '../returns/timeline.ts';
+import { viewTimelineEntry } from '../returns/timeline.ts';
 import { viewWaitingForStaff } from '../returns/waiting.ts';
 import type { Caller } from '../shops/plans.ts';
 import { PENDING } from '../webhooks/queue.ts';
 import { digitsOfPhone } from './erasure-rules.ts';
 
-const COLUMNS = sql.raw(
+const CUSTOMER_COLUMNS = sql.raw(
   'rma.id, rma.number, rma.status, rma.receiver_id, customer_name, customer_email, customer_phone, created_at',
 );
 type CustomerColumn = 'id' | 'number' | 'status' | 'receiver_id' | 'created_at';
@@ -30,11 +30,11 @@ export type CustomerRow = Pick<ReturnRow, CustomerColumn | `customer_${'name' | 
   kind: ReturnTable;
 };
 
-const hasEmail = ({ oneOf }: Core, email: string): RawBuilder<boolean> =>
+const matchesEmail = ({ oneOf }: Core, email: string): RawBuilder<boolean> =>
   sql`lower(customer_email) ${oneOf('text', emailSpellings(email))}`;
 
 /** The search text ends with the digits of the phone number, which excludes longer numbers already in the database. */
-const hasPhone = (ctx: ReturnServices, digits: string): RawBuilder<boolean> =>
+const matchesPhone = (ctx: ReturnServices, digits: string): RawBuilder<boolean> =>
   sql`customer_phone is not null and ${ctx.contains('search_text', digits)}
     and (search_text like ${`% ${digits}`} or search_text like ${`% 00${digits}`})`;
 
@@ -64,7 +64,7 @@ export const findReturns = async (
     isEmail ? value.normalize().toLowerCase() : digitsOfPhone(value);
   const wanted = normal(email ?? phone);
   const own = sql`shop_id = ${shopId} and erased_at is null`;
-  const holds = isEmail ? hasEmail(ctx, email) : hasPhone(ctx, wanted);
+  const holds = isEmail ? matchesEmail(ctx, email) : matchesPhone(ctx, wanted);
   const isPlain = email?.normalize('NFD') === email;
   const held =
     isEmail && isPlain ? ctx.containsAnyCase('data', JSON.stringify(email).slice(1, -1)) : sql`true`;
@@ -82,14 +82,14 @@ export const findReturns = async (
     };
     for (let before = Number.MAX_SAFE_INTEGER, isMoreLeft = true; isMoreLeft; ) {
       const { rows } = await sql<WithCorrection>`
-        select ${COLUMNS}, '{}' as data from ${rma} where ${own} and ${holds} and number < ${before}
+        select ${CUSTOMER_COLUMNS}, '{}' as data from ${rma} where ${own} and ${holds} and number < ${before}
         order by ${order} desc limit ${sql.lit(FOUND_AT_ONCE)}`.execute(ctx.scans);
       take(rows);
       before = rows.at(-1)?.number ?? 0;
       isMoreLeft = rows.length === FOUND_AT_ONCE;
     }
     const { rows } = await sql<WithCorrection>`
-      select ${COLUMNS}, data from ${rma} join timeline on timeline.rma_id = rma.id
+      select ${CUSTOMER_COLUMNS}, data from ${rma} join timeline on timeline.rma_id = rma.id
       where ${own} and type = 'CORRECTED' and data like ${`%${field}%`} and ${held}`.execute(ctx.scans);
     take(rows);
   }
@@ -120,7 +120,7 @@ export const erasureBlockers = async (
   return holds;
 };
 
-const SHOWN = 500;
+const MOST_FOUND = 500;
 
 export const findCustomer = async (
   ctx: ReturnServices,
@@ -128,7 +128,7 @@ export const findCustomer = async (
   person: FindCustomer,
 ): Promise<FoundCustomer> => {
   const found = await findReturns(ctx, shop.id, person);
-  const shown = found.slice(0, SHOWN);
+  const shown = found.slice(0, MOST_FOUND);
   const holds = await erasureBlockers(ctx, ctx.scans, shop.id, shown);
   const returns = shown.map((row) => ({
     ...briefOf(row.kind, row),
@@ -172,7 +172,7 @@ const exportReturn = async (ctx: ReturnServices, { id, kind }: CustomerRow) => {
   const timeline: unknown[] = [];
   const events: unknown[] = [];
   for (const entry of await entriesOf(ctx.scans, id)) {
-    timeline.push(shown('timeline', entry, viewEntry));
+    timeline.push(shown('timeline', entry, viewTimelineEntry));
     for (const event of await eventsOf(ctx.scans, entry))
       events.push(shown('events', event, ({ body }) => parseJsonColumn('body', body, withExactNumbers)));
   }

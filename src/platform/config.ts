@@ -43,7 +43,7 @@ const textThat = (isValid: (value: string) => boolean, must: string): Read<strin
   reading(must, (value) => (isValid(value) ? value : null));
 
 /** Reads a list that is separated by commas. */
-const listOf = (isValid: (each: string) => boolean, must: string): Read<string[]> =>
+const readList = (isValid: (each: string) => boolean, must: string): Read<string[]> =>
   reading(must, (value) => {
     const all = value.split(',').map((each) => each.trim());
     return all.every(isValid) ? all : null;
@@ -58,7 +58,7 @@ const wholeNumberUpTo = (most: number, least = 0): Read<number> =>
     return number >= least && number <= most ? number : null;
   });
 
-const flag: Read<boolean> = (name, value) => oneOf(['true', 'false'])(name, value) === 'true';
+const readFlag: Read<boolean> = (name, value) => oneOf(['true', 'false'])(name, value) === 'true';
 
 /** PUBLIC_URL must not have these paths: we could not tell whether a proxy has removed the path of a request or not. */
 const OWN_PATH = /^\/(admin|api|docs|healthz|llms\.txt|metrics|readyz)(?=\/|$)/i;
@@ -146,7 +146,7 @@ const issuerUrl = textThat((value) => {
 
 const shopId = textThat(isId, 'be the id of a shop (handback shop list)');
 
-const domains = listOf(
+const domains = readList(
   (domain) => /^[a-z\d-]+(\.[a-z\d-]+)+$/i.test(domain),
   'be domains separated by commas, example.com for example (xn--… where they have other letters)',
 );
@@ -154,9 +154,9 @@ const domains = listOf(
 /** The settings of the identity provider (OIDC), or null. */
 const providerFrom = (setting: ReadSetting, secret: ReadSetting) => {
   const issuer = setting('OIDC_ISSUER', issuerUrl, null);
-  const clientId = setting('OIDC_CLIENT_ID', text, null);
-  const clientSecret = secret('OIDC_CLIENT_SECRET', text, null);
-  const name = setting('OIDC_NAME', text, 'single sign-on');
+  const clientId = setting('OIDC_CLIENT_ID', readText, null);
+  const clientSecret = secret('OIDC_CLIENT_SECRET', readText, null);
+  const name = setting('OIDC_NAME', readText, 'single sign-on');
   const newUsersIn = setting('OIDC_NEW_USERS', shopId, null);
   const allowedDomains = setting('OIDC_ALLOWED_DOMAINS', domains, null)?.map((each) => each.toLowerCase());
   if (!issuer && !clientId && !clientSecret && !newUsersIn && !allowedDomains) return null;
@@ -175,7 +175,7 @@ const timeOfDay = reading('be a time of day in UTC, 02:30 for example', (value) 
 });
 
 /** Only the form is checked here; the start of a service checks the keys. */
-export const recipients = listOf(
+export const recipients = readList(
   (each) => /^age1[0-9a-z]+$/.test(each),
   'be an age recipient (age1…; age-keygen prints one), or several separated by commas',
 );
@@ -203,7 +203,7 @@ const secretKeys = reading(
 const isAddressOrNetwork = (value: string): boolean =>
   isIP(value) !== 0 || (isIP(value.replace(/\/.*/, '')) !== 0 && ipaddr.isValidCIDR(value));
 
-const proxyAddresses = listOf(
+const proxyAddresses = readList(
   isAddressOrNetwork,
   'be off, the number of proxies, or their addresses separated by commas',
 );
@@ -212,10 +212,10 @@ const proxies: Read<false | number | string[]> = (name, value) => {
   return /^\d{1,2}$/.test(value) ? Number(value) : proxyAddresses(name, value);
 };
 
-const text: Read<string> = (_name, value) => value;
+const readText: Read<string> = (_name, value) => value;
 
 const TOKEN_LENGTH = 16;
-const token = textThat(
+const readToken = textThat(
   ({ length }) => length >= TOKEN_LENGTH,
   `have at least ${TOKEN_LENGTH} characters (openssl rand -hex 32 creates one)`,
 );
@@ -279,7 +279,7 @@ const refuseContradictions = ({
 
 export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
   const { setting, secret, isSet } = settingsIn(env, note);
-  const host = setting('HOST', text, '127.0.0.1');
+  const host = setting('HOST', readText, '127.0.0.1');
   const port = setting('PORT', wholeNumberUpTo(65_535), 3000);
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
@@ -288,10 +288,10 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     host,
     port,
     databaseUrl,
-    poolSizes: poolSizes('DATABASE_POOLS', setting('DATABASE_POOLS', text, DEFAULT_POOLS)),
+    poolSizes: poolSizes('DATABASE_POOLS', setting('DATABASE_POOLS', readText, DEFAULT_POOLS)),
     /** A start waits this long for a database that cannot be reached yet. */
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
-    dataDir: resolve(setting('DATA_DIR', text, './data')),
+    dataDir: resolve(setting('DATA_DIR', readText, './data')),
     dataDirIsSet: isSet('DATA_DIR'),
     /** The first one seals, all of them open. Null means those in the data folder. */
     secretKeys: secret('SECRET_KEY', secretKeys, null),
@@ -299,7 +299,7 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     maxConnectionsPerAddress: setting('MAX_CONNECTIONS_PER_ADDRESS', wholeNumberUpTo(5_000, 1), 100),
     /** The number of proxies before us, or their addresses. */
     trustProxy: setting('TRUST_PROXY', proxies, false),
-    allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
+    allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', readFlag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
     /** Stretches the limits within which the service responds or gives up (`lib/time-limits.ts`). */
     timeLimitFactor: setting('TIME_LIMIT_FACTOR', wholeNumberUpTo(100, 1), 1),
@@ -309,18 +309,18 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     publicUrlIsSet: isSet('PUBLIC_URL'),
     /** The retention of the audit log. */
     auditMonths: setting('AUDIT_MONTHS', wholeNumberUpTo(120, 1), 24),
-    metricsToken: secret('METRICS_TOKEN', token, null),
+    metricsToken: secret('METRICS_TOKEN', readToken, null),
     mail: mailFrom(
       secret('SMTP_URL', smtpUrl, null),
       setting('MAIL_FROM', sender, null),
-      setting('SMTP_ALLOW_PLAIN', flag, false),
+      setting('SMTP_ALLOW_PLAIN', readFlag, false),
     ),
     provider: providerFrom(setting, secret),
     /** If false, people sign in through the identity provider only, or once with a link of the command line. */
-    passwordSignIn: setting('PASSWORD_SIGN_IN', flag, true),
+    passwordSignIn: setting('PASSWORD_SIGN_IN', readFlag, true),
     backups: backupsFrom(
       setting('BACKUP_DAILY_AT', timeOfDay, null),
-      setting('BACKUP_DIR', text, null),
+      setting('BACKUP_DIR', readText, null),
       setting('BACKUP_KEEP', wholeNumberUpTo(10_000, 1), 14),
     ),
     /** The age keys that backups are encrypted to. Without keys they are not encrypted. */

@@ -10,7 +10,7 @@ import { ServiceError } from './errors.ts';
 // counting when the pipe is closed.
 
 /** The limit of waiting lines in characters. Further lines are dropped. */
-const MOST_WAITING = 1024 * 1024;
+const MOST_WAITING_CHARACTERS = 1024 * 1024;
 const STDOUT = 1;
 
 /** Calls back with the number of bytes that were accepted. */
@@ -61,7 +61,7 @@ export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: nu
 
   return {
     write(line: string): void {
-      if (waiting.length + line.length > MOST_WAITING) return void onDropped(1);
+      if (waiting.length + line.length > MOST_WAITING_CHARACTERS) return void onDropped(1);
       waiting += line;
       if (writing) return;
       writing = true;

@@ -50,7 +50,7 @@ export const recall = (kept: StoredResponses, use: KeyUse, nowMs: number): objec
   return JSON.parse(first.response, withExactNumbers);
 };
 
-const COLUMNS = {
+const KEY_COLUMNS = {
   owner_id: 'id',
   key: 'text',
   body_hash: 'text',
@@ -61,7 +61,7 @@ const COLUMNS = {
 const storingResponses = statement(
   ({ rows }, { kept }: { kept: Row<'idempotency_keys'>[] }) => sql`
     insert into idempotency_keys (owner_id, key, body_hash, response, created_at)
-    select owner_id, key, body_hash, response, created_at from ${rows('fresh', COLUMNS, kept)} where true
+    select owner_id, key, body_hash, response, created_at from ${rows('fresh', KEY_COLUMNS, kept)} where true
     on conflict (owner_id, key) do update
     set body_hash = excluded.body_hash, response = excluded.response, created_at = excluded.created_at`,
 );

@@ -65,7 +65,7 @@ const hasCompanyLike: ToCondition = ({ company, companyWords }, { contains, cont
 };
 
 /** The index contains the email in lower case. Rows with one spelling are sorted by number. */
-const hasEmail: ToCondition = (params, _engine, { emails }) => {
+const hasCustomerEmail: ToCondition = (params, _engine, { emails }) => {
   const spellings = Array.from({ length: emails }, (_, i) => params[`email${i}`]);
   const column = sql`lower(customer_email)`;
   return emails === 1
@@ -109,7 +109,7 @@ const CONDITIONS = {
   fromStaff: () => sql`receiver_id is null`,
   open: (_params, _engine, { table }) => isOpen(table),
   ended: (_params, _engine, { table }) => isEnded(table),
-  customerEmail: hasEmail,
+  customerEmail: hasCustomerEmail,
   updatedSince: ({ updatedSince }) => sql`updated_at >= ${updatedSince}`,
   createdFrom: ({ createdFrom }) => sql`created_at >= ${createdFrom}`,
   createdTo: ({ createdTo }) => sql`created_at < ${createdTo}`,
@@ -259,14 +259,14 @@ const ordered = (found: Matching, shape: PageShape, params: ListValues): Matchin
   return found.orderBy(sortsMatches ? sql`number + 0` : sql.ref('number'), order);
 };
 
-const counted = (engine: Engine, shape: ListShape, params: ListValues) =>
+const countOf = (engine: Engine, shape: ListShape, params: ListValues) =>
   matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
 
 const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: ListValues) => {
     const total = isTotalKept(shape.conditions)
       ? keptTotal(shape.table, shape.conditions, params)
-      : sql<number>`(${counted(engine, shape, params)})`;
+      : sql<number>`(${countOf(engine, shape, params)})`;
     return (
       ordered(matching(engine, shape, params), shape, params)
         .select(shape.readsFullRows ? columnsOf(shape.table) : ['number'])
@@ -292,7 +292,7 @@ const countOfList = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) =>
     isTotalKept(shape.conditions)
       ? engine.db.selectNoFrom(keptTotal(shape.table, shape.conditions, params).as('total'))
-      : counted(engine, shape, params),
+      : countOf(engine, shape, params),
   ),
 );
 

@@ -49,7 +49,7 @@ export const readTimeline = async (
   const total = totalOfLastPage(page, rows.length + rest.length) ?? (await count()).total;
   const source = {
     name: 'timeline',
-    view: isApiClient(caller) ? viewForClient : viewEntry,
+    view: isApiClient(caller) ? viewForClient : viewTimelineEntry,
     keyOf: ({ at }: Entry) => at,
     readRows: (times: number[]) =>
       all
@@ -66,7 +66,7 @@ export const readTimeline = async (
   );
 };
 
-export const viewEntry = (row: Entry): TimelineEntry => ({
+export const viewTimelineEntry = (row: Entry): TimelineEntry => ({
   id: row.id,
   type: row.type,
   at: toIso(row.at),
@@ -86,7 +86,7 @@ const DATA_FOR_CLIENTS: Partial<Record<TimelineType, (data: TimelineEntry['data'
 
 /** People without a name appear with their email, which only their colleagues may see. No name contains an @ (docs/contract.md). */
 const viewForClient = (row: Entry): TimelineEntry => {
-  const entry = viewEntry(row);
+  const entry = viewTimelineEntry(row);
   const { actor, type, data } = entry;
   const name = actor.type === 'USER' && actor.name.includes('@') ? 'Staff' : actor.name;
   return { ...entry, actor: { ...actor, name }, data: { ...(DATA_FOR_CLIENTS[type]?.(data) ?? data) } };

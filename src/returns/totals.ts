@@ -25,12 +25,18 @@ const ERASED = 'erased';
 /** In a change, the count is the difference. */
 export type Total = Row<'rma_totals'>;
 
-const COLUMNS = { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' } as const;
+const TOTAL_COLUMNS = {
+  shop_id: 'id',
+  kind: 'text',
+  origin: 'text',
+  status: 'text',
+  count: 'integer',
+} as const;
 
 const addingTotals = statement(
   ({ rows }, { changes }: { changes: Total[] }) => sql`
     insert into rma_totals (shop_id, kind, origin, status, count)
-    select shop_id, kind, origin, status, cast(sum(count) as bigint) from ${rows('more', COLUMNS, changes)}
+    select shop_id, kind, origin, status, cast(sum(count) as bigint) from ${rows('more', TOTAL_COLUMNS, changes)}
     group by shop_id, kind, origin, status having sum(count) <> 0
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
 );

@@ -42,7 +42,7 @@ export const nextPosition = (counter: Counter): number => {
   return counter.last_position;
 };
 
-const COLUMNS = {
+const COUNTER_COLUMNS = {
   shop_id: 'id',
   last_number: 'integer',
   month: 'text',
@@ -55,7 +55,7 @@ const updatingCounters = statement(
   ({ rows }, { counters }: { counters: Counter[] }) => sql`
     update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used,
       last_position = kept.last_position, last_at = kept.last_at
-    from ${rows('kept', COLUMNS, counters)} where shop_counters.shop_id = kept.shop_id`,
+    from ${rows('kept', COUNTER_COLUMNS, counters)} where shop_counters.shop_id = kept.shop_id`,
 );
 
 export const saveCounters = (counters: Counter[]): Write => change(updatingCounters, { counters });

@@ -109,7 +109,7 @@ export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string>
   for (const table of OWNED.filter((each) => has(each, 'shop_id'))) {
     yield `,\n"${table}":[`;
     let separator = '\n';
-    for await (const row of rowsOf(ctx, table, id)) {
+    for await (const row of exportRows(ctx, table, id)) {
       yield separator + JSON.stringify(row);
       separator = ',\n';
     }
@@ -119,7 +119,7 @@ export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string>
 }
 
 /** Yields the rows of a table, returns with their timelines. */
-async function* rowsOf({ scans }: Core, table: keyof Tables, shopId: string) {
+async function* exportRows({ scans }: Core, table: keyof Tables, shopId: string) {
   const key = SHOP_TABLES[table] ?? '';
   const columns = columnsOf(table).filter((column) => !/_(hash|secret)$/.test(column));
   const timelines = scans.selectFrom('timeline').select(TIMELINE_COLUMNS).orderBy('at');

@@ -24,7 +24,7 @@ export const readShopSettings = async (db: Db, { id, name: shopName }: Shop): Pr
 };
 
 /** For the logo, the audit log only says that it changed. */
-const auditFields = ({ address, logo: _, ...settings }: ReplaceShopSettings) => ({
+const auditedSettings = ({ address, logo: _, ...settings }: ReplaceShopSettings) => ({
   ...settings,
   address: address.join(', ') || null,
 });
@@ -34,7 +34,7 @@ export const replaceShopSettings = (ctx: Core, { shop, actor }: Caller, wanted: 
     await lockShop(trx, shop.id);
     const before = await readShopSettings(trx, shop);
     const data = {
-      ...changesBetween(auditFields(before), auditFields(wanted)),
+      ...changesBetween(auditedSettings(before), auditedSettings(wanted)),
       ...(before.logo === wanted.logo ? {} : { logo: wanted.logo === null ? 'removed' : 'replaced' }),
     };
     if (Object.keys(data).length === 0) return before;

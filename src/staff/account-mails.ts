@@ -16,11 +16,11 @@ const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
 
 /** Mail clients ignore style sheets, so each element has its styles. */
-const PAGE = 'font-family:sans-serif;font-size:16px;line-height:1.5';
+const PAGE_STYLE = 'font-family:sans-serif;font-size:16px;line-height:1.5';
 const BUTTON =
   'background:#4151bf;border-radius:6px;color:#fff;display:inline-block;font-weight:600;padding:10px 20px;text-decoration:none';
 /** A link is longer than the screen of a phone is wide. */
-const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
+const LINK_STYLE = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
 interface Letter {
   subject: string;
@@ -47,14 +47,14 @@ export const accountMail = (
     const href = escaped(link);
     text.splice(1, 1, `${opening}\n${request}`, link);
     html.splice(2, 0, `<a href="${href}" style="${BUTTON}">${button}</a>`);
-    html.push(`<span style="${ADDRESS}">If the button does not work, copy this address: ${href}</span>`);
+    html.push(`<span style="${LINK_STYLE}">If the button does not work, copy this address: ${href}</span>`);
   }
   const paragraphs = html.map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`);
   return {
     to: user.email,
     subject: `${shop}: ${subject}`,
     text: `${text.join('\n\n')}\n`,
-    html: `<!doctype html><html lang="en"><body style="${PAGE}">${paragraphs.join('')}</body></html>`,
+    html: `<!doctype html><html lang="en"><body style="${PAGE_STYLE}">${paragraphs.join('')}</body></html>`,
   };
 };
 

@@ -5,7 +5,7 @@ import { OPERATOR } from '../audit/store.ts';
 import { findFact, saveFact } from '../db/installation-facts.ts';
 import type { Trx } from '../db/types.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import { toIso } from '../lib/time.ts';
+import { HOUR_MS, toIso } from '../lib/time.ts';
 import type { Core } from '../platform/core.ts';
 import { invalidField, ServiceError } from '../platform/errors.ts';
 import { warning } from '../platform/log.ts';
@@ -43,7 +43,6 @@ import {
 
 // One-time links: to set up the first shop, and to choose a password (invitations, a forgotten password).
 
-const HOUR_MS = 60 * 60 * 1000;
 /** An invitation may wait over a weekend, while a link for a forgotten password is used immediately. */
 const VALID_MS = { setUp: HOUR_MS, neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 
@@ -62,7 +61,7 @@ const addLink = async (trx: Trx, user: UserRow, nowMs: number, confirmsEmail = f
     .execute();
   return { user, path: `/admin/link#${token}`, expiresAt };
 };
-const ownerOf = async ({ db, clock }: Core, token: string): Promise<UserRow> => {
+const linkOwner = async ({ db, clock }: Core, token: string): Promise<UserRow> => {
   const link = await db
     .selectFrom('access_links')
     .select('user_id')
@@ -153,7 +152,7 @@ export const mailLinkLater = (ctx: StaffServices, email: string, address: string
 };
 
 export const viewLinkTarget = async (ctx: Core, token: string): Promise<LinkTarget> => {
-  const user = await ownerOf(ctx, token);
+  const user = await linkOwner(ctx, token);
   const shop = await findShop(ctx.db, user.shop_id);
   if (!shop) throw new ServiceError('LINK_EXPIRED');
   return {
@@ -166,7 +165,7 @@ export const viewLinkTarget = async (ctx: Core, token: string): Promise<LinkTarg
 /** Sets the password and signs in. It also requires the second factor, since a mailbox alone is not enough. After a wrong code the link stays valid. */
 export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, given: UseLink) => {
   const { token: linkToken, password, code } = given;
-  const user = await ownerOf(ctx, linkToken);
+  const user = await linkOwner(ctx, linkToken);
   return attemptSignIn(ctx, from, { email: user.email, code, hasLink: true }, async (attempt) => {
     const { passwordSignIn } = ctx.config;
     // This precedes the expensive hash, which waits in the queue of known users.

@@ -69,7 +69,7 @@ const refuseFuture = (claims: Claims, names: string[]): void => {
 const textIn = (claim: unknown): string | null => (typeof claim === 'string' && claim !== '' ? claim : null);
 
 /** It is loaded on first use; otherwise it would add 50 ms to every start. */
-const load = (): Promise<typeof OpenIdClient> => import('openid-client');
+const loadLibrary = (): Promise<typeof OpenIdClient> => import('openid-client');
 
 export class IdentityProvider {
   readonly #settings: ProviderSettings;
@@ -82,7 +82,7 @@ export class IdentityProvider {
 
   /** Returns the address to redirect to. With `asksAgain` the person must enter their password there again. */
   async begin(redirectUri: string, asksAgain: boolean): Promise<{ url: URL; challenge: Challenge }> {
-    const oidc = await load();
+    const oidc = await loadLibrary();
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
     const url = oidc.buildAuthorizationUrl(await this.discover(), {
       redirect_uri: redirectUri,
@@ -98,7 +98,7 @@ export class IdentityProvider {
 
   /** Returns who signed in. Throws a ProviderRefusal unless the whole response of the provider is valid. */
   async finish({ state, nonce, verifier }: Challenge, address: URL): Promise<Identity> {
-    const { authorizationCodeGrant, fetchUserInfo } = await load();
+    const { authorizationCodeGrant, fetchUserInfo } = await loadLibrary();
     const client = await this.discover();
     try {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
@@ -136,7 +136,7 @@ export class IdentityProvider {
   }
 
   async #read(): Promise<OpenIdClient.Configuration> {
-    const oidc = await load();
+    const oidc = await loadLibrary();
     const { issuer, clientId, clientSecret } = this.#settings;
     const url = new URL(issuer);
     const boundedFetch = (address: string, options: object) =>

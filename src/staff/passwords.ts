@@ -17,13 +17,13 @@ const passwordLane = () =>
 export const LANES = { known: passwordLane(), stranger: passwordLane() };
 
 /** The limit for one shop: its people wait for each other, and delay those of other shops by about a second at most. */
-const MOST_OF_A_SHOP = 20;
+const MOST_CHECKS_OF_A_SHOP = 20;
 const known = new Map<string, number>();
 
 /** Runs work in the lane of known users. */
 export const runKnown = async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
   const running = known.get(shopId) ?? 0;
-  if (running >= MOST_OF_A_SHOP) throw tooManyAtOnce();
+  if (running >= MOST_CHECKS_OF_A_SHOP) throw tooManyAtOnce();
   known.set(shopId, running + 1);
   try {
     return await LANES.known.run(work);

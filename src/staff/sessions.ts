@@ -18,7 +18,7 @@ const SESSION_S = 12 * 60 * 60;
 /** The limit for one person. A further session ends the one that was unused longest. */
 const MOST_SESSIONS = 20;
 /** A precision of a minute is enough for people who look for a foreign session, and saves a write per request. */
-const LAST_USED_STEP_MS = 60_000;
+const LAST_USE_PRECISION_MS = 60_000;
 
 /** The first match counts: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */
 const BROWSERS: [RegExp, string][] = [
@@ -133,7 +133,7 @@ export const findSession = async (ctx: Core, token: string) => {
 /** Records where a session was used last, in the background: no request waits for it, and none fails because of it. */
 export const recordUse = (ctx: Core, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
-  if (lastUsedAt > now - LAST_USED_STEP_MS) return;
+  if (lastUsedAt > now - LAST_USE_PRECISION_MS) return;
   ctx.background
     .updateTable('sessions')
     .set({ last_used_at: now, address })
@@ -161,17 +161,17 @@ type CookieKind = keyof typeof COOKIES;
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:');
 
 /** Browsers accept a cookie with this prefix over https only, so a page of a sibling host without TLS cannot plant one. */
-const nameOf = (config: Config, kind: CookieKind): string =>
+const cookieName = (config: Config, kind: CookieKind): string =>
   `${isHttps(config) ? '__Secure-' : ''}handback_${kind}`;
 
 export const cookieIn = ({ config }: Core, { cookies }: FastifyRequest, kind: CookieKind): string =>
-  cookies[nameOf(config, kind)] ?? '';
+  cookies[cookieName(config, kind)] ?? '';
 
 /** Sets the cookie; null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app receives them. */
 export const sendCookie = (ctx: Core, reply: FastifyReply, kind: CookieKind, value: string | null) => {
   const { config } = ctx;
   const end = value === null ? { maxAge: 0, expires: new Date(0) } : {};
-  reply.setCookie(nameOf(config, kind), value ?? '', {
+  reply.setCookie(cookieName(config, kind), value ?? '', {
     path: `${config.publicPath}/admin`,
     httpOnly: true,
     sameSite: 'strict',

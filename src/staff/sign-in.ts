@@ -6,6 +6,7 @@ import { memoryRateGate } from '../db/rate-windows.ts';
 import type { Db, Trx } from '../db/types.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
+import { HOUR_MS } from '../lib/time.ts';
 import type { Core } from '../platform/core.ts';
 import { type ErrorCode, rateLimited, ServiceError } from '../platform/errors.ts';
 import { findShop } from '../shops/store.ts';
@@ -33,7 +34,6 @@ export interface SignInAttempt {
 }
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const TRACE_MS = 15 * MINUTE_MS;
 const PASSWORD_LOCK_MS = 15 * MINUTE_MS;
 
@@ -45,24 +45,24 @@ interface Limit {
 }
 
 /** Keys are signed, so that nobody can find addresses or emails by trying them against a copy of the database. */
-const keyFrom = ({ secrets }: Core, parts: (string | null)[]): string =>
+const failureKey = ({ secrets }: Core, parts: (string | null)[]): string =>
   secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
 
 /** The key of an email together with a known browser, or else with an address. */
 const pairKey = (ctx: StaffServices, email: string, address: string, device: string | null): string =>
-  keyFrom(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
+  failureKey(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
 
 /** Limits of wrong passwords. The last two lock only browsers and addresses that never signed in to the email, so guessing cannot lock out its owner. */
 const passwordLimits = (ctx: StaffServices, { email, from: { address }, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: PASSWORD_LOCK_MS, key: pairKey(ctx, email, address, device) },
-  { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['email', email]) },
-  { failures: 100, ms: PASSWORD_LOCK_MS, key: keyFrom(ctx, ['address', address]) },
+  { failures: 100, ms: PASSWORD_LOCK_MS, key: failureKey(ctx, ['email', email]) },
+  { failures: 100, ms: PASSWORD_LOCK_MS, key: failureKey(ctx, ['address', address]) },
 ];
 
 /** Limits of wrong codes after a correct password. Untrusted browsers share a count. Three of a million codes are valid, so 50 guesses a day find one within 13 years with a probability of one half. */
 const codeLimits = (ctx: StaffServices, { user, device }: SignInAttempt): Limit[] => [
-  { failures: 10, ms: HOUR_MS, key: keyFrom(ctx, ['codes-hour', user?.id ?? null, device]) },
-  { failures: 50, ms: 24 * HOUR_MS, key: keyFrom(ctx, ['codes-day', user?.id ?? null, device]) },
+  { failures: 10, ms: HOUR_MS, key: failureKey(ctx, ['codes-hour', user?.id ?? null, device]) },
+  { failures: 50, ms: 24 * HOUR_MS, key: failureKey(ctx, ['codes-day', user?.id ?? null, device]) },
 ];
 /** After this many wrong codes within a day the person is warned that somebody knows their password. */
 const WARNED_AT = 10;
@@ -99,7 +99,12 @@ const refuseLocked = async (ctx: StaffServices, attempt: SignInAttempt): Promise
 };
 
 /** Counts a failure. The one that reaches the limit starts the lock; later ones do not extend it. */
-const count = (db: Db, nowMs: number, { key, failures: limit, ms }: Limit, auditId: string | null = null) => {
+const countFailure = (
+  db: Db,
+  nowMs: number,
+  { key, failures: limit, ms }: Limit,
+  auditId: string | null = null,
+) => {
   const old = sql.ref('sign_in_failures.expires_at');
   const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
   const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
@@ -124,8 +129,8 @@ export const isFirstUse = async (
   value: string,
   ms: number,
 ): Promise<boolean> => {
-  const limit = { key: keyFrom(ctx, [what, value]), failures: 0, ms };
-  return (await count(ctx.db, ctx.clock.now(), limit)).failures === 1;
+  const limit = { key: failureKey(ctx, [what, value]), failures: 0, ms };
+  return (await countFailure(ctx.db, ctx.clock.now(), limit)).failures === 1;
 };
 
 /** Counts a code before it is checked, so that parallel guesses in many processes gain nothing. `openNewSession` uncounts a correct one. */
@@ -133,7 +138,7 @@ export const countCode = async (ctx: StaffServices, attempt: SignInAttempt): Pro
   if (!attempt.user || attempt.user.factor_since === null || attempt.code === null) return;
   const nowMs = ctx.clock.now();
   for (const limit of codeLimits(ctx, attempt)) {
-    const { failures, expires_at } = await count(ctx.db, nowMs, limit);
+    const { failures, expires_at } = await countFailure(ctx.db, nowMs, limit);
     if (failures > limit.failures) throw lockedOut('codes', expires_at, nowMs);
     attempt.codesToday = failures;
   }
@@ -167,8 +172,8 @@ export const recordCounted = async (
 ): Promise<void> => {
   const at = ctx.clock.now();
   const id = newId(at);
-  const key = keyFrom(ctx, ['trace', action, user.id, address]);
-  const entry = await count(trx, at, { key, failures: 0, ms: TRACE_MS }, id);
+  const key = failureKey(ctx, ['trace', action, user.id, address]);
+  const entry = await countFailure(trx, at, { key, failures: 0, ms: TRACE_MS }, id);
   const actor = { ...who, address };
   await auditUser(ctx, trx, user, actor, action, { count: entry.failures }, entry.audit_id ?? id);
 };
@@ -192,7 +197,7 @@ const recordRefusal = async (ctx: StaffServices, attempt: SignInAttempt, code: E
   await ctx.db.transaction().execute(async (trx) => {
     // The order is always the same, so that concurrent failures cannot deadlock.
     if (code === 'SIGN_IN_FAILED')
-      for (const limit of passwordLimits(ctx, attempt)) await count(trx, ctx.clock.now(), limit);
+      for (const limit of passwordLimits(ctx, attempt)) await countFailure(trx, ctx.clock.now(), limit);
     if (user) await recordCounted(ctx, trx, user, { action: trace.action, address });
   });
 };
@@ -240,7 +245,10 @@ type Lane = keyof typeof LANES;
 const laneOf = ({ isKnown }: SignInAttempt): Lane => (isKnown ? 'known' : 'stranger');
 
 const queueOf = (ctx: StaffServices, attempt: SignInAttempt): BoundedQueue => {
-  const [first = 0] = Buffer.from(keyFrom(ctx, ['queue', attempt.email, attempt.from.address]), 'base64url');
+  const [first = 0] = Buffer.from(
+    failureKey(ctx, ['queue', attempt.email, attempt.from.address]),
+    'base64url',
+  );
   return QUEUES[laneOf(attempt)][first] as BoundedQueue;
 };
 

@@ -6,8 +6,10 @@ import { failing } from '../support/backups.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import {
   type Env,
+  launch,
   lookInto,
   migratedDatabase,
+  outcome,
   run,
   startServer,
   temporaryFolder,
@@ -124,11 +126,11 @@ describe('user', () => {
         expect.stringMatching(/^handback: (?!.*short7!)[^\n]*password[^\n]*\n$/),
       ]);
     }
-    // As a program, this once: it reads its input, prints one line and exits.
-    const program = await run([...create('dan@example.com').split(' '), '--json'], env, {
-      input: 'battery staple\n',
-    });
-    expect(program).toMatchObject({ status: 0, stderr: '', json: shown('dan@example.com') });
+    // As a program, this once: it reads a line, prints one and exits, although its input stays open as that of a terminal does.
+    const { child, out, ended } = launch([...create('dan@example.com').split(' '), '--json'], env);
+    child.stdin.write('battery staple\n');
+    const { status } = await ended;
+    expect(outcome(status, out)).toMatchObject({ status: 0, stderr: '', json: shown('dan@example.com') });
   });
 
   it('invite, link and reset-factor print what they did', async () => {

@@ -14,7 +14,7 @@ const ANSWER_TIMEOUT_MS = 1_500;
 
 /** Adds PostgreSQL's code to an error, so that it is logged and explained like one of PostgreSQL. */
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
-const takesNoWrites = (message: string): Error => withCode(new Error(message), '25006');
+const readOnlyError = (message: string): Error => withCode(new Error(message), '25006');
 
 /** How the driver would use TLS for this address (`ssl`, `sslmode` and its variants). It does not connect. */
 export const tlsOf = (connectionString: string): 'none' | 'unchecked' | 'checked' => {
@@ -64,7 +64,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
 
   /** Throws unless the server of this connection is acceptable. `readOnly` is its `transaction_read_only`. */
   accept(readOnly: string | undefined): void {
-    if (this.#mustTakeWrites && readOnly !== 'off') throw takesNoWrites('the server takes no writes');
+    if (this.#mustTakeWrites && readOnly !== 'off') throw readOnlyError('the server takes no writes');
   }
 
   refused(era: number): void {
@@ -109,7 +109,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
       );
       this.accept(rows[0]?.read_only);
       const timeline = rows[0]?.timeline ?? '';
-      if (timeline < this.#newestTimeline) throw takesNoWrites(REPLACED);
+      if (timeline < this.#newestTimeline) throw readOnlyError(REPLACED);
       return { url, timeline };
     });
   }

@@ -50,7 +50,7 @@ export const OWN_NAME = 'handback';
 export const READINESS_NAME = `${OWN_NAME} readiness`;
 
 /** Each kind of work has its own connections, so that none waits for another's locks, searches or deep pages. */
-const KINDS = {
+const POOLS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   lists: GENERIC_PLANS,
   admin: CUSTOM_PLANS,
@@ -61,7 +61,7 @@ const KINDS = {
   /** Readiness does not depend on how busy the others are. Each process has one such connection, by whose name `doctor` counts processes. */
   readiness: { ...NO_FSYNC, application_name: `'${READINESS_NAME}'` },
 } satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, PoolSettings>;
-type PoolKind = keyof typeof KINDS;
+type PoolKind = keyof typeof POOLS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
 /** The maximum of connections of one process, including the one that listens for notifications. */
@@ -76,7 +76,7 @@ export const setting = (settings: PoolSettings): string =>
 
 const INT8 = 20;
 /** Our 64-bit numbers are counts and milliseconds, far below 2^53. A larger one is damaged, and is backed up unchanged. */
-const wholeNumber = (text: string): number | bigint => {
+const parseInt8 = (text: string): number | bigint => {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 };
@@ -85,7 +85,7 @@ export const clientConfig = () =>
   ({
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text'),
+        oid === INT8 ? parseInt8 : pg.types.getTypeParser(oid, format as 'text'),
     },
     connectionTimeoutMillis: timeLimit(CONNECT_TIMEOUT_MS),
     query_timeout: timeLimit(QUERY_TIMEOUT_MS),
@@ -120,13 +120,13 @@ export const PLANNED_ANEW = '/* planned anew */';
  */
 const NAMED_STATEMENTS = 500;
 /** The names of prepared statements by text. A connection parses and plans each of them once. */
-const names = new Map<string, string>();
+const preparedNames = new Map<string, string>();
 let named = 0;
-const nameOf = (text: string): string | undefined => {
-  const known = names.get(text);
-  if (known || names.size >= NAMED_STATEMENTS || text.includes(PLANNED_ANEW)) return known;
+const statementName = (text: string): string | undefined => {
+  const known = preparedNames.get(text);
+  if (known || preparedNames.size >= NAMED_STATEMENTS || text.includes(PLANNED_ANEW)) return known;
   named += 1;
-  names.set(text, `handback_${named}`);
+  preparedNames.set(text, `handback_${named}`);
   return `handback_${named}`;
 };
 
@@ -156,7 +156,7 @@ export class Connection {
   ): Promise<pg.QueryResult<Row>> {
     this.#cork();
     try {
-      const name = values.length > 0 ? nameOf(text) : undefined;
+      const name = values.length > 0 ? statementName(text) : undefined;
       const result = await this.#client.query<Row>({ text, values: [...values], name });
       this.heardAt = performance.now();
       return result;
@@ -165,7 +165,7 @@ export class Connection {
       if (code) this.heardAt = performance.now();
       if (code === READ_ONLY) this.#hosts.refused(this.era);
       if (!isStalePlan(error)) throw error;
-      names.delete(text);
+      preparedNames.delete(text);
       // Inside a transaction, the code that began it must retry all of it.
       if (this.#client.getTransactionStatus() !== 'I') throw error;
     }
@@ -230,7 +230,7 @@ export class CheckedPool {
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
         // The types do not know that several statements have several results.
-        const text = `${setting({ ...limits(), ...KINDS[kind] })}show transaction_read_only`;
+        const text = `${setting({ ...limits(), ...POOLS[kind] })}show transaction_read_only`;
         const results: unknown = await client.query(text);
         hosts.accept((results as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
       },
@@ -350,7 +350,7 @@ export const openPools = (
   sizes: PoolSizes,
   observer: Observer,
 ): Record<PoolKind, CheckedPool> => {
-  const kinds = Object.keys(KINDS) as PoolKind[];
+  const kinds = Object.keys(POOLS) as PoolKind[];
   const pools = kinds.map((kind) => [kind, new CheckedPool(hosts, kind, sizes, observer)]);
   return Object.fromEntries(pools);
 };

@@ -8,13 +8,13 @@ import type { Reply, ThreadQuery } from './reader-thread.ts';
 /** A shop whose API clients read many rows holds at most one thread (`paging/heavy-lists.ts`). The second one serves the others. */
 const THREADS = 2;
 /** It is shorter than the deadline of 4.5 s; more reads could not run in this time. */
-const WAIT_MS = 4000;
+const READ_WAIT_MS = 4000;
 const WAITING = 200;
 
 /** The thread's file in the sources, or in the build. */
 const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
 
-const ENDED: Reply = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
+const THREAD_ENDED: Reply = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
 
 /** A worker thread with one connection, which runs one statement at a time. */
 class ReaderThread {
@@ -30,7 +30,7 @@ class ReaderThread {
     this.#worker.on('error', (error) => onDatabaseError('reader thread failed', error));
     this.#worker.on('exit', () => {
       this.hasEnded = true;
-      this.#resolve?.(ENDED);
+      this.#resolve?.(THREAD_ENDED);
     });
   }
 
@@ -57,7 +57,7 @@ export class HeavyReads {
   readonly #queue = new BoundedQueue({
     atOnce: THREADS,
     waiting: WAITING,
-    withinMs: WAIT_MS,
+    withinMs: READ_WAIT_MS,
     refusal: () => new QueueTimeout('too many reads of many rows'),
   });
   readonly #idle: ReaderThread[] = [];

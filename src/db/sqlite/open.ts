@@ -144,7 +144,7 @@ const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadT
 };
 
 /** After a process was killed, the system may need a moment to release its locks. */
-const LOCK_TIMEOUT_MS = 1000;
+const FOLDER_LOCK_TIMEOUT_MS = 1000;
 
 /** These references keep the connections, and so their locks, from being garbage-collected. */
 const held = new Set<Sqlite.Database>();
@@ -153,7 +153,7 @@ const held = new Set<Sqlite.Database>();
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
   ensurePrivateFile(file);
-  const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
+  const lock = new Sqlite(file, { timeout: FOLDER_LOCK_TIMEOUT_MS });
   try {
     // Nothing is ever written, so it needs no journal file.
     lock.pragma('journal_mode = MEMORY');

@@ -25,11 +25,11 @@ connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
 
 /** Each statement holds some kilobytes outside V8's heap, so V8 would not notice that it should collect thousands of them. */
 const MOST_STATEMENTS = 200;
-const statements = new Map<string, Sqlite.Statement<unknown[]>>();
+const preparedStatements = new Map<string, Sqlite.Statement<unknown[]>>();
 
-const run = ({ sql, parameters }: ThreadQuery): Reply => {
+const runQuery = ({ sql, parameters }: ThreadQuery): Reply => {
   try {
-    const statement = cached(statements, sql, () => connection.prepare(sql), MOST_STATEMENTS);
+    const statement = cached(preparedStatements, sql, () => connection.prepare(sql), MOST_STATEMENTS);
     if (statement.reader) return { rows: statement.all(parameters) };
     statement.run(parameters);
     return { rows: [] };
@@ -40,7 +40,7 @@ const run = ({ sql, parameters }: ThreadQuery): Reply => {
 };
 
 parentPort?.on('message', (query: ThreadQuery | 'close') => {
-  if (query !== 'close') return parentPort?.postMessage(run(query));
+  if (query !== 'close') return parentPort?.postMessage(runQuery(query));
   connection.close();
   parentPort?.close();
 });

@@ -48,7 +48,7 @@ const goodsOf = (batch: Wanted[]): Good[] =>
     return sku === null ? [] : { shop_id: wanted.caller.shop.id, sku };
   });
 
-const keysOf = (batch: Wanted[]): KeyUse[] =>
+const usedKeys = (batch: Wanted[]): KeyUse[] =>
   batch.flatMap((each) => (each.type === 'create' && each.use) || []);
 
 /** Several people may have seen a return at different times: entries after the earliest of these are read. */
@@ -91,7 +91,7 @@ export class BatchReading {
       facts.counters = new Map(counters.map((counter) => [counter.shop_id, counter]));
     });
     for (const table of RETURN_TABLES) this.#readRows(batch, table, locking);
-    const asked = keysOf(batch);
+    const asked = usedKeys(batch);
     this.#read(asked, selectStoredResponses, { asked }, (kept) => {
       facts.storedResponses = new Map(kept.map((each) => [keyName(each), each]));
     });
