@@ -168,13 +168,13 @@ export const findRelated = async (
   // All erased returns have one email address.
   const email = row.erased_at === null ? row.customer_email : '';
   const byEmail = sql<boolean>`lower(customer_email) = lower(${email})`;
-  const repairs = (by: RawBuilder<boolean>) => relatedOf(ctx, row, 'offline_repairs', by);
-  const ofTrade = (by: RawBuilder<boolean>) => relatedOf(ctx, row, 'trade_returns', by);
+  const ofKind = (by: RawBuilder<boolean>, kind = table) => relatedOf(ctx, row, kind, by);
+  const others = RETURN_TABLES.filter((kind) => kind !== table);
   const [sameSerial, ...sameCustomer] = await Promise.all([
-    serial === null ? { items: [], total: 0 } : repairs(sql`serial_number = ${serial}`),
-    repairs(byEmail),
-    ofTrade(company === null ? byEmail : sql`${byEmail} and company_id <> ${company}`),
-    ...(company === null ? [] : [ofTrade(sql`company_id = ${company}`)]),
+    serial === null ? { items: [], total: 0 } : ofKind(sql`serial_number = ${serial}`),
+    ...others.map((kind) => ofKind(byEmail, kind)),
+    ofKind(company === null ? byEmail : sql`${byEmail} and company_id <> ${company}`),
+    ...(company === null ? [] : [ofKind(sql`company_id = ${company}`)]),
   ]);
   return { sameSerial, sameCustomer: together(sameCustomer) };
 };
