@@ -17,6 +17,8 @@ interface KindFacts<Status extends string> {
   field: string;
   /** The field of `Forgetting`. */
   monthsField: string;
+  /** What sentences call several of them. */
+  plural: string;
   /** What the names of its events begin with. */
   event: string;
   /** Whether the shop's oldest receiver gets the events of a return whose own receiver cannot be called. */
@@ -34,6 +36,7 @@ export const RETURN_KINDS = {
     path: 'offline-repairs',
     field: 'offlineRepairs',
     monthsField: 'offlineRepairMonths',
+    plural: 'Repairs',
     event: 'offline_repair',
     hasFallbackReceiver: false,
     statuses: OFFLINE_REPAIR_STATUSES,
@@ -45,6 +48,7 @@ export const RETURN_KINDS = {
     path: 'trade-returns',
     field: 'tradeReturns',
     monthsField: 'tradeReturnMonths',
+    plural: 'Trade returns',
     event: 'trade_return',
     hasFallbackReceiver: true,
     statuses: TRADE_RETURN_STATUSES,
@@ -68,19 +72,26 @@ export const perKind = <Value>(of: (table: ReturnTable) => Value): Record<Return
   Object.fromEntries(RETURN_TABLES.map((table) => [table, of(table)])) as Record<ReturnTable, Value>;
 
 const keyedBy =
-  <Name extends 'field' | 'monthsField'>(name: Name) =>
+  <Name extends 'name' | 'field' | 'monthsField'>(name: Name) =>
   <Value>(of: (table: ReturnTable) => Value): Record<Facts<Name>, Value> =>
     Object.fromEntries(RETURN_TABLES.map((table) => [RETURN_KINDS[table][name], of(table)])) as Record<
       Facts<Name>,
       Value
     >;
 
-/** A value for each kind, by the field that it has in an object. */
+/** A value for each kind, by its name, or by the field that it has in an object. */
+export const perName = keyedBy('name');
 export const perField = keyedBy('field');
 export const perMonthsField = keyedBy('monthsField');
 
 export type KindName = Facts<'name'>;
 export const KIND_NAMES = RETURN_TABLES.map((table): KindName => RETURN_KINDS[table].name);
+
+export type ReturnStatus = Facts<'statuses'>[number];
+
+/** The kind that an event is about; `undefined` for a test event, which is about no return. */
+export const kindOfEvent = (event: string): ReturnTable | undefined =>
+  RETURN_TABLES.find((table) => event.startsWith(`${RETURN_KINDS[table].event}.`));
 
 /** Final statuses of all kinds. */
 export const ENDED: readonly string[] = RETURN_TABLES.flatMap((table) => [...RETURN_KINDS[table].ended]);

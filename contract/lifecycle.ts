@@ -129,14 +129,18 @@ export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =
     (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
   );
 
-/** Timeline types of moves of either kind: such an entry changes status, disposition, tracking or what was received. */
-export const MOVE_ENTRIES: readonly TimelineType[] = [
-  ...new Set(
-    [...Object.values(OFFLINE_REPAIR_MOVES), ...Object.values(TRADE_RETURN_MOVES), TRADE_RETURN_RECEIPT].map(
-      ({ entry }) => entry,
-    ),
-  ),
+/** The name of a move of any kind. */
+export type ReturnAction = OfflineRepairAction | TradeReturnAction;
+
+/** The moves of all kinds. */
+export const RETURN_MOVES: readonly (Move<string> & { from?: readonly string[] })[] = [
+  ...Object.values(OFFLINE_REPAIR_MOVES),
+  ...Object.values(TRADE_RETURN_MOVES),
+  TRADE_RETURN_RECEIPT,
 ];
+
+/** Timeline types of moves: such an entry changes status, disposition, tracking or what was received. */
+export const MOVE_ENTRIES: readonly TimelineType[] = [...new Set(RETURN_MOVES.map(({ entry }) => entry))];
 
 /** What work on a return may be waiting for. */
 export const WAITING_FOR = ['PART', 'CUSTOMER', 'SUPPLIER'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, Instant, RefusedReturn } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
-import { KIND_NAMES, perMonthsField } from './kinds.ts';
+import { KIND_NAMES, perField, perMonthsField, RETURN_KINDS } from './kinds.ts';
 
 // A customer's personal data: found, exported, erased, and forgotten after a time. docs/contract.md has the rules.
 
@@ -140,10 +140,7 @@ export const Forgetting = z.strictObject(perMonthsField(() => months)).meta({ id
 export type Forgetting = z.infer<typeof Forgetting>;
 
 export const ForgettingCount = z
-  .object({
-    offlineRepairs: count('Repairs that would be erased.'),
-    tradeReturns: count('Trade returns that would be erased.'),
-  })
+  .object(perField((table) => count(`${RETURN_KINDS[table].plural} that would be erased.`)))
   .meta({ id: 'ForgettingCount' });
 export type ForgettingCount = z.infer<typeof ForgettingCount>;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PLANS_WITH_API } from './admin-plans.ts';
 import { Instant } from './common.ts';
-import { OfflineRepairStatus } from './offline-repair.ts';
-import { TradeReturnStatus } from './trade-return.ts';
+import { RETURN_TABLES } from './kinds.ts';
+import { RETURN_VIEWS } from './webhook-event.ts';
 
 // Usage of the month's allowance, and dry runs of creations.
 
@@ -50,7 +50,7 @@ export const DryRun = z
   .object({
     dryRun: z.literal(true),
     status: z
-      .union([OfflineRepairStatus, TradeReturnStatus])
+      .union(RETURN_TABLES.map((table) => RETURN_VIEWS[table].shape.status))
       .meta({ description: 'The status that it would start in.' }),
     isDangerous: z.boolean().nullable().meta({
       description: "Whether the shop's dangerous-goods rules apply; `null` for a trade return.",

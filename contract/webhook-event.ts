@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Instant } from './common.ts';
+import { perKind, RETURN_KINDS, type ReturnTable } from './kinds.ts';
 import { OfflineDisposition, OfflineRepair, OfflineRepairStatus } from './offline-repair.ts';
 import { CreditAmount, ReceivedItem, TradeReturn, TradeReturnStatus } from './trade-return.ts';
 
@@ -89,6 +90,26 @@ export const WEBHOOK_EVENT_DATA = {
     message: z.string(),
   }),
 } as const;
+/** What the OpenAPI document says of each event. */
+export const WEBHOOK_EVENT_TEXTS: Record<keyof typeof WEBHOOK_EVENT_DATA, string> = {
+  'offline_repair.created': 'An offline repair was created through the API. `data` is the whole repair.',
+  'offline_repair.tracking_uploaded': 'Return tracking was lodged.',
+  'offline_repair.status_changed': 'The repair moved between lifecycle stages.',
+  'offline_repair.disposition_set': 'A disposition was set at resolution.',
+  'offline_repair.closed': 'The repair was closed.',
+  'offline_repair.updated': 'Staff corrected or assigned the repair. `data` is the whole repair.',
+  'offline_repair.erased': "The customer's data in the repair were erased: erase your copy as well.",
+  'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
+  'trade_return.status_changed': 'The trade return moved between lifecycle stages.',
+  'trade_return.items_received':
+    'Goods were counted, or the figures were corrected; the status stays. `items` has every line.',
+  'trade_return.credit_requested': 'A credit was requested for the trade return.',
+  'trade_return.resolved': 'The trade return was resolved.',
+  'trade_return.updated': 'Staff corrected or assigned the trade return. `data` is the whole trade return.',
+  'trade_return.erased': "The customer's data in the trade return were erased: erase your copy as well.",
+  'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
+};
+
 /** The events of the specification: what a client is sent, and the feed has, unless other events are chosen. */
 export const SPECIFIED_EVENTS = [
   'offline_repair.created',
@@ -104,3 +125,9 @@ export const SPECIFIED_EVENTS = [
 
 export type WebhookEventName = keyof typeof WEBHOOK_EVENT_DATA;
 export type WebhookEventData<Name extends WebhookEventName> = z.infer<(typeof WEBHOOK_EVENT_DATA)[Name]>;
+
+const createdData = (table: ReturnTable) =>
+  WEBHOOK_EVENT_DATA[`${RETURN_KINDS[table].event}.created` as const];
+/** The `created` event of a kind holds a return as the API shows it. */
+export const RETURN_VIEWS = perKind(createdData);
+export type ReturnView = z.infer<ReturnType<typeof createdData>>;

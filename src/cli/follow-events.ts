@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { BASE_PATH } from '../../contract/common.ts';
 import { LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
+import { RETURN_KINDS, RETURN_TABLES } from '../../contract/kinds.ts';
 import { eventBody } from '../events/event.ts';
 import { jsonOr, withExactNumbers } from '../lib/json.ts';
 import { VERSION } from '../platform/config.ts';
@@ -172,8 +173,9 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal, ser
   }
 };
 
+const LISTS = RETURN_TABLES.map((table) => `/${RETURN_KINDS[table].path}`).join(' and ');
 const EXPIRED =
-  'the cursor is older than the 30 days that the feed keeps. Read the lists once (GET /offline-repairs and /trade-returns), ' +
+  `the cursor is older than the 30 days that the feed keeps. Read the lists once (GET ${LISTS}), ` +
   'then go on with --after latest; --after oldest begins with the oldest event that is kept';
 
 /** What to say where asking again would not help. */

@@ -3,10 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
-import { OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES, TRADE_RETURN_RECEIPT } from '../../contract/lifecycle.ts';
-import { OfflineRepair } from '../../contract/offline-repair.ts';
-import { TradeReturn } from '../../contract/trade-return.ts';
-import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
+import { kindOfEvent, RETURN_KINDS } from '../../contract/kinds.ts';
+import { RETURN_MOVES } from '../../contract/lifecycle.ts';
+import { RETURN_VIEWS, WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { bodyOf } from '../events/event.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
@@ -103,12 +102,6 @@ export const trigger = async (
     throw new CliFailure(`the receiver responded with ${statusCode}: only a 2xx acknowledges an event`);
 };
 
-const MOVES = [
-  ...Object.values(OFFLINE_REPAIR_MOVES),
-  ...Object.values(TRADE_RETURN_MOVES),
-  TRADE_RETURN_RECEIPT,
-];
-
 /** An event's schema keeps only its own. */
 const EXTRA = {
   trackingNumber: 'JD0146000034',
@@ -125,15 +118,14 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
 };
 
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
-  if (event === 'webhook.test') return testData(nowMs);
-  const isRepair = event.startsWith('offline_repair.');
-  const rma = fresh(isRepair ? OfflineRepair : TradeReturn, nowMs);
+  const kind = kindOfEvent(event);
+  if (!kind) return testData(nowMs);
+  const rma = fresh(RETURN_VIEWS[kind], nowMs);
   const schema = WEBHOOK_EVENT_DATA[event];
-  if (schema === OfflineRepair || schema === TradeReturn) return rma;
-  const move = MOVES.findLast((each) => each.event === event);
-  const previousStatus = move && 'from' in move ? move.from.at(-1) : rma.status;
-  const ended = isRepair ? 'OFFLINE_CLOSED' : 'TRADE_RESOLVED';
-  const status = move ? (move.to ?? previousStatus) : ended;
+  if (schema === RETURN_VIEWS[kind]) return rma;
+  const move = RETURN_MOVES.findLast((each) => each.event === event);
+  const previousStatus = move?.from ? move.from.at(-1) : rma.status;
+  const status = move ? (move.to ?? previousStatus) : RETURN_KINDS[kind].ended.at(-1);
   const received = 'items' in rma && {
     items: rma.items.map((item) => ({ ...item, received: item.quantity, accepted: item.quantity })),
     creditAmount: rma.declaredAmount,

@@ -1,5 +1,5 @@
 import { type Insertable, sql } from 'kysely';
-import { RETURN_KINDS } from '../../contract/kinds.ts';
+import { kindOfEvent, RETURN_KINDS } from '../../contract/kinds.ts';
 import { SPECIFIED_EVENTS, type WebhookEventData } from '../../contract/webhook-event.ts';
 import { DELIVERY_COLUMNS, type Row, type Tables } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
@@ -27,9 +27,10 @@ export const chosenEvents = (events: string | null): readonly string[] =>
 
 export type NewDelivery = Insertable<Tables['webhook_deliveries']>;
 
-const WITH_FALLBACK = Object.values(RETURN_KINDS).filter((kind) => kind.hasFallbackReceiver);
-const hasFallback = (event: string): boolean =>
-  WITH_FALLBACK.some((kind) => event.startsWith(`${kind.event}.`));
+const hasFallback = (event: string): boolean => {
+  const kind = kindOfEvent(event);
+  return kind !== undefined && RETURN_KINDS[kind].hasFallbackReceiver;
+};
 
 /**
  * The delivery of an event to its one receiver: that of the client that created the return; if nothing can be sent to it, for a trade

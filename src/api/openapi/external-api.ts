@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
-import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
+import {
+  WEBHOOK_EVENT_DATA,
+  WEBHOOK_EVENT_TEXTS,
+  type WebhookEventName,
+} from '../../../contract/webhook-event.ts';
 import type { ApiDescription, Json } from '../../http/openapi.ts';
 import { type ErrorCode, EXTERNAL_ERRORS, ServiceError } from '../../platform/errors.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
@@ -39,7 +43,7 @@ const eventOperation = (name: WebhookEventName, data: z.ZodType) => {
     operationId: name.replace('.', '_'),
     tags: ['Events'],
     summary: name,
-    description: EVENT_DESCRIPTIONS[name],
+    description: WEBHOOK_EVENT_TEXTS[name],
     security: [],
     parameters: EVENT_HEADERS,
     requestBody: { required: true, content: { 'application/json': { schema } } },
@@ -56,25 +60,6 @@ const dataSchema = (schema: z.ZodType): Json => {
   if (id) return { $ref: `#/components/schemas/${id}` };
   const { $schema, additionalProperties, ...plain } = z.toJSONSchema(schema, { io: 'output' });
   return plain;
-};
-
-const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
-  'offline_repair.created': 'An offline repair was created through the API. `data` is the whole repair.',
-  'offline_repair.tracking_uploaded': 'Return tracking was lodged.',
-  'offline_repair.status_changed': 'The repair moved between lifecycle stages.',
-  'offline_repair.disposition_set': 'A disposition was set at resolution.',
-  'offline_repair.closed': 'The repair was closed.',
-  'offline_repair.updated': 'Staff corrected or assigned the repair. `data` is the whole repair.',
-  'offline_repair.erased': "The customer's data in the repair were erased: erase your copy as well.",
-  'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
-  'trade_return.status_changed': 'The trade return moved between lifecycle stages.',
-  'trade_return.items_received':
-    'Goods were counted, or the figures were corrected; the status stays. `items` has every line.',
-  'trade_return.credit_requested': 'A credit was requested for the trade return.',
-  'trade_return.resolved': 'The trade return was resolved.',
-  'trade_return.updated': 'Staff corrected or assigned the trade return. `data` is the whole trade return.',
-  'trade_return.erased': "The customer's data in the trade return were erased: erase your copy as well.",
-  'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 
 const EVENT_HEADERS = Object.entries({
