@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { USER_ROLES } from './admin-people.ts';
-import { Id, Instant, isId, listOf, sentTime, WaitingFor } from './common.ts';
+import { Id, Instant, isId, listOf, type Page, sentTime, WaitingFor } from './common.ts';
 import { email, LENGTH, optionalText, text } from './fields.ts';
-import { KIND_NAMES } from './kinds.ts';
+import { KIND_NAMES, type ReturnTable } from './kinds.ts';
 import { DISPOSITIONS, WAITING_FOR } from './lifecycle.ts';
-import { OfflineRepair } from './offline-repair.ts';
+import { OfflineRepair, OfflineRepairQuery } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
-import { TradeReturn } from './trade-return.ts';
+import { TradeReturn, TradeReturnQuery } from './trade-return.ts';
 
 // Returns as the shop's staff see them: assignee, due time, filters of lists.
 
@@ -38,13 +38,13 @@ export const AdminOfflineRepair = OfflineRepair.extend(staffFields).meta({
   examples: [],
 });
 export type AdminOfflineRepair = z.infer<typeof AdminOfflineRepair>;
-export const AdminOfflineRepairList = listOf(AdminOfflineRepair).meta({ id: 'AdminOfflineRepairList' });
+const AdminOfflineRepairList = listOf(AdminOfflineRepair).meta({ id: 'AdminOfflineRepairList' });
 export const AdminTradeReturn = TradeReturn.extend(staffFields).meta({
   id: 'AdminTradeReturn',
   examples: [],
 });
 export type AdminTradeReturn = z.infer<typeof AdminTradeReturn>;
-export const AdminTradeReturnList = listOf(AdminTradeReturn).meta({ id: 'AdminTradeReturnList' });
+const AdminTradeReturnList = listOf(AdminTradeReturn).meta({ id: 'AdminTradeReturnList' });
 
 export const Assign = z
   .strictObject({ assigneeId: Id.nullable().meta({ description: '`null` for unassigned.' }) })
@@ -74,7 +74,7 @@ const isoTime = (description: string, meta: { examples?: string[] } = {}) =>
   sentTime.optional().meta({ override: { type: 'string', format: 'date-time' }, description, ...meta });
 
 /** Filters and order for staff, beyond those for API clients. */
-export const staffQuery = {
+const staffQuery = {
   q: text(LENGTH.name, {
     description:
       'Free text: every word must occur in number, order, reference, customer, phone, company, product, sku, serial or tracking number. A phone number is found in any format.',
@@ -120,14 +120,20 @@ export const staffQuery = {
 
 const part = (description: string) => text(LENGTH.name, { description }).optional();
 
-export const staffRepairQuery = {
+export const AdminOfflineRepairQuery = OfflineRepairQuery.extend({
+  ...staffQuery,
   isDangerous: flag('`true` for dangerous goods only, `false` for all others.'),
   disposition: z.enum(DISPOSITIONS).optional(),
   store: part("A part of the store's id, in upper or lower case."),
-};
-export const staffTradeQuery = {
+});
+export const AdminTradeReturnQuery = TradeReturnQuery.extend({
+  ...staffQuery,
   company: part("A part of the company's name or id, in upper or lower case."),
-};
+});
+type StaffQuery = z.output<typeof AdminOfflineRepairQuery> & z.output<typeof AdminTradeReturnQuery>;
+/** The filters of lists of all kinds. */
+export type RmaFilters = Page &
+  Partial<Omit<StaffQuery, keyof Page | 'status'>> & { status?: string | undefined };
 
 // --- calls on one return that only staff have ---
 
@@ -169,6 +175,23 @@ export const CorrectTradeReturn = z
   .strictObject({ ...correctable, companyName: text(LENGTH.name).optional() })
   .meta({ id: 'CorrectTradeReturn', description: CORRECTION });
 export type CorrectTradeReturn = z.infer<typeof CorrectTradeReturn>;
+
+// --- the schemas of each kind ---
+
+export const STAFF_SCHEMAS = {
+  offline_repairs: {
+    query: AdminOfflineRepairQuery,
+    item: AdminOfflineRepair,
+    list: AdminOfflineRepairList,
+    correct: CorrectOfflineRepair,
+  },
+  trade_returns: {
+    query: AdminTradeReturnQuery,
+    item: AdminTradeReturn,
+    list: AdminTradeReturnList,
+    correct: CorrectTradeReturn,
+  },
+} as const satisfies Record<ReturnTable, object>;
 
 // --- frequent faults ---
 

@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from './admin.ts';
+import { STAFF_SCHEMAS } from './admin-returns.ts';
 import { type FieldError, Id } from './common.ts';
 import { text } from './fields.ts';
-import { ENDED, KIND_NAMES } from './kinds.ts';
-import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+import { ENDED, KIND_NAMES, perName, RETURN_KINDS, RETURN_TABLES, type ReturnStatus } from './kinds.ts';
 
 // How a shop works on its returns: target days and saved views.
 
 // --- target days ---
 
 /** Statuses in which a return can be overdue. */
-const TARGET_STATUSES = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES].filter(
-  (status) => !ENDED.includes(status),
+const TARGET_STATUSES = RETURN_TABLES.flatMap((table): readonly ReturnStatus[] =>
+  RETURN_KINDS[table].statuses.filter((status) => !ENDED.includes(status)),
 );
 const MOST_TARGET_DAYS = 365;
 
@@ -42,10 +41,9 @@ export type TargetDays = z.infer<typeof TargetDays>;
 
 export const MOST_VIEWS = 50;
 
-const FILTERS = {
-  OFFLINE_REPAIR: AdminOfflineRepairQuery.omit({ page: true, limit: true }),
-  TRADE_RETURN: AdminTradeReturnQuery.omit({ page: true, limit: true }),
-};
+const FILTERS = perName((table) =>
+  (STAFF_SCHEMAS[table].query as z.ZodObject).omit({ page: true, limit: true }),
+);
 
 /** Filters and order as in the list's address. */
 const search = z.record(z.string(), z.string()).meta({

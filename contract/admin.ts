@@ -1,20 +1,15 @@
 import { z } from 'zod';
-import { Assignee, StaffWaitingFor, staffQuery, staffRepairQuery, staffTradeQuery } from './admin-returns.ts';
+import { Assignee, StaffWaitingFor } from './admin-returns.ts';
 import { Id, Instant, listOf, RIGHTS, sentTime } from './common.ts';
 import { WebhookDelivery, WebhookDeliveryQuery } from './delivery.ts';
 import { RMA_EVENT_NAMES } from './event-feed.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
-import { KIND_NAMES, perField, RETURN_KINDS } from './kinds.ts';
-import { OfflineRepairQuery } from './offline-repair.ts';
-import { TradeReturnQuery } from './trade-return.ts';
+import { KIND_NAMES, perField, RETURN_KINDS, type ReturnTable } from './kinds.ts';
 import { BILLING_KINDS } from './usage.ts';
 
 // Schemas of the admin API, beyond those that it shares with the external one. People are in admin-people.ts.
 
 // --- returns ---
-
-export const AdminOfflineRepairQuery = OfflineRepairQuery.extend({ ...staffQuery, ...staffRepairQuery });
-export const AdminTradeReturnQuery = TradeReturnQuery.extend({ ...staffQuery, ...staffTradeQuery });
 
 export const AddNote = z.strictObject({ note: text(LENGTH.freeText) }).meta({ id: 'AddNote' });
 
@@ -153,6 +148,11 @@ const counts = <Status extends readonly [string, ...string[]]>(statuses: Status)
     openByAge: z.array(z.object({ upToDays: z.int().nullable(), count: z.int(), ...span })),
   });
 
+type KindOf<Table extends ReturnTable> = (typeof RETURN_KINDS)[Table];
+const countsPerKind = perField((table) => counts(RETURN_KINDS[table].statuses)) as {
+  [Table in ReturnTable as KindOf<Table>['field']]: ReturnType<typeof counts<KindOf<Table>['statuses']>>;
+};
+
 export const OverviewQuery = z.strictObject({
   timeZone: text(LENGTH.reference)
     .refine(isTimeZone, {
@@ -190,8 +190,7 @@ export const Overview = z
     now: Instant.meta({ description: 'The time of these figures.' }),
     todayBegins: Instant.meta({ description: "Midnight in the reader's time zone." }),
     todayEnds: Instant.meta({ description: 'The next midnight.' }),
-    offlineRepairs: counts(RETURN_KINDS.offline_repairs.statuses),
-    tradeReturns: counts(RETURN_KINDS.trade_returns.statuses),
+    ...countsPerKind,
     createdPerDay: z.array(z.object({ day: z.string(), ...perField(() => z.int()), ...span })),
     month: z.object({
       month: z.string().meta({ examples: ['2026-11'] }),

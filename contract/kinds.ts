@@ -17,7 +17,7 @@ interface KindFacts<Status extends string> {
   field: string;
   /** The field of `Forgetting`. */
   monthsField: string;
-  /** What sentences call several of them. */
+  /** The plural at the beginning of a sentence. */
   plural: string;
   /** What the names of its events begin with. */
   event: string;

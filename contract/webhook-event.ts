@@ -90,7 +90,7 @@ export const WEBHOOK_EVENT_DATA = {
     message: z.string(),
   }),
 } as const;
-/** What the OpenAPI document says of each event. */
+/** The description of each event in the OpenAPI document. */
 export const WEBHOOK_EVENT_TEXTS: Record<keyof typeof WEBHOOK_EVENT_DATA, string> = {
   'offline_repair.created': 'An offline repair was created through the API. `data` is the whole repair.',
   'offline_repair.tracking_uploaded': 'Return tracking was lodged.',

@@ -2,11 +2,11 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview, type OverviewReturn } from '../../contract/admin.ts';
 import type { KindField, ReturnTable } from '../../contract/kinds.ts';
 import { perField, RETURN_TABLES } from '../../contract/kinds.ts';
+import type { ReturnView } from '../../contract/webhook-event.ts';
 import { lowestId } from '../lib/ids.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-response.ts';
 import type { Core } from '../platform/core.ts';
-import type { ReturnView } from '../returns/kinds/kind.ts';
 import { KINDS } from '../returns/kinds/kinds.ts';
 import { viewFor } from '../returns/people.ts';
 import { briefOf, columnsOf, from, isOpen, type ReturnRow, statusesOf } from '../returns/store.ts';
@@ -66,6 +66,7 @@ const readReturns = async (
   { table, shop, view }: { table: ReturnTable; shop: string; view: View },
   numbers: Expression<unknown>,
 ): Promise<OverviewReturn[]> => {
+  const { about, aboutIn } = KINDS[table].searched;
   const rows = await from(ctx.scans, table)
     .select(columnsOf(table))
     .where('shop_id', '=', shop)
@@ -76,13 +77,12 @@ const readReturns = async (
     const item = viewRow(ctx, { name: table, view }, row);
     if (!item) return [];
     const { assignee, dueAt, waitingFor, createdAt, updatedAt } = item;
-    const title = 'companyName' in item ? item.companyName : item.faultyItem.productName;
     const isPartlyReceived =
       'items' in item && item.status === 'TRADE_APPROVED' && item.items.some(({ received }) => received > 0);
     return {
       ...briefOf(table, row),
       isPartlyReceived,
-      title,
+      title: aboutIn(Reflect.get(row, about)),
       assignee,
       dueAt,
       waitingFor,

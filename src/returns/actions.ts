@@ -1,20 +1,22 @@
+import type { RmaFilters } from '../../contract/admin-returns.ts';
 import { isId } from '../../contract/common.ts';
-import { RETURN_KINDS } from '../../contract/kinds.ts';
+import { perKind, RETURN_KINDS, type ReturnTable } from '../../contract/kinds.ts';
+import type { ReturnAction } from '../../contract/lifecycle.ts';
+import type { ReturnView } from '../../contract/webhook-event.ts';
 import { newId } from '../lib/ids.ts';
 import { type Caller, mustBeActive } from '../shops/plans.ts';
 import type { Wanted, WhatIsWanted } from './changes/decide.ts';
 import { keyUse } from './idempotency.ts';
-import type { Action, CreateBody, Kind, ReturnView } from './kinds/kind.ts';
-import { OFFLINE_REPAIR } from './kinds/offline-repair.ts';
-import { TRADE_RETURN } from './kinds/trade-return.ts';
-import { listRmas, type RmaFilters } from './list.ts';
+import type { CreateBody } from './kinds/kind.ts';
+import { KINDS } from './kinds/kinds.ts';
+import { listRmas } from './list.ts';
 import { findAssignee, viewFor } from './people.ts';
 import type { ReturnServices } from './services.ts';
 import { findReturn, notFound, type PrefetchedRow, type ReturnRow } from './store.ts';
 
 /** The actions on returns of one kind. Each describes its change as data, on which `changes/` decides. */
-const actionsOf = (kind: Kind) => {
-  const { table, view } = kind;
+const actionsOf = (table: ReturnTable) => {
+  const { view } = KINDS[table];
   const { path } = RETURN_KINDS[table];
 
   const wantedBy = (ctx: ReturnServices, caller: Caller, what: WhatIsWanted): Wanted => {
@@ -65,7 +67,7 @@ const actionsOf = (kind: Kind) => {
     async list(ctx: ReturnServices, caller: Caller, query: RmaFilters) {
       return listRmas(ctx, table, caller, query, await viewFor(ctx, caller, view));
     },
-    move(ctx: ReturnServices, caller: Caller, id: string, action: Action, body: object, seen?: number) {
+    move(ctx: ReturnServices, caller: Caller, id: string, action: ReturnAction, body: object, seen?: number) {
       return change(ctx, caller, { type: 'move', id, action, body, seen });
     },
     async assign(ctx: ReturnServices, caller: Caller, id: string, assigneeId: string | null) {
@@ -77,5 +79,5 @@ const actionsOf = (kind: Kind) => {
 
 export type ReturnActions = ReturnType<typeof actionsOf>;
 
-export const offlineRepairs = actionsOf(OFFLINE_REPAIR);
-export const tradeReturns = actionsOf(TRADE_RETURN);
+export const RETURN_ACTIONS = perKind(actionsOf);
+export const { offline_repairs: offlineRepairs, trade_returns: tradeReturns } = RETURN_ACTIONS;

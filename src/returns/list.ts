@@ -1,7 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { z } from 'zod';
-import type { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
-import type { Page } from '../../contract/common.ts';
+import type { RmaFilters } from '../../contract/admin-returns.ts';
 import type { ReturnTable } from '../../contract/kinds.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Tables } from '../db/schema.ts';
@@ -19,12 +17,6 @@ import { isTotalKept, keptTotal, type Origin } from './totals.ts';
 import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from './waiting.ts';
 
 // Lists of returns. To add a filter: its schema, and under the same name its column in `EQUAL` or its condition in `CONDITIONS`.
-
-type StaffQuery = z.output<typeof AdminOfflineRepairQuery> & z.output<typeof AdminTradeReturnQuery>;
-
-/** The filters of the lists of all kinds. */
-export type RmaFilters = Page &
-  Partial<Omit<StaffQuery, keyof Page | 'status'>> & { status?: string | undefined };
 
 /** The parameters that determine the text of a list's statements. */
 interface ListShape {

@@ -1,184 +1,49 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
+import { AddNote } from '../../contract/admin.ts';
 import {
-  AdminOfflineRepair,
-  AdminOfflineRepairList,
-  AdminTradeReturn,
-  AdminTradeReturnList,
   Assign,
-  CorrectOfflineRepair,
-  CorrectTradeReturn,
   FaultList,
   FaultQuery,
   MoveQuery,
   RelatedReturns,
   SetWaitingFor,
+  STAFF_SCHEMAS,
   StoreList,
 } from '../../contract/admin-returns.ts';
 import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
 import { IdempotencyKey, type Right, Timeline, TimelineQuery } from '../../contract/common.ts';
-import {
-  type OfflineRepairAction,
-  TRADE_RETURN_MOVES,
-  TRADE_RETURN_RECEIPT,
-  type TradeReturnAction,
-} from '../../contract/lifecycle.ts';
-import {
-  CreateOfflineRepair,
-  OfflineRepair,
-  OfflineRepairActionBody,
-  OfflineRepairList,
-  OfflineRepairQuery,
-} from '../../contract/offline-repair.ts';
-import {
-  CreateTradeReturn,
-  TradeReturn,
-  TradeReturnList,
-  TradeReturnMoveBody,
-  TradeReturnQuery,
-} from '../../contract/trade-return.ts';
+import { RETURN_TABLES } from '../../contract/kinds.ts';
+import type { ReturnAction } from '../../contract/lifecycle.ts';
 import { DryRun } from '../../contract/usage.ts';
 import { idempotencyKeyOf, routesOf, sendCreated, sendPage } from '../http/route.ts';
-import type { ErrorCode } from '../platform/errors.ts';
-import { offlineRepairs, type ReturnActions, tradeReturns } from './actions.ts';
-import type { Action, Correction, CreateBody } from './kinds/kind.ts';
-import type { RmaFilters } from './list.ts';
+import { RETURN_ACTIONS, type ReturnActions } from './actions.ts';
+import type { Audience, Correction, KindApi, MoveTexts } from './kinds/kind.ts';
+import { KINDS } from './kinds/kinds.ts';
 import { findRelated, frequentFaults, searchReturns } from './search.ts';
 import type { ReturnServices } from './services.ts';
 import { type PrefetchedRow, prefetchRow } from './store.ts';
 import { readTimeline } from './timeline.ts';
 import { listStores } from './totals.ts';
 
-// The routes of all kinds of returns in both APIs, from one table per kind.
-
-/** The query and response schemas for API clients, or for staff. */
-interface Audience {
-  query: z.ZodType<RmaFilters>;
-  item: z.ZodType;
-  list: z.ZodType;
-}
-
-type MoveTexts = Record<'operationId' | 'summary' | 'description', string>;
-
-interface KindApi {
-  tag: string;
-  /** The kind's names in operation ids and texts. */
-  names: { id: string; one: string; many: string; short: string };
-  create: z.ZodType<CreateBody>;
-  correct: z.ZodType<Correction & { seen?: number | undefined }>;
-  clients: Audience;
-  staff: Audience;
-  moves: { [Name in Action]?: MoveTexts };
-  moveBodies: { [Name in Action]?: z.ZodType<object> };
-  /** The errors of a move that a status does not allow. */
-  refusedMoves: readonly ErrorCode[];
-  /** The right that API clients need for moves, and whether they may send `seen`. */
-  clientMoves: { right: Right; query?: typeof MoveQuery };
-  describe: { create: string; related: string };
-  actions: ReturnActions;
-}
-
-const REPAIR_MOVES: Record<OfflineRepairAction, MoveTexts> = {
-  tracking: {
-    operationId: 'uploadOfflineRepairTracking',
-    summary: 'Lodge return tracking',
-    description: 'Sets tracking number and carrier, in place of earlier ones. The status stays as it is.',
-  },
-  'begin-diagnostics': {
-    operationId: 'beginOfflineRepairDiagnostics',
-    summary: 'Begin diagnostics',
-    description: 'Moves the repair to `OFFLINE_DIAGNOSTICS`, from any status.',
-  },
-  'begin-repair': {
-    operationId: 'beginOfflineRepair',
-    summary: 'Begin the repair',
-    description:
-      'Moves the repair to `OFFLINE_REPAIR`, from any status. A technician or notes given before stay where this call names none.',
-  },
-  resolve: {
-    operationId: 'resolveOfflineRepair',
-    summary: 'Set the disposition',
-    description:
-      'Moves the repair to `OFFLINE_RESOLVED`, from any status, and sets what becomes of the item.',
-  },
-  close: {
-    operationId: 'closeOfflineRepair',
-    summary: 'Close the repair',
-    description: 'Moves the repair to `OFFLINE_CLOSED`, from any status. Needs no body.',
-  },
-};
-
-const OFFLINE_REPAIRS: KindApi = {
-  tag: 'Offline repairs',
-  names: { id: 'OfflineRepair', one: 'an offline repair', many: 'offline repairs', short: 'repair' },
-  create: CreateOfflineRepair,
-  correct: CorrectOfflineRepair,
-  clients: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
-  staff: { query: AdminOfflineRepairQuery, item: AdminOfflineRepair, list: AdminOfflineRepairList },
-  moves: REPAIR_MOVES,
-  moveBodies: OfflineRepairActionBody,
-  refusedMoves: [],
-  clientMoves: { right: 'write' },
-  describe: {
-    create:
-      'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost response creates nothing twice.',
-    related: 'List earlier repairs of the item and returns of the customer',
-  },
-  actions: offlineRepairs,
-};
-
-const tradeMove = (
-  action: TradeReturnAction,
-  operationId: string,
-  summary: string,
-  more = '',
-): MoveTexts => ({
-  operationId,
-  summary,
-  description: `Moves the return to \`${TRADE_RETURN_MOVES[action].to}\`. Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${more}`,
-});
-
-const COUNTING = ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`;
-const CREDITING = ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.';
-
-const TRADE_MOVES: Record<TradeReturnAction, MoveTexts> = {
-  approve: tradeMove('approve', 'approveTradeReturn', 'Approve a trade return'),
-  reject: tradeMove('reject', 'rejectTradeReturn', 'Reject a trade return'),
-  receive: tradeMove('receive', 'receiveTradeReturn', 'Receive the goods of a trade return', COUNTING),
-  'request-credit': tradeMove(
-    'request-credit',
-    'requestTradeReturnCredit',
-    'Request the credit of a trade return',
-    CREDITING,
-  ),
-  resolve: tradeMove('resolve', 'resolveTradeReturn', 'Resolve a trade return'),
-};
-
-const TRADE_RETURNS: KindApi = {
-  tag: 'Trade returns',
-  names: { id: 'TradeReturn', one: 'a trade return', many: 'trade returns', short: 'trade return' },
-  create: CreateTradeReturn,
-  correct: CorrectTradeReturn,
-  clients: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
-  staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
-  moves: TRADE_MOVES,
-  moveBodies: TradeReturnMoveBody,
-  refusedMoves: ['MOVE_NOT_ALLOWED', 'EDIT_CONFLICT'],
-  clientMoves: { right: 'move-trade-returns', query: MoveQuery },
-  describe: {
-    create:
-      "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here, or a client with the right to; webhooks tell you.",
-    related: 'List earlier returns of the company or customer',
-  },
-  actions: tradeReturns,
-};
+// The routes of all kinds of returns in both APIs, from the `api` of each kind.
 
 const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 
 type Register = ReturnType<typeof routesOf>;
 
-const dryRunRoute = (route: Register, ctx: ReturnServices, { names, create, actions }: KindApi): void =>
+type StaffAudience = Audience & { correct: z.ZodType<Correction & { seen?: number | undefined }> };
+type RoutedKind = KindApi & { staff: StaffAudience; actions: ReturnActions };
+
+const ROUTED_KINDS = RETURN_TABLES.map(
+  (table): RoutedKind => ({
+    ...KINDS[table].api,
+    staff: STAFF_SCHEMAS[table],
+    actions: RETURN_ACTIONS[table],
+  }),
+);
+
+const dryRunRoute = (route: Register, ctx: ReturnServices, { names, create, actions }: RoutedKind): void =>
   route({
     at: `POST /${actions.path}/dry-run`,
     operationId: `dryRun${names.id}`,
@@ -195,7 +60,7 @@ const dryRunRoute = (route: Register, ctx: ReturnServices, { names, create, acti
 const commonRoutes = (
   route: Register,
   ctx: ReturnServices,
-  kind: KindApi,
+  kind: RoutedKind,
   { query, item, list }: Audience,
 ) => {
   const { names, create, clients, describe, actions } = kind;
@@ -254,12 +119,12 @@ const commonRoutes = (
 const moveRoutes = (
   route: Register,
   ctx: ReturnServices,
-  kind: KindApi,
+  kind: RoutedKind,
   { item }: Audience,
   { query, ...config }: { right?: Right; query?: typeof MoveQuery },
 ): void => {
   const { names, moves, moveBodies, actions } = kind;
-  for (const [action, texts] of Object.entries(moves) as [Action, MoveTexts][])
+  for (const [action, texts] of Object.entries(moves) as [ReturnAction, MoveTexts][])
     route({
       ...texts,
       ...config,
@@ -273,10 +138,10 @@ const moveRoutes = (
     });
 };
 
-const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item }: Audience): void => {
-  const { names, correct, describe, actions } = kind;
+const staffRoutes = (route: Register, ctx: ReturnServices, kind: RoutedKind): void => {
+  const { names, describe, actions, staff } = kind;
   const { path, table } = actions;
-  const response = [`The whole ${names.short}, as it stands after this.`, item] as const;
+  const response = [`The whole ${names.short}, as it stands after this.`, staff.item] as const;
   const changed = { response, errors: ['NOT_FOUND', 'ERASED', 'EDIT_CONFLICT'] as const };
   route({
     ...changed,
@@ -326,7 +191,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
     summary: 'Correct a typing error',
     description:
       'Kept in the timeline with the old and the new value. API clients that follow changes get an `updated` event.',
-    body: correct,
+    body: staff.correct,
     handle: ({ caller, params, body: { seen, ...fields } }) =>
       actions.change(ctx, caller, { ...params, type: 'correct', fields, seen }),
   });
@@ -340,7 +205,7 @@ const staffRoutes = (route: Register, ctx: ReturnServices, kind: KindApi, { item
 };
 
 export const returnRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
-  for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
+  for (const kind of ROUTED_KINDS) {
     const route = routesOf(app, { tag: kind.tag, right: 'write' });
     dryRunRoute(route, ctx, kind);
     commonRoutes(route, ctx, kind, kind.clients);
@@ -349,13 +214,13 @@ export const returnRoutes = (app: FastifyInstance, ctx: ReturnServices): void =>
 };
 
 export const returnAdminRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
-  for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
+  for (const kind of ROUTED_KINDS) {
     const route = routesOf(app, { tag: kind.tag });
     commonRoutes(route, ctx, kind, kind.staff);
     moveRoutes(route, ctx, kind, kind.staff, { query: MoveQuery });
-    staffRoutes(route, ctx, kind, kind.staff);
+    staffRoutes(route, ctx, kind);
   }
-  const route = routesOf(app, { tag: OFFLINE_REPAIRS.tag });
+  const route = routesOf(app, { tag: KINDS.offline_repairs.api.tag });
   route({
     at: 'GET /stores',
     operationId: 'listStores',

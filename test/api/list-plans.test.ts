@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
+import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin-returns.ts';
 import { OfflineRepairQuery } from '../../contract/offline-repair.ts';
 import { TradeReturnQuery } from '../../contract/trade-return.ts';
 import type { Context } from '../../src/api/context.ts';

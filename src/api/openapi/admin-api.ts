@@ -1,6 +1,7 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import type { ApiDescription } from '../../http/openapi.ts';
 import { ERRORS, type ErrorCode, invalidField, ServiceError } from '../../platform/errors.ts';
+import { KIND_APIS } from '../../returns/kinds/kinds.ts';
 
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,
@@ -13,8 +14,7 @@ export const ADMIN_API: ApiDescription = {
   },
   tags: {
     Session: 'Signing in and out.',
-    'Offline repairs': "The shop's repairs, from API clients and from staff.",
-    'Trade returns': "The shop's trade returns, and the moves its staff make.",
+    ...Object.fromEntries(KIND_APIS.map(({ tag, tagTexts }) => [tag, tagTexts.admin])),
     Overview: 'Figures of the shop.',
     'Saved views': 'Lists under a name.',
     'API clients': "The shop's API clients and their webhooks, for its Admins.",

@@ -7,6 +7,7 @@ import {
 } from '../../../contract/webhook-event.ts';
 import type { ApiDescription, Json } from '../../http/openapi.ts';
 import { type ErrorCode, EXTERNAL_ERRORS, ServiceError } from '../../platform/errors.ts';
+import { KIND_APIS } from '../../returns/kinds/kinds.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
 
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
@@ -84,9 +85,7 @@ export const EXTERNAL_API: ApiDescription = {
     description: GUIDE,
   },
   tags: {
-    'Offline repairs': 'Items handed in at a counter, a service desk or a partner.',
-    'Trade returns':
-      "Business-to-business returns: you create and read them; the shop's staff move them, or a client with the right `move-trade-returns`.",
+    ...Object.fromEntries(KIND_APIS.map(({ tag, tagTexts }) => [tag, tagTexts.external])),
     Usage: "How much of the shop's month is used.",
     Events: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
     Deliveries: "What was sent to the client's webhook URL, and what became of it.",

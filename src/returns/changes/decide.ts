@@ -2,7 +2,7 @@ import type { Assignee, SetWaitingFor } from '../../../contract/admin-returns.ts
 import { rmaNumber } from '../../../contract/common.ts';
 import type { ReturnTable } from '../../../contract/kinds.ts';
 import { perKind, RETURN_KINDS } from '../../../contract/kinds.ts';
-import { MOVE_ENTRIES, type TimelineType } from '../../../contract/lifecycle.ts';
+import { MOVE_ENTRIES, type ReturnAction, type TimelineType } from '../../../contract/lifecycle.ts';
 import { auditRow } from '../../audit/store.ts';
 import type { Row } from '../../db/schema.ts';
 import { buildEvent, type Event, type LoggedEvent } from '../../events/event.ts';
@@ -16,7 +16,6 @@ import { deliveryOf, type NewDelivery } from '../../webhooks/outbox.ts';
 import { type KeyUse, keyName, recall, type StoredResponses } from '../idempotency.ts';
 import type { ChangePlan } from '../kinds/change-plan.ts';
 import {
-  type Action,
   type Correction,
   type CreateBody,
   commonColumns,
@@ -37,7 +36,7 @@ import { NOT_WAITING, planWaiting } from '../waiting.ts';
 export type Wanted = { kind: ReturnTable; caller: Caller; nowMs: number } & WhatIsWanted;
 export type WhatIsWanted = { id: string } & (
   | { type: 'create'; body: CreateBody; use: KeyUse | null }
-  | { type: 'move'; action: Action; body: object; seen: number | undefined }
+  | { type: 'move'; action: ReturnAction; body: object; seen: number | undefined }
   | { type: 'note'; note: string }
   | { type: 'assign'; assignee: Assignee | null }
   | { type: 'wait'; waiting: SetWaitingFor | null; seen: number | undefined }

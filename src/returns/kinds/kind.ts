@@ -1,14 +1,21 @@
-import type { CorrectOfflineRepair, CorrectTradeReturn } from '../../../contract/admin-returns.ts';
-import { rmaNumber } from '../../../contract/common.ts';
+import type { z } from 'zod';
+import type {
+  CorrectOfflineRepair,
+  CorrectTradeReturn,
+  MoveQuery,
+  RmaFilters,
+} from '../../../contract/admin-returns.ts';
+import { type Right, rmaNumber } from '../../../contract/common.ts';
 import type { RmaEventName } from '../../../contract/event-feed.ts';
 import type { ReturnTable } from '../../../contract/kinds.ts';
 import { RETURN_KINDS } from '../../../contract/kinds.ts';
-import type { OfflineRepairAction, TradeReturnAction } from '../../../contract/lifecycle.ts';
-import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offline-repair.ts';
-import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
+import type { ReturnAction } from '../../../contract/lifecycle.ts';
+import type { CreateOfflineRepair } from '../../../contract/offline-repair.ts';
+import type { ReturnView } from '../../../contract/webhook-event.ts';
 import type { Event } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
 import { isoOrNull, toIso } from '../../lib/time.ts';
+import type { ErrorCode } from '../../platform/errors.ts';
 import type { Caller } from '../../shops/plans.ts';
 import type { ReturnRow } from '../store.ts';
 import { NOT_WAITING, viewWaiting } from '../waiting.ts';
@@ -66,14 +73,43 @@ export type OwnColumns<Table extends ReturnTable> = Omit<
   keyof ReturnType<typeof commonColumns>
 >;
 
-export type Action = OfflineRepairAction | TradeReturnAction;
-export type CreateBody = CreateOfflineRepair | CreateTradeReturn;
+/** The fields that every creation has. Each kind has more. */
+export type CreateBody = Pick<
+  CreateOfflineRepair,
+  'externalRef' | 'externalSource' | 'customerEmail' | 'customerName' | 'customerPhone'
+>;
 
-export type ReturnView = OfflineRepair | TradeReturn;
+export type MoveTexts = Record<'operationId' | 'summary' | 'description', string>;
+
+/** The query and response schemas for API clients, or for staff. */
+export interface Audience {
+  query: z.ZodType<RmaFilters>;
+  item: z.ZodType;
+  list: z.ZodType;
+}
+
+/** The texts and schemas of a kind's routes. Those for staff are in contract/admin-returns.ts. */
+export interface KindApi {
+  tag: string;
+  /** The descriptions of the tag in the two OpenAPI documents. */
+  tagTexts: { external: string; admin: string };
+  /** The kind's names in operation ids and texts. */
+  names: { id: string; one: string; many: string; short: string };
+  create: z.ZodType<CreateBody>;
+  clients: Audience;
+  moves: { [Name in ReturnAction]?: MoveTexts };
+  moveBodies: { [Name in ReturnAction]?: z.ZodType<object> };
+  /** The errors of a move that a status does not allow. */
+  refusedMoves: readonly ErrorCode[];
+  /** The right that API clients need for moves, and whether they may send `seen`. */
+  clientMoves: { right: Right; query?: typeof MoveQuery };
+  describe: { create: string; related: string };
+}
 
 /** What differs between the kinds when a return is created, changed or shown. Each kind has its own bodies and rows. */
 export interface Kind {
   table: ReturnTable;
+  api: KindApi;
   /** Returns the kind's own columns, and the note and data of the timeline entry. */
   create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<ChangePlan, 'note' | 'data'>;
   /** A page of a list with this limit or a lower one reads full rows. */
@@ -89,7 +125,7 @@ export interface Kind {
   };
   skuOf(body: CreateBody): string | null;
   /** Throws if the current status does not allow the move. Returns null if nothing would change. */
-  move(before: ReturnRow, action: Action, body: object): ChangePlan | null;
+  move(before: ReturnRow, action: ReturnAction, body: object): ChangePlan | null;
   view(row: ReturnRow): ReturnView;
   /** The texts that staff can search, besides the number and the customer. */
   searchedIn(row: ReturnRow): (string | null)[];

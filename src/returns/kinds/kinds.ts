@@ -8,3 +8,5 @@ export const KINDS: Record<ReturnTable, Kind> = {
   offline_repairs: OFFLINE_REPAIR,
   trade_returns: TRADE_RETURN,
 };
+
+export const KIND_APIS = Object.values(KINDS).map(({ api }) => api);

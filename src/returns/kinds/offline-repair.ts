@@ -4,16 +4,18 @@ import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
 } from '../../../contract/lifecycle.ts';
-import type {
+import {
   CreateOfflineRepair,
   OfflineRepair,
   OfflineRepairActionBody,
+  OfflineRepairList,
+  OfflineRepairQuery,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
 import { namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../store.ts';
-import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
+import { customerOf, headOf, type Kind, type MoveTexts, type OwnColumns, stampsOf } from './kind.ts';
 
 type Repair = ReturnRow<'offline_repairs'>;
 
@@ -58,8 +60,57 @@ const EFFECTS: {
   }),
 };
 
+const MOVE_TEXTS: Record<OfflineRepairAction, MoveTexts> = {
+  tracking: {
+    operationId: 'uploadOfflineRepairTracking',
+    summary: 'Lodge return tracking',
+    description: 'Sets tracking number and carrier, in place of earlier ones. The status stays as it is.',
+  },
+  'begin-diagnostics': {
+    operationId: 'beginOfflineRepairDiagnostics',
+    summary: 'Begin diagnostics',
+    description: 'Moves the repair to `OFFLINE_DIAGNOSTICS`, from any status.',
+  },
+  'begin-repair': {
+    operationId: 'beginOfflineRepair',
+    summary: 'Begin the repair',
+    description:
+      'Moves the repair to `OFFLINE_REPAIR`, from any status. A technician or notes given before stay where this call names none.',
+  },
+  resolve: {
+    operationId: 'resolveOfflineRepair',
+    summary: 'Set the disposition',
+    description:
+      'Moves the repair to `OFFLINE_RESOLVED`, from any status, and sets what becomes of the item.',
+  },
+  close: {
+    operationId: 'closeOfflineRepair',
+    summary: 'Close the repair',
+    description: 'Moves the repair to `OFFLINE_CLOSED`, from any status. Needs no body.',
+  },
+};
+
 export const OFFLINE_REPAIR: Kind = {
   table: 'offline_repairs',
+  api: {
+    tag: 'Offline repairs',
+    tagTexts: {
+      external: 'Items handed in at a counter, a service desk or a partner.',
+      admin: "The shop's repairs, from API clients and from staff.",
+    },
+    names: { id: 'OfflineRepair', one: 'an offline repair', many: 'offline repairs', short: 'repair' },
+    create: CreateOfflineRepair,
+    clients: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
+    moves: MOVE_TEXTS,
+    moveBodies: OfflineRepairActionBody,
+    refusedMoves: [],
+    clientMoves: { right: 'write' },
+    describe: {
+      create:
+        'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost response creates nothing twice.',
+      related: 'List earlier repairs of the item and returns of the customer',
+    },
+  },
   // These are 6 MB at most.
   maxFullRows: 100,
   searched: {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { MoveQuery } from '../../../contract/admin-returns.ts';
 import {
   openTradeMoves,
   TRADE_RETURN_MOVES,
@@ -7,16 +8,18 @@ import {
   type TradeReturnAction,
 } from '../../../contract/lifecycle.ts';
 import {
-  type CreateTradeReturn,
+  CreateTradeReturn,
   ReceivedItem,
-  type TradeReturn,
-  type TradeReturnMoveBody,
+  TradeReturn,
+  TradeReturnList,
+  TradeReturnMoveBody,
+  TradeReturnQuery,
 } from '../../../contract/trade-return.ts';
 import type { Event } from '../../events/event.ts';
 import { exactNumber, namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { itemTexts } from '../search-text.ts';
-import { customerOf, headOf, type Kind, type OwnColumns, stampsOf } from './kind.ts';
+import { customerOf, headOf, type Kind, type MoveTexts, type OwnColumns, stampsOf } from './kind.ts';
 import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';
 
 type BodyOf<Action extends TradeReturnAction> = z.infer<(typeof TradeReturnMoveBody)[Action]>;
@@ -98,8 +101,55 @@ const receiptFields = (after: TradeReturnRow) => {
 
 const creditFields = (after: TradeReturnRow) => ({ creditAmount: view(after).creditAmount });
 
+const moveTexts = (
+  action: TradeReturnAction,
+  operationId: string,
+  summary: string,
+  more = '',
+): MoveTexts => ({
+  operationId,
+  summary,
+  description: `Moves the return to \`${TRADE_RETURN_MOVES[action].to}\`. Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.${more}`,
+});
+
+const COUNTING = ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`;
+const CREDITING = ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.';
+
+const MOVE_TEXTS: Record<TradeReturnAction, MoveTexts> = {
+  approve: moveTexts('approve', 'approveTradeReturn', 'Approve a trade return'),
+  reject: moveTexts('reject', 'rejectTradeReturn', 'Reject a trade return'),
+  receive: moveTexts('receive', 'receiveTradeReturn', 'Receive the goods of a trade return', COUNTING),
+  'request-credit': moveTexts(
+    'request-credit',
+    'requestTradeReturnCredit',
+    'Request the credit of a trade return',
+    CREDITING,
+  ),
+  resolve: moveTexts('resolve', 'resolveTradeReturn', 'Resolve a trade return'),
+};
+
 export const TRADE_RETURN: Kind = {
   table: 'trade_returns',
+  api: {
+    tag: 'Trade returns',
+    tagTexts: {
+      external:
+        "Business-to-business returns: you create and read them; the shop's staff move them, or a client with the right `move-trade-returns`.",
+      admin: "The shop's trade returns, and the moves its staff make.",
+    },
+    names: { id: 'TradeReturn', one: 'a trade return', many: 'trade returns', short: 'trade return' },
+    create: CreateTradeReturn,
+    clients: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
+    moves: MOVE_TEXTS,
+    moveBodies: TradeReturnMoveBody,
+    refusedMoves: ['MOVE_NOT_ALLOWED', 'EDIT_CONFLICT'],
+    clientMoves: { right: 'move-trade-returns', query: MoveQuery },
+    describe: {
+      create:
+        "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here, or a client with the right to; webhooks tell you.",
+      related: 'List earlier returns of the company or customer',
+    },
+  },
   // These are 12 MB at most.
   maxFullRows: 50,
   searched: { order: 'trade_order_number', about: 'company_name', aboutIn: (company) => company },
