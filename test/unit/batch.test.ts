@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { afterFailure, isUnavailable } from '../../src/db/database-errors.ts';
 import { AGAIN, batched, QueueTimeout } from '../../src/lib/batch.ts';
+import { timeLimit } from '../../src/lib/time-limits.ts';
 
 const turns = async (): Promise<void> => {
   for (let i = 0; i < 4; i++) await nextTurn();
@@ -190,7 +191,7 @@ describe('the deadline', () => {
     void ask(1);
     await turns();
     const late = ask(2).catch((error: unknown) => error);
-    advance(3_000);
+    advance(timeLimit(3_000));
     const fresh = ask(3);
     await step(0, 'end');
     expect(await late).toBeInstanceOf(QueueTimeout);
@@ -205,7 +206,7 @@ describe('the deadline', () => {
     const ask = batched<number, number>(
       async (items) => {
         tries += 1;
-        if (tries === 3) advance(3_000);
+        if (tries === 3) advance(timeLimit(3_000));
         return items.map((item) => (item === 1 ? AGAIN : item));
       },
       { most: 10 },
