@@ -1,5 +1,6 @@
 // engines: sqlite, postgres
 
+import { isMainThread } from 'node:worker_threads';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -19,8 +20,11 @@ import {
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { atOnce } from '../support/responses.ts';
+import { onlyIf } from '../support/tools.ts';
 
 const harness = sharedHarness();
+/** Mutation testing runs the tests in threads, which share the time zone of their process. */
+const WITH_OWN_ZONE = onlyIf(isMainThread, 'in a process only');
 
 const create = (t: Harness, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   t.post('/offline-repairs', repairBody(more), { headers });
@@ -92,7 +96,7 @@ describe('the monthly allowance', () => {
 });
 
 describe('the month of an allowance', () => {
-  it('is a calendar month in UTC, whatever the time zone of the server', async () => {
+  it('is a calendar month in UTC, whatever the time zone of the server', WITH_OWN_ZONE, async () => {
     const before = process.env['TZ'];
     onTestFinished(() => {
       if (before === undefined) delete process.env['TZ'];
