@@ -220,7 +220,7 @@ const ownClient = async (ctx: Core, { shop }: Caller, id: string): Promise<ApiCl
 };
 
 const checkWebhookUrl = async (ctx: WebhookServices, url: string | null | undefined): Promise<void> => {
-  const problem = url ? await ctx.addressGuard.errorOf(url) : null;
+  const problem = url ? await ctx.addressGuard.urlError(url) : null;
   if (problem) throw invalidField('webhookUrl', 'address', problem);
 };
 

@@ -21,7 +21,7 @@ import { ruleRoutes, settingsRoutes, usageRoutes } from '../shops/routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
 import { watchQueue } from '../webhooks/queue.ts';
-import { deliveryRoutes } from '../webhooks/routes.ts';
+import { clientDeliveryRoutes } from '../webhooks/routes.ts';
 import { addAdminGates } from './admin-gates.ts';
 import type { Context } from './context.ts';
 import { addExternalGates } from './external-gates.ts';
@@ -73,7 +73,13 @@ const logBlockers = (app: FastifyInstance, { log, blockers, changes }: Context):
 
 type Routes = (app: FastifyInstance, ctx: Context) => void;
 
-const EXTERNAL_ROUTES: Routes[] = [returnRoutes, usageRoutes, eventRoutes, deliveryRoutes, erasureRoutes];
+const EXTERNAL_ROUTES: Routes[] = [
+  returnRoutes,
+  usageRoutes,
+  eventRoutes,
+  clientDeliveryRoutes,
+  erasureRoutes,
+];
 
 const ADMIN_ROUTES: Routes[] = [
   sessionRoutes,

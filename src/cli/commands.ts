@@ -70,10 +70,10 @@ const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
   found('client', id, () => findClient(ctx.db, id));
 
 const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
-  const problem = url ? await ctx.addressGuard.errorOf(url) : null;
+  const problem = url ? await ctx.addressGuard.urlError(url) : null;
   if (!url || !problem) return;
   // The service may run with the setting while this command does not see it.
-  const wouldDo = (await addressGuard({ allowPrivate: true }).errorOf(url)) === null;
+  const wouldDo = (await addressGuard({ allowPrivate: true }).urlError(url)) === null;
   const hint = wouldDo ? ' (unless WEBHOOK_ALLOW_PRIVATE_NETWORKS=true is set for this command too)' : '';
   throw new CliFailure(`the webhook URL ${problem}${hint}`);
 };

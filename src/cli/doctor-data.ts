@@ -28,7 +28,7 @@ import { findCheck, keysOf, type SealedFor } from '../platform/secrets.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
 import { isAhead } from '../shops/counters.ts';
 import { DELETING } from '../shops/store.ts';
-import { findReceivers, findWaiting } from '../webhooks/queue.ts';
+import { countPendingDeliveries, findReceivers } from '../webhooks/queue.ts';
 
 export interface Finding {
   state: 'ok' | 'warn' | 'wrong';
@@ -193,7 +193,7 @@ const troubleOf = async (db: Db, nowMs: number): Promise<string | null> => {
 };
 
 const checkQueue = async (reading: Reading): Promise<Finding> => {
-  const { count, oldestAt } = await findWaiting(reading.db);
+  const { count, oldestAt } = await countPendingDeliveries(reading.db);
   const nowMs = await nowOf(reading);
   const failing = await troubleOf(reading.db, nowMs);
   if (failing) return warn(`${failing}; ${count} webhooks waiting. handback status lists the receivers`);

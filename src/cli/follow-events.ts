@@ -9,7 +9,7 @@ import { jsonOr, withExactNumbers } from '../lib/json.ts';
 import { VERSION } from '../platform/config.ts';
 import { CliFailure } from '../platform/start-failure.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
-import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
+import { isAcknowledged, MAX_ATTEMPTS } from '../webhooks/policy.ts';
 import { createSender, describeSendError } from '../webhooks/worker/send.ts';
 import { printable } from './command.ts';
 
@@ -232,7 +232,7 @@ const forwarding = ({ to: url, secret }: { to: string; secret: string }, stop: A
   return async ({ id, event, timestamp, data }: FeedEvent): Promise<Forwarded | null> => {
     const body = Buffer.from(eventBody(event, timestamp, data));
     for (let attempts = 1; !stop.aborted; attempts++) {
-      const attempt = Math.min(attempts, MOST_ATTEMPTS);
+      const attempt = Math.min(attempts, MAX_ATTEMPTS);
       const outcome = await sender.send({ url, secret, id, event, attempt, body });
       const statusCode = outcome?.statusCode ?? null;
       if (statusCode !== null && isAcknowledged(statusCode)) {

@@ -3,7 +3,7 @@ import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { email as emailField } from '../../contract/fields.ts';
 import { readConfig, VERSION } from '../platform/config.ts';
 import { explainStartFailure } from '../platform/start-failure.ts';
-import { formErrorOf, urlIn } from '../webhooks/policy.ts';
+import { parseWebhookUrl, webhookUrlError } from '../webhooks/policy.ts';
 import {
   addressOfService,
   command,
@@ -112,7 +112,7 @@ const serve = async (): Promise<void> => {
 
 /** Plain http is fine: it is this machine's, or the developer's own. */
 const webAddress = (value: string): string => {
-  const problem = formErrorOf(urlIn(value), true);
+  const problem = webhookUrlError(parseWebhookUrl(value), true);
   if (problem) throw new InvalidArgumentError(`It ${problem}.`);
   return value;
 };

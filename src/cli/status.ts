@@ -6,7 +6,7 @@ import { type Reading, withSnapshot } from '../db/transfer.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { type Config, readConfig, type SettingInForce, VERSION } from '../platform/config.ts';
 import { CliFailure } from '../platform/start-failure.ts';
-import { findReceivers, findWaiting } from '../webhooks/queue.ts';
+import { countPendingDeliveries, findReceivers } from '../webhooks/queue.ts';
 import { type CommandResult, print } from './command.ts';
 import { DOCTOR_LIMITS, nowOf } from './doctor-data.ts';
 
@@ -56,7 +56,7 @@ const look = async (
 ) => {
   const { db } = reading;
   const nowMs = await nowOf(reading);
-  const waiting = await findWaiting(db);
+  const waiting = await countPendingDeliveries(db);
   const receivers = await findReceivers(db);
   const backups = await readSchedule(db);
   const keys = await expiringKeys(db, nowMs + KEYS_WITHIN_DAYS * DAY_MS);

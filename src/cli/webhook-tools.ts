@@ -11,7 +11,7 @@ import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import { CliFailure } from '../platform/start-failure.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
-import { testData } from '../webhooks/outbox.ts';
+import { testEventData } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { print } from './command.ts';
@@ -76,12 +76,12 @@ export const trigger = async (
   const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));
   // The operator may call any address: the guard is for addresses that come from tenants.
   const sender = createSender(addressGuard({ allowPrivate: true }));
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   const start = performance.now();
   const outcome = await sender
-    .send({ url: to, secret, id, event, attempt: 1, body, onAnswer: (piece) => pieces.push(piece) })
+    .send({ url: to, secret, id, event, attempt: 1, body, onChunk: (chunk) => chunks.push(chunk) })
     .finally(() => sender.close());
-  const response = Buffer.concat(pieces).toString('utf8').slice(0, MAX_RESPONSE_SHOWN);
+  const response = Buffer.concat(chunks).toString('utf8').slice(0, MAX_RESPONSE_SHOWN);
   const statusCode = outcome?.statusCode ?? null;
   print(
     {
@@ -119,7 +119,7 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
 
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   const kind = kindOfEvent(event);
-  if (!kind) return testData(nowMs);
+  if (!kind) return testEventData(nowMs);
   const rma = fresh(RETURN_VIEWS[kind], nowMs);
   const schema = WEBHOOK_EVENT_DATA[event];
   if (schema === RETURN_VIEWS[kind]) return rma;

@@ -15,7 +15,7 @@ import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
 import { readUsage } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets, type Targets } from '../shops/settings.ts';
-import { endedUnder } from '../webhooks/queue.ts';
+import { belongsToClient } from '../webhooks/queue.ts';
 
 // The figures on the admin app's first page. The database computes each from an index, with the conditions of the list.
 
@@ -167,7 +167,7 @@ const deliveriesOf = async ({ scans }: Core, shopId: string, sinceMs: number) =>
   const rows = await scans
     .selectFrom('webhook_deliveries as delivery')
     .innerJoin('api_clients as client', 'client.receiver_id', 'delivery.receiver_id')
-    .where(endedUnder('delivery', sql.ref('client.created_at'), sql.ref('client.replaced_at')))
+    .where(belongsToClient('delivery', sql.ref('client.created_at'), sql.ref('client.replaced_at')))
     .select((eb) => ['delivery.status', 'client.id', 'client.name', eb.fn.countAll<number>().as('count')])
     .where('client.shop_id', '=', shopId)
     .where('delivery.id', '>=', lowestId(sinceMs))

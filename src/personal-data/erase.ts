@@ -19,7 +19,7 @@ import type { ReturnServices } from '../returns/services.ts';
 import { from, isVisibleTo, type ReturnRow } from '../returns/store.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findShop, requireShop } from '../shops/store.ts';
-import { DROPPED_BECAUSE } from '../webhooks/queue.ts';
+import { DROP_REASONS } from '../webhooks/queue.ts';
 import { type CustomerMarks, cleanJson, cleanView, erasedColumns, fieldOf } from './erasure-rules.ts';
 import {
   type CustomerRow,
@@ -134,7 +134,7 @@ const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entrie
       where owner_id = ${owner_id} and key = ${key}`.execute(trx);
   await trx
     .updateTable('webhook_deliveries')
-    .set({ status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: ctx.clock.now() })
+    .set({ status: 'DROPPED', reason: DROP_REASONS.erased, finished_at: ctx.clock.now() })
     .where(isWaiting(ctx, shop_id, [id]))
     .execute();
 };

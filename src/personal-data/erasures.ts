@@ -16,7 +16,7 @@ import type { ReturnServices } from '../returns/services.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
 import { DELETING, findShop } from '../shops/store.ts';
-import { DROPPED_BECAUSE, PENDING } from '../webhooks/queue.ts';
+import { DROP_REASONS, PENDING } from '../webhooks/queue.ts';
 import { eraseReturn } from './erase.ts';
 
 // The list of erased ids. Erasures that take many steps are unfinished for a while: the names of former employees, and the
@@ -43,7 +43,7 @@ export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> 
     const insertion = db.insertInto('erasures').values(some);
     await insertion.onConflict((conflict) => conflict.doNothing()).execute();
   }
-  const drop = { status: 'DROPPED', reason: DROPPED_BECAUSE.erased, finished_at: Date.now() } as const;
+  const drop = { status: 'DROPPED', reason: DROP_REASONS.erased, finished_at: Date.now() } as const;
   const listed = db.selectFrom('erasures').select('subject_id').where('done_to', 'is not', null);
   const waiting = db.updateTable('webhook_deliveries').set(drop).where('status', '=', PENDING);
   await waiting.where('rma_id', 'in', listed).execute();

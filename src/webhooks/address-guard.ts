@@ -3,28 +3,28 @@ import { readFile } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { EXCHANGE_TIMEOUT_MS, formErrorOf, urlIn } from './policy.ts';
+import { EXCHANGE_TIMEOUT_MS, parseWebhookUrl, webhookUrlError } from './policy.ts';
 
-// Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this any account could make the service
-// call into the network it runs in.
+// Decides which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this check any account could
+// make the service send requests into its own network.
 
-/** Azure's host service: an ordinary public address by its range, and never one to call. */
-const NEVER = new Set(['168.63.129.16']);
-/** All that is routed on the internet; what lies in it but is special has a range name of its own. */
+/** The address of Azure's host service. Its range is public, but webhooks must never reach it. */
+const NEVER_PUBLIC = new Set(['168.63.129.16']);
+/** All IPv6 addresses that are routed on the internet. Special ranges inside it have another range name. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if (parsed.range() !== 'unicast' || NEVER.has(parsed.toString())) return false;
+  if (parsed.range() !== 'unicast' || NEVER_PUBLIC.has(parsed.toString())) return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6);
 };
 
 export type Resolve = (host: string) => Promise<string[]>;
 
 /**
- * Asks the name servers by c-ares. The system's look-up (getaddrinfo) would hold one of Node's four threads for as long as a
- * name server hangs, and the connections to the database need them too.
+ * Queries the name servers through c-ares. The system's lookup (getaddrinfo) would block one of Node's four threads while a
+ * name server hangs, and database connections need those threads too.
  */
 const networkResolve: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
@@ -35,22 +35,22 @@ const networkResolve: Resolve = async (host) => {
   return addresses;
 };
 
-const linesOf = async (file: string): Promise<string[][]> => {
+const readWords = async (file: string): Promise<string[][]> => {
   const text = await readFile(file, 'utf8').catch(() => '');
   const lines = text.replaceAll(/[#;].*/g, '').split('\n');
   return lines.map((line) => line.trim().toLowerCase().split(/\s+/));
 };
 
-/** The same for a private network, whose names are also in the hosts file or lack the domain that resolv.conf adds. */
+/** Resolves names of a private network too: they may be in the hosts file, or lack the domain that resolv.conf adds. */
 const privateResolve: Resolve = async (host) => {
-  const hosts = await linesOf('/etc/hosts');
+  const hosts = await readWords('/etc/hosts');
   const own = hosts.flatMap(([address = '', ...names]) =>
     names.includes(host) && ipaddr.isValid(address) ? [address] : [],
   );
   if (own.length > 0) return own;
   if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1'];
-  const settings = await linesOf('/etc/resolv.conf');
-  const domains = settings.findLast(([name]) => name === 'search' || name === 'domain')?.slice(1) ?? [];
+  const lines = await readWords('/etc/resolv.conf');
+  const domains = lines.findLast(([name]) => name === 'search' || name === 'domain')?.slice(1) ?? [];
   let failure: unknown = null;
   for (const name of [host, ...domains.map((domain) => `${host}.${domain}`)])
     try {
@@ -63,65 +63,67 @@ const privateResolve: Resolve = async (host) => {
 };
 
 export interface AddressGuard {
-  /** Why a URL may not be saved, as a phrase after its name, or null where it may. */
-  errorOf(url: string): Promise<string | null>;
-  /** Connects only to addresses that were looked at: the address checked is the address called. */
+  /** Returns why a URL may not be saved, as a phrase that follows its name, or null if it may. */
+  urlError(url: string): Promise<string | null>;
+  /** Connects only to the addresses that it has checked itself, so a second lookup cannot return others. */
   connect: buildConnector.connector;
 }
 
-/** Refused by the guard, not by the network. */
+/** The guard refused the address; the network was not asked. */
 export class ForbiddenAddress extends Error {}
 
 export const addressGuard = (options: { allowPrivate: boolean; resolve?: Resolve }): AddressGuard => {
   const { allowPrivate, resolve = allowPrivate ? privateResolve : networkResolve } = options;
 
-  /** One forbidden address among several refuses the name: a connection may take any of them. */
-  const allowed = async (host: string): Promise<string[]> => {
+  /** One forbidden address refuses the whole name, since a connection may use any of its addresses. */
+  const allowedAddresses = async (host: string): Promise<string[]> => {
     const addresses = ipaddr.isValid(host) ? [host] : await resolve(host);
-    // A name may exist without an address. Node throws where nobody can catch it when a look-up returns none.
+    // A name may exist without an address. If a lookup returned none, Node would throw an error that nobody can catch.
     if (addresses.length === 0) throw new Error(`no address for ${host}`);
     if (!allowPrivate && !addresses.every(isPublicAddress)) throw new ForbiddenAddress();
     return addresses;
   };
 
   const lookup: LookupFunction = (host, _options, done) => {
-    const found = allowed(host).then((all) => all.map((address) => ({ address, family: isIP(address) })));
+    const found = allowedAddresses(host).then((all) =>
+      all.map((address) => ({ address, family: isIP(address) })),
+    );
     found.then(
       (addresses) => done(null, addresses),
       (error) => done(error, []),
     );
   };
-  const connectTo = buildConnector({
+  const connectToAllowed = buildConnector({
     timeout: EXCHANGE_TIMEOUT_MS,
-    // A connector takes no notice of the agent's own `allowH2`, and would offer it (`worker/send.ts`).
+    // A connector ignores the agent's `allowH2` and would offer HTTP/2 (`worker/send.ts`).
     allowH2: false,
     lookup,
-    // Node asks for all addresses of a name, and tries one after the other.
+    // Node requests all addresses of a name and tries them in turn.
     autoSelectFamily: true,
   });
 
   return {
     connect(options, callback) {
-      const host = hostIn(options.hostname);
-      // Node asks no look-up for what is an address already.
+      const host = normalizedHost(options.hostname);
+      // Node does not call `lookup` for a host that is already an address.
       if (!allowPrivate && ipaddr.isValid(host) && !isPublicAddress(host))
         callback(new ForbiddenAddress(), null);
-      else connectTo(options, callback);
+      else connectToAllowed(options, callback);
     },
-    async errorOf(value) {
-      const url = urlIn(value);
-      const problem = formErrorOf(url, allowPrivate);
+    async urlError(value) {
+      const url = parseWebhookUrl(value);
+      const problem = webhookUrlError(url, allowPrivate);
       if (problem || !url || allowPrivate) return problem;
-      const host = hostIn(url.hostname);
-      if (/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)) return PRIVATE;
-      // A name that does not exist yet may be saved: it is looked up again at every connection.
-      const failure: unknown = await allowed(host).catch((error) => error);
-      return failure instanceof ForbiddenAddress ? PRIVATE : null;
+      const host = normalizedHost(url.hostname);
+      if (/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)) return PRIVATE_NETWORK_ERROR;
+      // A name that does not exist yet may be saved, since every connection looks it up again.
+      const failure: unknown = await allowedAddresses(host).catch((error) => error);
+      return failure instanceof ForbiddenAddress ? PRIVATE_NETWORK_ERROR : null;
     },
   };
 };
 
-const PRIVATE = 'must not lead into a private network';
+const PRIVATE_NETWORK_ERROR = 'must not lead into a private network';
 
-/** Without the brackets of an IPv6 address and without the root's dot. */
-const hostIn = (hostname: string): string => hostname.toLowerCase().replaceAll(/^\[|\]$|\.$/g, '');
+/** The host in lower case, without the brackets of an IPv6 address and without the final dot. */
+const normalizedHost = (hostname: string): string => hostname.toLowerCase().replaceAll(/^\[|\]$|\.$/g, '');

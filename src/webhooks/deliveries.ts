@@ -16,22 +16,22 @@ import { MAX_FULL_ROWS, type PageResponse, totalOfLastPage } from '../paging/pag
 import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import type { Caller } from '../shops/plans.ts';
-import { DROPPED_BECAUSE, endedUnder, FIRST_ATTEMPT, RETRY, readAttempts, wholeBody } from './queue.ts';
+import { belongsToClient, DROP_REASONS, deliveryBody, FIRST_ATTEMPT, RETRY, readAttempts } from './queue.ts';
 import type { WebhookServices } from './services.ts';
 
-// A client's deliveries, as the external API and the admin app show them.
+// This file reads a client's deliveries for the external API and the admin app.
 
 type DeliveryRow = Row<'webhook_deliveries'>;
 type Deliveries = SelectQueryBuilder<Tables, 'webhook_deliveries', object>;
 
-const WITHOUT_BODY = DELIVERY_COLUMNS.filter((column) => column !== 'body');
+const COLUMNS_WITHOUT_BODY = DELIVERY_COLUMNS.filter((column) => column !== 'body');
 
-const selected = (deliveries: Deliveries, withBodies: boolean) => {
-  const body = withBodies ? wholeBody('webhook_deliveries') : sql<null>`null`;
-  return deliveries.select(WITHOUT_BODY).select(sql<string>`coalesce(${body}, '')`.as('body'));
+const selectDeliveries = (deliveries: Deliveries, withBodies: boolean) => {
+  const body = withBodies ? deliveryBody('webhook_deliveries') : sql<null>`null`;
+  return deliveries.select(COLUMNS_WITHOUT_BODY).select(sql<string>`coalesce(${body}, '')`.as('body'));
 };
 
-/** What says which deliveries are a client's. */
+/** The fields that decide which deliveries belong to a client. */
 interface DeliveryClient {
   id: string;
   receiverId: string;
@@ -40,10 +40,10 @@ interface DeliveryClient {
 }
 
 /**
- * A client's deliveries since an id: ids rise with time. Between the receiver and itself, so that the index of receivers has the
- * order and no other: a kept plan would go through all ids there are, also for a receiver that has none.
+ * Selects a client's deliveries since an id, since ids rise with time. The range from the receiver to itself makes the index
+ * of receivers the only one in this order. A cached plan would otherwise read all ids, even for a receiver without deliveries.
  */
-const matching = (
+const matchingDeliveries = (
   db: Db,
   client: DeliveryClient,
   since: string,
@@ -51,16 +51,16 @@ const matching = (
 ) => {
   const { receiverId } = client;
   const all = db.selectFrom('webhook_deliveries').where('id', '>=', since);
-  // Those of an RMA and those that wait have indexes of their own.
+  // Deliveries of a return and pending deliveries have separate indexes.
   let found: Deliveries =
     rmaId !== undefined || status === 'PENDING'
       ? all.where('receiver_id', '=', receiverId)
       : all.where('receiver_id', '>=', receiverId).where('receiver_id', '<=', receiverId);
-  // Otherwise all of its receiver's are its own, and an index is all that a count reads.
+  // For an only client this filter is omitted: all deliveries of its receiver belong to it, and a count reads just an index.
   const isOneOfSeveral = client.id !== receiverId || client.replacedAt !== null;
   if (isOneOfSeveral)
-    found = found.where(endedUnder('webhook_deliveries', client.createdAt, client.replacedAt));
-  // The status is in the text, as in `queue.ts`: those that wait and those that were dropped have indexes.
+    found = found.where(belongsToClient('webhook_deliveries', client.createdAt, client.replacedAt));
+  // The status is a literal, as in `queue.ts`, so that the indexes of pending and of dropped deliveries are used.
   if (status === 'PENDING') {
     const waiting = db.selectFrom('webhook_deliveries').select('id').where('receiver_id', '=', receiverId);
     found = found.where('id', 'in', waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)));
@@ -77,7 +77,7 @@ const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({
   status: row.status,
   createdAt: toIso(row.created_at),
   nextAttemptAt: row.status === 'PENDING' ? toIso(row.due_at) : null,
-  reason: row.status === 'DROPPED' ? (row.reason ?? DROPPED_BECAUSE.unknown) : null,
+  reason: row.status === 'DROPPED' ? (row.reason ?? DROP_REASONS.unknown) : null,
   attempts: (readAttempts(row.attempt_log) ?? []).map((attempt) => ({
     ...attempt,
     at: toIso(attempt.at),
@@ -87,20 +87,20 @@ const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({
 export const viewWithPayload = (row: DeliveryRow): Delivery => ({
   ...viewDelivery(row),
   finishedAt: isoOrNull(row.finished_at),
-  // A damaged body is shown as it stands.
+  // A damaged body is shown unchanged.
   payload: jsonOr(row.body, row.body),
 });
 
-/** Older ones may still be there until they are deleted. */
-const shownSince = ({ clock }: Pick<Core, 'clock'>): string => lowestId(clock.now() - KEPT_MS);
+/** The lowest id that is shown. Older deliveries may still exist until the clean-up deletes them. */
+const lowestShownId = ({ clock }: Pick<Core, 'clock'>): string => lowestId(clock.now() - KEPT_MS);
 
 interface ShopClient {
   shopId: string;
   client: DeliveryClient;
 }
 
-/** What was and will be sent to a client, newest first. */
-const listFor = async <Item>(
+/** Lists past and pending deliveries of a client, newest first. */
+const listPage = async <Item>(
   ctx: WebhookServices,
   { shopId, client }: ShopClient,
   query: WebhookDeliveryQuery,
@@ -108,22 +108,22 @@ const listFor = async <Item>(
   { withBodies }: { withBodies: boolean },
 ): Promise<PageResponse<Item>> => {
   const { page, limit } = query;
-  // An index leads to the deliveries of one return, which are few. What else is asked counts all that a client was sent.
+  // An index finds the few deliveries of one return. Every other filter counts all deliveries of the client.
   const isLight = query.rmaId !== undefined;
-  // What API clients ask never shares connections with the admin app.
+  // Requests of API clients never share connections with the admin app.
   const lightDb = withBodies ? ctx.db : ctx.lists;
   const db = isLight ? lightDb : ctx.scans;
-  const all = matching(db, client, shownSince(ctx), query);
+  const all = matchingDeliveries(db, client, lowestShownId(ctx), query);
   const inOrder = all
     .orderBy('receiver_id', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .offset((page - 1) * limit);
-  // Without bodies all of a page is small.
-  const whole = !withBodies || limit <= MAX_FULL_ROWS;
+  // A page without bodies is always small.
+  const readsFullRows = !withBodies || limit <= MAX_FULL_ROWS;
   const find = async () => {
-    const rows = whole ? await selected(inOrder, withBodies).execute() : [];
-    const keys = whole ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
+    const rows = readsFullRows ? await selectDeliveries(inOrder, withBodies).execute() : [];
+    const keys = readsFullRows ? [] : (await inOrder.select('id').execute()).map(({ id }) => id);
     const count = () => all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
     const total = totalOfLastPage(query, rows.length + keys.length) ?? (await count()).total;
     return { rows, keys, total };
@@ -134,15 +134,15 @@ const listFor = async <Item>(
     view,
     keyOf: ({ id }: DeliveryRow) => id,
     readRows: (ids: string[]) =>
-      selected(lightDb.selectFrom('webhook_deliveries'), withBodies)
+      selectDeliveries(lightDb.selectFrom('webhook_deliveries'), withBodies)
         .where(sql<boolean>`id ${ctx.oneOf('id', ids)}`)
         .execute(),
   };
   return ctx.pageResponses.build(shopId, source, found, query);
 };
 
-/** Of the client whose key this is. */
-const findOwn = (db: Db, { actor }: Caller): Promise<DeliveryClient> =>
+/** Finds the client that the API key belongs to. */
+const findCallersClient = (db: Db, { actor }: Caller): Promise<DeliveryClient> =>
   db
     .selectFrom('api_clients')
     .select(['id', 'receiver_id as receiverId', 'created_at as createdAt', 'replaced_at as replacedAt'])
@@ -150,33 +150,33 @@ const findOwn = (db: Db, { actor }: Caller): Promise<DeliveryClient> =>
     .executeTakeFirstOrThrow();
 
 export const listDeliveries = async (ctx: WebhookServices, caller: Caller, query: WebhookDeliveryQuery) => {
-  const client = await findOwn(ctx.reads, caller);
-  return listFor(ctx, { shopId: caller.shop.id, client }, query, viewDelivery, { withBodies: false });
+  const client = await findCallersClient(ctx.reads, caller);
+  return listPage(ctx, { shopId: caller.shop.id, client }, query, viewDelivery, { withBodies: false });
 };
 
-/** For the admin app, with what was sent. The caller has made sure that the client is of its own shop. */
+/** Lists deliveries with their payloads, for the admin app. The caller has checked that the client belongs to its shop. */
 export const listDeliveriesWithPayloads = (
   ctx: WebhookServices,
-  of: ShopClient,
+  shopClient: ShopClient,
   query: WebhookDeliveryQuery,
-) => listFor(ctx, of, query, viewWithPayload, { withBodies: true });
+) => listPage(ctx, shopClient, query, viewWithPayload, { withBodies: true });
 
-/** One of the client's own deliveries. Another client's is a 404. */
+/** Returns one of the client's own deliveries; a delivery of another client is a 404. */
 export const getDelivery = async (
   ctx: WebhookServices,
   caller: Caller,
   id: string,
 ): Promise<WebhookDeliveryWithBody> => {
-  const client = await findOwn(ctx.reads, caller);
+  const client = await findCallersClient(ctx.reads, caller);
   const row = isId(id)
     ? await ctx.reads
         .selectFrom('webhook_deliveries')
-        .select(WITHOUT_BODY)
-        .select(wholeBody('webhook_deliveries').as('body'))
+        .select(COLUMNS_WITHOUT_BODY)
+        .select(deliveryBody('webhook_deliveries').as('body'))
         .where('id', '=', id)
         .where('receiver_id', '=', client.receiverId)
-        .where(endedUnder('webhook_deliveries', client.createdAt, client.replacedAt))
-        .where('id', '>=', shownSince(ctx))
+        .where(belongsToClient('webhook_deliveries', client.createdAt, client.replacedAt))
+        .where('id', '>=', lowestShownId(ctx))
         .executeTakeFirst()
     : undefined;
   if (!row) throw new ServiceError('DELIVERY_NOT_FOUND');

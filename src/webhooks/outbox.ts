@@ -11,8 +11,8 @@ import type { Receiver } from '../shops/plans.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
 
 /**
- * The receivers of some shops whose client is active and has a URL, oldest first: a receiver has the id of its first client, and ids
- * rise with time.
+ * Selects the receivers of some shops whose client is active and has a URL, oldest first: a receiver has the id of its first
+ * client, and ids rise with time.
  */
 export const selectReceivers = statement(
   ({ oneOf }, { shopIds }: { shopIds: string[] }) => sql<Receiver>`
@@ -21,7 +21,7 @@ export const selectReceivers = statement(
     order by receiver_id`,
 );
 
-/** Which events a client is sent: what it chose, or those of the specification. */
+/** Returns the events that a client is sent: its own choice, or else the events of the specification. */
 export const chosenEvents = (events: string | null): readonly string[] =>
   events?.split(',') ?? SPECIFIED_EVENTS;
 
@@ -33,8 +33,8 @@ const hasFallback = (event: string): boolean => {
 };
 
 /**
- * The delivery of an event to its one receiver: that of the client that created the return; if nothing can be sent to it, for a trade
- * return only, the shop's oldest. If the receiver's client did not choose the event, there is none.
+ * Builds the delivery of an event to its only receiver, that of the client that created the return. If a trade return's own
+ * receiver is unusable, the shop's oldest receiver gets it. It returns null if the receiver's client did not choose the event.
  */
 export const deliveryOf = (
   shop: Shop,
@@ -43,15 +43,15 @@ export const deliveryOf = (
   receivers: Receiver[],
 ): NewDelivery | null => {
   if (!hasApi(shop)) return null;
-  const own = receivers.filter(({ shop_id }) => shop_id === shop.id);
-  const creator = own.find((each) => each.id === receiverId);
-  const receiver = creator ?? (hasFallback(event) ? own[0] : undefined);
+  const ofShop = receivers.filter(({ shop_id }) => shop_id === shop.id);
+  const creator = ofShop.find((each) => each.id === receiverId);
+  const receiver = creator ?? (hasFallback(event) ? ofShop[0] : undefined);
   if (!receiver || !chosenEvents(receiver.events).includes(event)) return null;
-  // The event log has the body.
-  return { ...unsent(at), id, receiver_id: receiver.id, rma_id, event, body: '' };
+  // The body is empty because the event log has it.
+  return { ...newDeliveryFields(at), id, receiver_id: receiver.id, rma_id, event, body: '' };
 };
 
-const unsent = (atMs: number) => ({
+const newDeliveryFields = (atMs: number) => ({
   status: 'PENDING' as const,
   attempts: 0,
   attempt_log: '[]',
@@ -59,8 +59,8 @@ const unsent = (atMs: number) => ({
   created_at: atMs,
 });
 
-/** What a `webhook.test` holds: it is about no RMA. */
-export const testData = (nowMs: number): WebhookEventData<'webhook.test'> => ({
+/** The data of a `webhook.test`, which is about no return. */
+export const testEventData = (nowMs: number): WebhookEventData<'webhook.test'> => ({
   id: newId(nowMs),
   rmaNumber: null,
   externalRef: null,
@@ -69,22 +69,29 @@ export const testData = (nowMs: number): WebhookEventData<'webhook.test'> => ({
   message: 'A test event: if you can read this and the signature holds, webhooks reach you.',
 });
 
-/** An event about nothing, for a client's own URL, so that an Admin can see whether deliveries arrive. It is not in the log. */
+/** Enqueues a test event, with which an Admin can check that deliveries arrive. It is not in the event log. */
 export const enqueueTest = (
   db: Db,
   receiverId: string,
   nowMs: number,
 ): Promise<Row<'webhook_deliveries'>> => {
   const event = 'webhook.test';
-  const body = bodyOf(event, nowMs, testData(nowMs));
+  const body = bodyOf(event, nowMs, testEventData(nowMs));
   return db
     .insertInto('webhook_deliveries')
-    .values({ ...unsent(nowMs), id: newId(nowMs), receiver_id: receiverId, rma_id: null, event, body })
+    .values({
+      ...newDeliveryFields(nowMs),
+      id: newId(nowMs),
+      receiver_id: receiverId,
+      rma_id: null,
+      event,
+      body,
+    })
     .returning(DELIVERY_COLUMNS)
     .executeTakeFirstOrThrow();
 };
 
-/** What a client's webhook secret is sealed for: as another client's it does not open. */
+/** The context that a client's webhook secret is sealed for: it cannot be opened as the secret of another client. */
 export const webhookSecretColumn = (clientId: string): SealedFor => ({
   table: 'api_clients',
   column: 'webhook_secret',

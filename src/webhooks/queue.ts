@@ -5,9 +5,9 @@ import { jsonOr } from '../lib/json.ts';
 import type { Core } from '../platform/core.ts';
 import { GIVE_UP_AFTER_MS } from './policy.ts';
 
-// What a delivery in the database holds, which deliveries wait, and how many.
+// This file defines the attempts and drop reasons of a delivery, and selects and counts pending deliveries.
 
-/** What one attempt came to, as it is kept in `webhook_deliveries.attempt_log`. */
+/** The result of one attempt, as it is stored in `webhook_deliveries.attempt_log`. */
 export interface Attempt {
   at: number;
   durationMs: number;
@@ -15,15 +15,15 @@ export interface Attempt {
   error: string | null;
 }
 
-/** The attempts of a delivery, or null where its log is damaged: the dispatcher drops it, the admin app shows it without attempts. */
+/** Reads the attempts of a delivery. If they are damaged it returns null: the dispatcher drops it, the admin app shows none. */
 export const readAttempts = (log: string): Attempt[] | null => {
   const attempts = jsonOr(log, null);
   return Array.isArray(attempts) ? attempts : null;
 };
 
-/** Why a delivery was dropped, in words for the shop's Admin. A dropped delivery always has one. */
-export const DROPPED_BECAUSE = {
-  gone: 'the client does not exist any more',
+/** The reason why a delivery was dropped, as the shop's Admin reads it. Every dropped delivery has one. */
+export const DROP_REASONS = {
+  gone: 'the client no longer exists',
   revoked: 'the client was revoked',
   noUrl: 'the client has no webhook URL',
   noApi: "the shop's plan has no API",
@@ -31,37 +31,38 @@ export const DROPPED_BECAUSE = {
   unreadable: 'its earlier attempts cannot be read',
   noBody: 'its event cannot be read',
   serviceError: 'it could not be sent because of an error in the service',
-  unknown: 'it is not known why',
+  unknown: 'the reason is unknown',
   erased: 'erased',
   tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
 } as const;
 
-/** Why an attempt failed, in words for the shop's Admin. */
-export const errorOf = ({ statusCode, error }: Attempt): string => error ?? `status ${statusCode}`;
+/** Describes why an attempt failed, for the shop's Admin. */
+export const describeAttemptError = ({ statusCode, error }: Attempt): string =>
+  error ?? `status ${statusCode}`;
 
-export const afterAttempts = (attempts: number, last: Attempt): string =>
-  `${attempts === 4 ? 'four' : attempts} attempts failed: ${errorOf(last)}`;
+export const attemptsFailedReason = (attempts: number, last: Attempt): string =>
+  `${attempts === 4 ? 'four' : attempts} attempts failed: ${describeAttemptError(last)}`;
 
 /**
- * In the text of the statement, not as parameters: only then are the indexes of what waits used. There are two of them, for
- * first attempts and for retries, and each delivery that waits is in one.
+ * These values are literals in the statement, since the partial indexes are not used with parameters. There are two indexes,
+ * for first attempts and for retries, and each pending delivery is in one of them.
  */
 export const PENDING = sql<DeliveryStatus>`'PENDING'`;
 export const FIRST_ATTEMPT = sql<boolean>`status = ${PENDING} and attempts = 0`;
 export const RETRY = sql<boolean>`status = ${PENDING} and attempts > 0`;
 
-/** The body of a delivery: its own, or that of its event. */
-export const wholeBody = (delivery: string): RawBuilder<string | null> =>
+/** Selects the body of a delivery: its own, or else the body of its event. */
+export const deliveryBody = (delivery: string): RawBuilder<string | null> =>
   sql<string | null>`coalesce(
     nullif(${sql.ref(`${delivery}.body`)}, ''),
     (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
   )`;
 
 /**
- * A client and those that replaced it are one receiver. A delivery is shown with the client that was the current one when it ended,
- * and with the present one until then.
+ * A client and its replacements share one receiver. A pending delivery belongs to the current client, and an ended delivery
+ * to the client that was current when it ended.
  */
-export const endedUnder = (
+export const belongsToClient = (
   delivery: string,
   createdAt: number | RawBuilder<unknown>,
   replacedAt: number | null | RawBuilder<unknown>,
@@ -71,45 +72,45 @@ export const endedUnder = (
     and coalesce(${finishedAt}, ${createdAt}) >= ${createdAt}`;
 };
 
-interface WaitingFor {
+interface PendingQuery {
   receiver: string | RawBuilder<string>;
-  /** Deliveries that are being sent right now: not these. */
+  /** The ids of deliveries in progress, which are excluded. */
   unsettled: string[];
-  /** Of each kind. */
+  /** The maximum number of deliveries for each condition. */
   most: number;
-  /** Each found by an index. */
-  kinds: RawBuilder<boolean>[];
+  /** Every condition is covered by an index. */
+  conditions: RawBuilder<boolean>[];
 }
 
-/** The ids of what waits for a receiver, each kind and all of them in the order in which they fell due. */
-export const waitingFor = (
+/** Selects the ids of pending deliveries for a receiver by due time, up to the limit for each condition. */
+export const selectPendingIds = (
   { oneOf }: Pick<Engine, 'oneOf'>,
-  { receiver, unsettled, most, kinds }: WaitingFor,
+  { receiver, unsettled, most, conditions }: PendingQuery,
 ): RawBuilder<unknown> => {
-  const some = kinds.map(
-    (kind, i) => sql`
+  const selects = conditions.map(
+    (condition, i) => sql`
       select * from (
         select id, due_at from webhook_deliveries
-        where receiver_id = ${receiver} and ${kind} and not (id ${oneOf('id', unsettled)})
+        where receiver_id = ${receiver} and ${condition} and not (id ${oneOf('id', unsettled)})
         order by due_at limit ${most}
-      ) as ${sql.id(`kind_${i}`)}`,
+      ) as ${sql.id(`condition_${i}`)}`,
   );
-  return sql`select id from (${sql.join(some, sql` union all `)}) as waiting order by due_at`;
+  return sql`select id from (${sql.join(selects, sql` union all `)}) as waiting order by due_at`;
 };
 
-const countWaiting = (db: Db) => {
+const selectPending = (db: Db) => {
   const waiting = db.selectFrom('webhook_deliveries').select(['receiver_id', 'created_at']);
   return db
     .selectFrom(waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY)).as('waiting'))
     .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldestAt')]);
 };
 
-/** How many wait, and since when the oldest of them does; null when none waits. */
-export const findWaiting = (db: Db): Promise<{ count: number; oldestAt: number | null }> =>
-  countWaiting(db).executeTakeFirstOrThrow();
+/** Counts pending deliveries. `oldestAt` is when the oldest was created, or null if there are none. */
+export const countPendingDeliveries = (db: Db): Promise<{ count: number; oldestAt: number | null }> =>
+  selectPending(db).executeTakeFirstOrThrow();
 
-/** Without receivers whose client was revoked or lost its URL: nothing is sent there any more that could end them. */
-const failuresIn = (db: Db) =>
+/** Excludes receivers whose client was revoked or lost its URL, since no further delivery can end these failures. */
+const selectFailures = (db: Db) =>
   db
     .selectFrom('webhook_failures as failure')
     .innerJoin('api_clients as failing', 'failing.receiver_id', 'failure.receiver_id')
@@ -117,10 +118,10 @@ const failuresIn = (db: Db) =>
     .where('failing.revoked_at', 'is', null)
     .where('failing.webhook_url', 'is not', null);
 
-/** Clients of all shops whose receiver fails, or has deliveries that wait; those that wait the longest come first. */
+/** Finds clients of all shops whose receiver fails or has pending deliveries, the longest waits first. */
 export const findReceivers = (db: Db) => {
-  const byReceiver = countWaiting(db).select('receiver_id').groupBy('receiver_id');
-  const failures = failuresIn(db).select(['failure.receiver_id', 'failure.last_error', 'failure.since']);
+  const byReceiver = selectPending(db).select('receiver_id').groupBy('receiver_id');
+  const failures = selectFailures(db).select(['failure.receiver_id', 'failure.last_error', 'failure.since']);
   return db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
@@ -134,23 +135,23 @@ export const findReceivers = (db: Db) => {
     .execute();
 };
 
-/** The queue's figures, the same in whichever process they are asked for. */
+/** Registers the metrics of the queue, which are the same in every process. */
 export const watchQueue = ({ db, clock, metrics }: Core): void => {
   metrics.watch(
     'handback_webhook_waiting',
     'Deliveries that wait to be sent.',
-    async () => (await findWaiting(db)).count,
+    async () => (await countPendingDeliveries(db)).count,
   );
   metrics.watch(
     'handback_webhook_oldest_waiting_seconds',
-    'Age of the oldest of them; 0 when none waits.',
+    'Age of the oldest waiting delivery; 0 if none waits.',
     async () => {
-      const { oldestAt } = await findWaiting(db);
+      const { oldestAt } = await countPendingDeliveries(db);
       return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
     },
   );
   metrics.watch('handback_webhook_receivers_failing', 'Receivers whose last attempt failed.', async () => {
-    const failing = failuresIn(db).select((eb) => eb.fn.countAll<number>().as('count'));
+    const failing = selectFailures(db).select((eb) => eb.fn.countAll<number>().as('count'));
     return (await failing.executeTakeFirstOrThrow()).count;
   });
 };

@@ -49,11 +49,11 @@ describe('API clients', () => {
   it.for([
     ['http://example.com/', 'https'],
     ['https://127.0.0.1/', 'private network'],
-    ['https:example.com/hook', 'whole web address'],
-    ['https:/example.com/hook', 'whole web address'],
-    ['https:\\\\example.com/hook', 'whole web address'],
+    ['https:example.com/hook', 'complete URL'],
+    ['https:/example.com/hook', 'complete URL'],
+    ['https:\\\\example.com/hook', 'complete URL'],
     ['https://user:pass@example.com/', 'user name'],
-    ['nonsense', 'whole web address'],
+    ['nonsense', 'complete URL'],
   ] as const)('refuse %s as a new or edited webhook URL', async ([webhookUrl, words], { t, admin }) => {
     const made = await admin.post('/clients', { name: 'ERP', webhookUrl });
     expect(made).toHaveStatus(400);

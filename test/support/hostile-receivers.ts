@@ -56,7 +56,7 @@ const resets = (text: string): Hostile => ({
     if (text === '') socket.resetAndDestroy();
     else socket.write(text, () => setImmediate(() => socket.resetAndDestroy()));
   },
-  error: /broken off/,
+  error: /connection closed/,
 });
 
 /** Unpacks to a gigabyte; packed it is below what is read of a response only in part, so part of it comes as a whole body too. */
@@ -89,7 +89,7 @@ export const HOSTILE: Record<string, Hostile> = {
   'a status line without end': endless('HTTP/1.1 200 ', 'OK', TOO_LONG),
   'line breaks before the response': endless('\r\n', '\r\n', TOO_LONG),
   'a flood of 100': endless('', 'HTTP/1.1 100 Continue\r\n\r\n', {
-    error: /64 KiB|too long|valid HTTP|broken off/,
+    error: /64 KiB|too long|valid HTTP|connection closed/,
   }),
   'a flood of 102': endless('', 'HTTP/1.1 102 Processing\r\n\r\n', TOO_LONG),
   'a flood of 103': endless('', `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(900)}\r\n\r\n`, TOO_LONG),
@@ -102,15 +102,15 @@ export const HOSTILE: Record<string, Hostile> = {
   'a chunk of a negative size': says(`${CHUNKED}-5\r\nxxxxx\r\n0\r\n\r\n`, NOT_HTTP),
   'a chunk of too large a size': says(`${CHUNKED}ffffffffffffffffff\r\nx`, NOT_HTTP),
   'a chunk longer than it says': says(`${CHUNKED}1\r\nxxxxxxxx\r\n0\r\n\r\n`, NOT_HTTP),
-  'chunks that stop': says(`${CHUNKED}5\r\nxx`, { error: /broken off|valid HTTP/ }),
+  'chunks that stop': says(`${CHUNKED}5\r\nxx`, { error: /connection closed|valid HTTP/ }),
   'two lengths': says('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx', NOT_HTTP),
   'a negative length': says('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx', NOT_HTTP),
   'a length and chunks': says(
     'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    { error: /valid HTTP|broken off/ },
+    { error: /valid HTTP|connection closed/ },
   ),
   'a shorter body than it says': says('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx', {
-    error: /broken off|valid HTTP/,
+    error: /connection closed|valid HTTP/,
   }),
   'a header with NUL': says('HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 0\r\n\r\n', NOT_HTTP),
   'an invalid status': says('HTTP/1.1 9999 What\r\n\r\n', NOT_HTTP),
@@ -123,7 +123,7 @@ export const HOSTILE: Record<string, Hostile> = {
   'a response as of HTTP/0.9': says('<html>welcome</html>\r\n', NOT_HTTP),
   'another protocol': says('220 mail.example ESMTP\r\n', NOT_HTTP),
   'a response of HTTP/2': says(Buffer.from('00001204000000000000', 'hex'), {
-    error: /valid HTTP|broken off/,
+    error: /valid HTTP|connection closed/,
   }),
   'random bytes': says(Buffer.from([...Array(2_000).keys()].map((n) => (n * 167 + 13) % 256)), NOT_HTTP),
 
@@ -133,7 +133,7 @@ export const HOSTILE: Record<string, Hostile> = {
   'resets in the headers': resets('HTTP/1.1 200 OK\r\nx-a: '),
   'resets in the body': resets('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx'),
   'resets in a chunk': resets(`${CHUNKED}9\r\nx`),
-  'closes without a word': { behave: (socket) => void socket.end(), error: /broken off/ },
+  'closes without a word': { behave: (socket) => void socket.end(), error: /connection closed/ },
   'a redirect to itself': says(
     'HTTP/1.1 302 Found\r\nlocation: /\r\ncontent-length: 0\r\nconnection: close\r\n\r\n',
     {

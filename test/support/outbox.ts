@@ -1,7 +1,7 @@
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
-import { wholeBody } from '../../src/webhooks/queue.ts';
+import { deliveryBody } from '../../src/webhooks/queue.ts';
 import type { Harness } from './harness.ts';
 
 // Deliveries as they are written, for tests in which none is sent: they need no app of their own.
@@ -17,7 +17,7 @@ export const deliveriesIn = ({ ctx }: Harness) =>
   ctx.db
     .selectFrom('webhook_deliveries')
     .selectAll()
-    .select(wholeBody('webhook_deliveries').$castTo<string>().as('body'))
+    .select(deliveryBody('webhook_deliveries').$castTo<string>().as('body'))
     .orderBy('created_at');
 
 /** What waits for the clients of the test's shop, oldest first. */

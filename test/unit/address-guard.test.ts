@@ -30,13 +30,13 @@ const connecting = (guard: ReturnType<typeof guardWith>, host: string): Promise<
 
 describe('saving a webhook URL', () => {
   it.each(FORBIDDEN_HOSTS)('refuses https://%s/', async (host) => {
-    expect(await guardWith().errorOf(`https://${host}/hook`)).not.toBeNull();
+    expect(await guardWith().urlError(`https://${host}/hook`)).not.toBeNull();
   });
   it.each(FORBIDDEN_NAMES)('refuses the name %s', async (host) => {
-    expect(await guardWith().errorOf(`https://${host}/hook`)).toBe(PRIVATE);
+    expect(await guardWith().urlError(`https://${host}/hook`)).toBe(PRIVATE);
   });
   it.each(PUBLIC_HOSTS)('accepts https://%s/', async (host) => {
-    expect(await guardWith().errorOf(`https://${host}/hook`)).toBeNull();
+    expect(await guardWith().urlError(`https://${host}/hook`)).toBeNull();
   });
 
   it.each<[addresses: string[], fault: string | null]>([
@@ -50,27 +50,31 @@ describe('saving a webhook URL', () => {
   ])('checks the addresses of a name: %j', async (addresses, fault) => {
     // Only the beginning looks like a private name.
     const guard = guardWith({ 'localhost.example.com': addresses });
-    expect(await guard.errorOf('https://localhost.example.com:8443/hook?x=1')).toBe(fault);
+    expect(await guard.urlError('https://localhost.example.com:8443/hook?x=1')).toBe(fault);
   });
   it('accepts a name that does not resolve yet', async () => {
-    expect(await guardWith().errorOf('https://not-yet.example/')).toBeNull();
+    expect(await guardWith().urlError('https://not-yet.example/')).toBeNull();
   });
 
   it.each<[fault: string, ...urls: string[]]>([
     ['must be an https address', 'ftp://example.com/', 'http://example.com/', 'http://93.184.216.34/'],
-    ['must not hold a user name or password', 'https://user:pass@example.com/', 'https://user@example.com/'],
-    ['must be a whole web address', 'file:///etc/passwd', 'javascript:alert(1)', 'https:example.com'],
-    ['must be a whole web address', 'example.com', '', '//example.com', 'https://'],
-    ['must be a whole web address', 'https://example.com:99999/', 'https://example.com/\r\nx: y'],
+    [
+      'must not contain a user name or password',
+      'https://user:pass@example.com/',
+      'https://user@example.com/',
+    ],
+    ['must be a complete URL', 'file:///etc/passwd', 'javascript:alert(1)', 'https:example.com'],
+    ['must be a complete URL', 'example.com', '', '//example.com', 'https://'],
+    ['must be a complete URL', 'https://example.com:99999/', 'https://example.com/\r\nx: y'],
   ])('%s: %j', async (fault, ...urls) => {
     for (const url of urls)
-      expect([url, await guardWith().errorOf(url)]).toEqual([url, expect.stringContaining(fault)]);
+      expect([url, await guardWith().urlError(url)]).toEqual([url, expect.stringContaining(fault)]);
   });
   it('accepts private addresses and http if allowed, but still no credentials', async () => {
     const guard = addressGuard({ allowPrivate: true });
-    expect(await guard.errorOf('http://127.0.0.1:4000/')).toBeNull();
-    expect(await guard.errorOf('http://user:pass@127.0.0.1/')).not.toBeNull();
-    expect(await guard.errorOf('ftp://127.0.0.1/')).toBe('must be an https address');
+    expect(await guard.urlError('http://127.0.0.1:4000/')).toBeNull();
+    expect(await guard.urlError('http://user:pass@127.0.0.1/')).not.toBeNull();
+    expect(await guard.urlError('ftp://127.0.0.1/')).toBe('must be an https address');
   });
 });
 
@@ -128,7 +132,7 @@ it('a connection to a name without an address fails, with any resolver', async (
   for (const allowPrivate of [false, true]) {
     const guard = addressGuard({ allowPrivate, resolve: async () => [] });
     expect((await connecting(guard, 'alias.example'))?.message).toBe('no address for alias.example');
-    expect(await guard.errorOf('https://alias.example/')).toBeNull();
+    expect(await guard.urlError('https://alias.example/')).toBeNull();
   }
 });
 
@@ -161,7 +165,7 @@ describe('name resolution', () => {
     ['ENOTFOUND', 'ENOTFOUND', null],
   ])('uses the name servers: IPv4 %j, IPv6 %j', async (v4, v6, fault) => {
     const asked = nameServers(v4, v6);
-    expect(await guard.errorOf('https://shop.example/')).toBe(fault);
+    expect(await guard.urlError('https://shop.example/')).toBe(fault);
     expect(asked).toEqual(['shop.example', 'shop.example']);
   });
 

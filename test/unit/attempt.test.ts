@@ -3,10 +3,10 @@ import type { Context } from '../../src/api/context.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 import { secretBox } from '../../src/platform/secrets.ts';
 import { webhookSecretColumn } from '../../src/webhooks/outbox.ts';
-import { DROPPED_BECAUSE } from '../../src/webhooks/queue.ts';
+import { DROP_REASONS } from '../../src/webhooks/queue.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
-import type { Destination, Due } from '../../src/webhooks/worker/delivery-queue.ts';
-import { systemTime } from '../../src/webhooks/worker/own-time.ts';
+import type { Destination, DueDelivery } from '../../src/webhooks/worker/delivery-queue.ts';
+import { systemMonotonicClock } from '../../src/webhooks/worker/monotonic-clock.ts';
 import type { Sender } from '../../src/webhooks/worker/send.ts';
 
 // The state of a delivery after an attempt. The results of the exchanges are given by the tests.
@@ -34,16 +34,20 @@ const setUp = (outcome: Outcome | Error) => {
     return outcome;
   });
   const ctx = { clock: { now: () => nowMs }, log, metrics, secrets } as unknown as Context;
-  const attempt = createAttempts(ctx, { send, close: async () => {} }, { ...systemTime, now: () => ownMs });
+  const attempt = createAttempts(
+    ctx,
+    { send, close: async () => {} },
+    { ...systemMonotonicClock, now: () => ownMs },
+  );
   return { attempt, log, metrics, open, send };
 };
 
-const due = (more: Partial<Due> = {}): Due => ({
+const due = (more: Partial<DueDelivery> = {}): DueDelivery => ({
   id: 'delivery-1',
   receiverId: 'receiver-1',
   event: 'offline_repair.created',
   body: Buffer.from('{}'),
-  before: 0,
+  attemptsBefore: 0,
   log: '[]',
   createdAt: NOW - CREATED_AGO_MS,
   ...more,
@@ -77,19 +81,19 @@ describe('an attempt', () => {
   const DELIVERED = { status: 'DELIVERED', dueAt: ENDED, finishedAt: ENDED, reason: null };
   const LAST = { ...DELIVERED, status: 'DROPPED', reason: 'four attempts failed: status 503' };
 
-  it.each<[before: number, result: string, outcome: Outcome, expected: object]>([
+  it.each<[attemptsBefore: number, result: string, outcome: Outcome, expected: object]>([
     [1, 'acknowledged', { statusCode: 204, error: null }, DELIVERED],
     [0, 'refused', REFUSED, RETRIED],
     [0, 'failed', { statusCode: null, error: 'connection refused' }, RETRIED],
     [3, 'refused', REFUSED, LAST],
   ])(
     'after %i others that was %s is counted, and decides what follows',
-    async (before, result, outcome, expected) => {
+    async (attemptsBefore, result, outcome, expected) => {
       const { attempt, metrics, log } = setUp(outcome);
-      const attempts = Array(before).fill(EARLIER);
-      expect(await attempt(due({ before, log: JSON.stringify(attempts) }), receiver())).toEqual({
+      const attempts = Array(attemptsBefore).fill(EARLIER);
+      expect(await attempt(due({ attemptsBefore, log: JSON.stringify(attempts) }), receiver())).toEqual({
         id: 'delivery-1',
-        before,
+        attemptsBefore,
         attempts: [...attempts, { at: NOW, durationMs: TOOK_MS, ...outcome }],
         ...expected,
       });
@@ -107,10 +111,12 @@ describe('an attempt', () => {
 
   it('that fails inside the service drops the delivery, and the error is logged without its message', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
-    expect(await attempt(due({ log: JSON.stringify([EARLIER]), before: 1 }), receiver())).toMatchObject({
+    expect(
+      await attempt(due({ log: JSON.stringify([EARLIER]), attemptsBefore: 1 }), receiver()),
+    ).toMatchObject({
       status: 'DROPPED',
       attempts: [EARLIER],
-      reason: DROPPED_BECAUSE.serviceError,
+      reason: DROP_REASONS.serviceError,
     });
     expect(log.error).toHaveBeenCalledExactlyOnceWith(
       { deliveryId: 'delivery-1', error: expect.anything() },
@@ -120,18 +126,18 @@ describe('an attempt', () => {
 });
 
 it.each([
-  [DROPPED_BECAUSE.gone, due(), undefined],
-  [DROPPED_BECAUSE.revoked, due(), { ...receiver(), revokedAt: NOW }],
-  [DROPPED_BECAUSE.noUrl, due(), { ...receiver(), url: null }],
-  [DROPPED_BECAUSE.noApi, due(), { ...receiver(), plan: 'GROWTH' } as const],
-  [DROPPED_BECAUSE.unreadable, due({ log: '[{"at":' }), receiver()],
-  [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
-  [DROPPED_BECAUSE.sealed, due(), receiver(sealed('another client', 'whsec_1'))],
+  [DROP_REASONS.gone, due(), undefined],
+  [DROP_REASONS.revoked, due(), { ...receiver(), revokedAt: NOW }],
+  [DROP_REASONS.noUrl, due(), { ...receiver(), url: null }],
+  [DROP_REASONS.noApi, due(), { ...receiver(), plan: 'GROWTH' } as const],
+  [DROP_REASONS.unreadable, due({ log: '[{"at":' }), receiver()],
+  [DROP_REASONS.noBody, due({ body: null }), receiver()],
+  [DROP_REASONS.sealed, due(), receiver(sealed('another client', 'whsec_1'))],
 ])('nothing is sent if %s', async (reason, delivery, to) => {
   const { attempt, send, log } = setUp(REFUSED);
   expect(await attempt(delivery, to)).toEqual({
     id: 'delivery-1',
-    before: 0,
+    attemptsBefore: 0,
     status: 'DROPPED',
     attempts: [],
     dueAt: NOW,

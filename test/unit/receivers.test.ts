@@ -1,30 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
-  DELIVERIES_A_ROUND,
+  DELIVERIES_PER_ROUND,
   EXCHANGE_TIMEOUT_MS,
   GIVE_UP_AFTER_MS,
-  LIMITS,
+  POOL_LIMITS,
   type PoolLimits,
-  RECEIVERS_A_ROUND,
-  SLOW_MS,
+  RECEIVERS_PER_ROUND,
+  SLOW_AFTER_MS,
 } from '../../src/webhooks/policy.ts';
-import { Stopwatch, systemTime } from '../../src/webhooks/worker/own-time.ts';
-import { type Chosen, type Exchange, type Health, Receivers } from '../../src/webhooks/worker/receivers.ts';
+import { DeadlineClock, systemMonotonicClock } from '../../src/webhooks/worker/monotonic-clock.ts';
+import {
+  type ChosenReceiver,
+  type Exchange,
+  type Health,
+  Receivers,
+} from '../../src/webhooks/worker/receivers.ts';
 
-const CAP = LIMITS.perReceiver;
+const CAP = POOL_LIMITS.perReceiver;
 const KILOBYTE = 1024;
 const MANY = 1_000;
 
-const setUp = (limits: PoolLimits = LIMITS) => {
+const setUp = (limits: PoolLimits = POOL_LIMITS) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const clock = { ms: 0, now: () => clock.ms };
   const woken: Health[] = [];
   const receivers = new Receivers({
     limits,
-    time: systemTime,
-    stopwatch: new Stopwatch(clock, systemTime),
+    time: systemMonotonicClock,
+    deadlines: new DeadlineClock(clock, systemMonotonicClock),
     onForbidden: (message) => {
       throw new Error(message);
     },
@@ -40,8 +45,8 @@ const setUp = (limits: PoolLimits = LIMITS) => {
     }
   };
   const wake = (receiverId: string, isUrgent = true) => receivers.wake(receiverId, { isUrgent });
-  const done = (chosen: Chosen[]) => {
-    for (const { receiver } of chosen) receivers.wasRead(receiver, { isOurs: true });
+  const done = (chosen: ChosenReceiver[]) => {
+    for (const { receiver } of chosen) receivers.afterRead(receiver, { isOurs: true });
     return chosen.map(({ receiverId, room }) => ({ receiverId, room }));
   };
   /** Chooses the next of a pool and reports their read as finished. */
@@ -82,14 +87,14 @@ describe('receivers with due deliveries', () => {
 
   it('are fewer in a round, with more slots each, if the last read left something behind', () => {
     const { receivers, wake, next } = setUp();
-    const { most, withBacklog } = RECEIVERS_A_ROUND;
+    const { most, withBacklog } = RECEIVERS_PER_ROUND;
     for (let i = 0; i < most; i++) wake(`r${i}`, false);
     const read = receivers.choose('healthy', MANY);
-    expect(read.map(({ room }) => room)).toEqual(Array(most).fill(DELIVERIES_A_ROUND / most));
+    expect(read.map(({ room }) => room)).toEqual(Array(most).fill(DELIVERIES_PER_ROUND / most));
     for (const { receiver, receiverId } of read) {
       receiver.hasBacklog = true;
       wake(receiverId, false);
-      receivers.wasRead(receiver, { isOurs: true });
+      receivers.afterRead(receiver, { isOurs: true });
     }
     expect(next().map(({ room }) => room)).toEqual(Array(withBacklog).fill(CAP));
   });
@@ -99,10 +104,10 @@ describe('receivers with due deliveries', () => {
     for (let i = 0; i < MANY; i++) wake(`old-${i}`, false);
     wake('new');
     const round = names();
-    expect(round).toHaveLength(RECEIVERS_A_ROUND.most);
+    expect(round).toHaveLength(RECEIVERS_PER_ROUND.most);
     expect(round.slice(0, 2)).toEqual(['new', 'old-0']);
     for (let i = 0; i < MANY; i++) wake(`new-${i}`);
-    expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND.most / 4);
+    expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_PER_ROUND.most / 4);
   });
 
   it('precede the backlog even if they belonged to it, and a scan that finds them again does not move them', () => {
@@ -118,9 +123,9 @@ describe('the two pools', () => {
   it('a receiver is unhealthy once an attempt takes 2 s, and its slots are free for others', () => {
     const { receivers, wake, names, start } = setUp();
     start('hangs', CAP);
-    expect([receivers.slots('healthy'), receivers.slots('unhealthy')]).toEqual([CAP, 0]);
-    vi.advanceTimersByTime(SLOW_MS);
-    expect([receivers.slots('healthy'), receivers.slots('unhealthy')]).toEqual([0, CAP]);
+    expect([receivers.slotsTaken('healthy'), receivers.slotsTaken('unhealthy')]).toEqual([CAP, 0]);
+    vi.advanceTimersByTime(SLOW_AFTER_MS);
+    expect([receivers.slotsTaken('healthy'), receivers.slotsTaken('unhealthy')]).toEqual([0, CAP]);
     start('hangs', 1);
     wake('healthy');
     expect(names('healthy')).toEqual(['healthy']);
@@ -140,7 +145,7 @@ describe('the two pools', () => {
     wake('a');
     end([cutShort], null);
     expect(names('healthy')).toEqual([]);
-    vi.advanceTimersByTime(SLOW_MS);
+    vi.advanceTimersByTime(SLOW_AFTER_MS);
     const [afterwards] = start('a', 1) as [Exchange];
     end([slow, quick]);
     expect(names('healthy')).toEqual([]);
@@ -164,7 +169,7 @@ describe('the two pools', () => {
     const slotsOf = (bytes: number) => {
       const { receivers, start } = setUp();
       start('a', 1, bytes);
-      return receivers.slots('healthy');
+      return receivers.slotsTaken('healthy');
     };
     expect(sizes.map(slotsOf)).toEqual([1, 1, 2, 2, 8, 8]);
     const { receivers, wake, next, start } = setUp();
@@ -172,7 +177,7 @@ describe('the two pools', () => {
     let bytes = 0;
     for (let chosen = next(); chosen.length > 0; chosen = next())
       for (const { receiverId, room } of chosen) bytes += start(receiverId, room, 262_144).length * 262_144;
-    expect(receivers.slots('healthy')).toBeGreaterThanOrEqual(LIMITS.healthy);
+    expect(receivers.slotsTaken('healthy')).toBeGreaterThanOrEqual(POOL_LIMITS.healthy);
     expect(bytes).toBeLessThanOrEqual(33 * 1024 ** 2);
   });
 });

@@ -5,7 +5,7 @@ import { openContext } from '../../src/app/context.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { LIMITS, type PoolLimits } from '../../src/webhooks/policy.ts';
+import { POOL_LIMITS, type PoolLimits } from '../../src/webhooks/policy.ts';
 import { freshDatabase } from '../support/harness.ts';
 import { scaled } from '../support/until.ts';
 import { commandsFor, type Model } from './model/commands.ts';
@@ -90,7 +90,7 @@ it('the dispatcher behaves like the model, whatever happens to processes and rec
     async (latencySeed, limits, commands) => {
       await clear(ground);
       const onlooker = new Onlooker();
-      const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
+      const world = new World(ground, limits === 'real' ? POOL_LIMITS : SMALL, latencySeed, () =>
         onlooker.timePassed(),
       );
       onlooker.watch(world);
@@ -111,7 +111,7 @@ it('the dispatcher behaves like the model, whatever happens to processes and rec
 
 it('a retry follows directly after a failure that takes long to record', async () => {
   const ground = await prepareGround();
-  const world = new World(ground, LIMITS, 1, () => {});
+  const world = new World(ground, POOL_LIMITS, 1, () => {});
   const COUNTED_AFTER_MS = 1_500;
   world.delayOf = (statement) => (statement.includes('into webhook_failures') ? COUNTED_AFTER_MS : 0);
   world.behave(0, 'refuses');
@@ -126,7 +126,7 @@ it('a retry follows directly after a failure that takes long to record', async (
 
 it('a process that sleeps past its lease while reading the queue does not send what it has read', async () => {
   const ground = await prepareGround();
-  const world = new World(ground, LIMITS, 1, () => {});
+  const world = new World(ground, POOL_LIMITS, 1, () => {});
   const attempts = () => world.exchanges.map(({ attempt }) => attempt);
   world.behave(0, 'refuses');
   await world.start();

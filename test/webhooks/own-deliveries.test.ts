@@ -80,7 +80,7 @@ describe("a client's deliveries", () => {
     await t.ctx.db.updateTable('webhook_deliveries').set({ reason: null, attempt_log: '{' }).execute();
     await sql`delete from events`.execute(t.ctx.db);
     const { body } = await t.get(`/deliveries/${items[0].id}`, { key: client.apiKey });
-    expect(body).toMatchObject({ ...dropped, reason: 'it is not known why', attempts: [], body: null });
+    expect(body).toMatchObject({ ...dropped, reason: 'the reason is unknown', attempts: [], body: null });
   });
 
   it('are filtered by status, event and RMA, newest first, in pages', async ({ t }) => {

@@ -9,7 +9,11 @@ import { readFeed } from '../../src/events/feed.ts';
 import { lowestId, newId } from '../../src/lib/ids.ts';
 import { webhookSecretColumn } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
-import { type Due, due, waitingReceivers } from '../../src/webhooks/worker/delivery-queue.ts';
+import {
+  type DueDelivery,
+  readDueDeliveries,
+  waitingReceivers,
+} from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
@@ -39,8 +43,8 @@ it('each receiver gets as many due deliveries as it has slots for, oldest first'
   expect(waiting.map(({ receiverId }) => receiverId)).toEqual([busy.id, quiet.id].sort());
 
   const read = (unsettled: string[]) =>
-    due(t.ctx, { receiverIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
-  const of = (deliveries: Due[], client: { id: string }) =>
+    readDueDeliveries(t.ctx, { receiverIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
+  const of = (deliveries: DueDelivery[], client: { id: string }) =>
     deliveries
       .filter(({ receiverId }) => receiverId === client.id)
       .map(({ body }) => JSON.parse(String(body)).data.id)
@@ -64,7 +68,7 @@ describe('the lease of a receiver', () => {
 
   it('goes to one process, even if several ask at the same time', async () => {
     const { receivers, process } = await setUp();
-    const asked = await atOnce(8, (i) => process().of(i % 2 ? receivers : [...receivers].reverse()));
+    const asked = await atOnce(8, (i) => process().acquire(i % 2 ? receivers : [...receivers].reverse()));
     expect(ids(asked.flat())).toEqual(ids(receivers));
   });
 
@@ -73,30 +77,30 @@ describe('the lease of a receiver', () => {
     const [one, other] = [process(), process()];
     const [used, unused] = [receivers.slice(0, 1), receivers.slice(1, 2)];
     const both = [...used, ...unused];
-    expect(await one.of(both)).toEqual(both);
+    expect(await one.acquire(both)).toEqual(both);
     for (let i = 0; i < 3; i++) {
       t.clock.advance(LEASE_MS / 2 - 1);
-      await one.keep(ids(used));
-      if (i === 0) expect(await other.of(both)).toEqual([]);
+      await one.renew(ids(used));
+      if (i === 0) expect(await other.acquire(both)).toEqual([]);
     }
-    expect(await other.of(both)).toEqual(unused);
+    expect(await other.acquire(both)).toEqual(unused);
     // Long asleep: the other has what was not renewed in time.
     t.clock.advance(LEASE_MS);
-    expect(await other.of(both)).toEqual(both);
-    expect(await one.of(both)).toEqual([]);
+    expect(await other.acquire(both)).toEqual(both);
+    expect(await one.acquire(both)).toEqual([]);
   });
 
   it('is requested again after a pause if another process holds it, and is free as soon as that one stops', async () => {
     const { receivers, process } = await setUp();
     const [one, other] = [process(), process()];
     const [first] = receivers as [{ receiverId: string }];
-    await one.of([first]);
-    expect(other.askAfterMs(first.receiverId)).toBe(0);
-    await other.of([first]);
-    expect(other.askAfterMs(first.receiverId)).toBeGreaterThan(0);
+    await one.acquire([first]);
+    expect(other.msUntilAskedAgain(first.receiverId)).toBe(0);
+    await other.acquire([first]);
+    expect(other.msUntilAskedAgain(first.receiverId)).toBeGreaterThan(0);
     await one.release([]);
-    expect(await other.of([first])).toEqual([first]);
-    expect(other.askAfterMs(first.receiverId)).toBe(0);
+    expect(await other.acquire([first])).toEqual([first]);
+    expect(other.msUntilAskedAgain(first.receiverId)).toBe(0);
   });
 });
 
@@ -105,9 +109,11 @@ it('a result is recorded once: a later, stale one overwrites nothing', async ({ 
   const [{ id } = { id: '' }] = await t.deliveries();
   const now = t.ctx.clock.now();
   const failed = { at: now, durationMs: 5, statusCode: 500, error: null };
-  const settled = (before: number, status: DeliveryStatus) => {
-    const attempts = Array(before + 1).fill(failed);
-    return settle(t.ctx, [{ id, before, status, attempts, dueAt: now, finishedAt: null, reason: null }]);
+  const settled = (attemptsBefore: number, status: DeliveryStatus) => {
+    const attempts = Array(attemptsBefore + 1).fill(failed);
+    return settle(t.ctx, [
+      { id, attemptsBefore, status, attempts, dueAt: now, finishedAt: null, reason: null },
+    ]);
   };
   await settled(0, 'PENDING');
   expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
@@ -189,9 +195,9 @@ it(
     for (let count = 1; count <= clients.length; count++) {
       // One after another, so that all go over the same connection.
       const some = clients.slice(0, count);
-      await new Leases(t.ctx).of(some);
+      await new Leases(t.ctx).acquire(some);
       const receiverIds = some.map(({ receiverId }) => receiverId);
-      await due(t.ctx, { receiverIds, unsettled: [], most: 8 }, t.ctx.clock.now());
+      await readDueDeliveries(t.ctx, { receiverIds, unsettled: [], most: 8 }, t.ctx.clock.now());
     }
     const { rows } = await sql<{ statement: string }>`
       select statement from pg_prepared_statements`.execute(t.ctx.webhooks);
@@ -215,7 +221,7 @@ it('due deliveries are found by partial indexes', async ({ t }) => {
   );
   await sql`analyze`.execute(t.ctx.db);
   const { ctx, statements } = watched(t.ctx);
-  await due(ctx, { receiverIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
+  await readDueDeliveries(ctx, { receiverIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
   expect(statements).toHaveLength(1);
   for (const statement of statements) {
     const plan = (await planOf(t.ctx.webhooks, statement)).join('\n');
@@ -236,9 +242,9 @@ it(
       t.ctx.db,
     );
     const { ctx, statements } = watched(t.ctx);
-    const ended = { before: 0, attempts: [], dueAt: 1, finishedAt: 1, reason: null };
+    const ended = { attemptsBefore: 0, attempts: [], dueAt: 1, finishedAt: 1, reason: null };
     await settle(ctx, [{ id: UNKNOWN_ID, ...ended, status: 'DELIVERED' }]);
-    await due(ctx, { receiverIds: [UNKNOWN_ID], unsettled: [], most: 8 }, ctx.clock.now());
+    await readDueDeliveries(ctx, { receiverIds: [UNKNOWN_ID], unsettled: [], most: 8 }, ctx.clock.now());
     await readFeed(ctx, t.shop.id, 0, 100);
     const [settling, looking, reading] = await Promise.all(
       statements.map(async (statement) => readsIn(await planOf(t.ctx.webhooks, statement))),

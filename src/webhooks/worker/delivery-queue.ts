@@ -3,121 +3,123 @@ import type { Plan } from '../../../contract/admin-people.ts';
 import type { WebhookEventName } from '../../../contract/webhook-event.ts';
 import { statement } from '../../db/statements.ts';
 import type { Core } from '../../platform/core.ts';
-import { LONGEST_WAIT_MS } from '../policy.ts';
-import { DROPPED_BECAUSE, FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody } from '../queue.ts';
+import { MAX_RETRY_DELAY_MS } from '../policy.ts';
+import { DROP_REASONS, deliveryBody, FIRST_ATTEMPT, PENDING, RETRY, selectPendingIds } from '../queue.ts';
 
-// What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
+// The dispatcher reads and drops deliveries with these statements. A delivery is PENDING until it is DELIVERED or DROPPED.
 
-export interface Due {
+export interface DueDelivery {
   id: string;
   receiverId: string;
   event: WebhookEventName;
-  /** The bytes that are sent; null: they cannot be read. */
+  /** The bytes to send, or null if they cannot be read. */
   body: Buffer | null;
-  before: number;
-  /** The attempts before, as the column has them. */
+  attemptsBefore: number;
+  /** The earlier attempts in the format of the column `attempt_log`. */
   log: string;
   createdAt: number;
 }
 
-/** A receiver costs one step through an index, however much waits for it. In parts: SQLite blocks the process meanwhile. */
-export const SCANNED_AT_ONCE = 1_000;
+/** The receivers that one scan statement reads, one index step for each. More would be slow: SQLite blocks the process. */
+export const SCAN_CHUNK = 1_000;
 
-/** A receiver with something waiting; the times of its first and last retry. */
-export interface Waiting {
+/** A receiver with pending deliveries, and the times of its first and last retry. */
+export interface WaitingReceiver {
   receiverId: string;
   firstDueAt: number;
   lastDueAt: number;
 }
 
-/** The next receivers after this one that first attempts, or retries, wait for. First attempts are always due. */
+/** Finds the next receivers by id with pending first attempts or retries. First attempts are always due. */
 export const waitingReceivers = async (
   { webhooks: db }: Core,
-  which: 'first attempts' | 'retries',
+  queue: 'first attempts' | 'retries',
   after: string,
-): Promise<Waiting[]> => {
-  const isIt = which === 'retries' ? RETRY : FIRST_ATTEMPT;
-  const next = (than: unknown) => sql`(
-    select receiver_id from webhook_deliveries where ${isIt} and receiver_id > ${than} order by receiver_id limit 1
+): Promise<WaitingReceiver[]> => {
+  const isPending = queue === 'retries' ? RETRY : FIRST_ATTEMPT;
+  const next = (previousId: unknown) => sql`(
+    select receiver_id from webhook_deliveries where ${isPending} and receiver_id > ${previousId} order by receiver_id limit 1
   )`;
-  // Its last retry may have been settled since.
+  // The result is null if the last retry of the receiver was settled meanwhile.
   const dueAt = (extreme: 'min' | 'max') => sql`coalesce((
-    select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isIt} and receiver_id = receivers.receiver_id
+    select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isPending} and receiver_id = receivers.receiver_id
   ), 0)`;
-  const [first, last] = which === 'retries' ? [dueAt('min'), dueAt('max')] : [sql.lit(0), sql.lit(0)];
-  const { rows } = await sql<Waiting>`
+  const [first, last] = queue === 'retries' ? [dueAt('min'), dueAt('max')] : [sql.lit(0), sql.lit(0)];
+  const { rows } = await sql<WaitingReceiver>`
     with recursive receivers(receiver_id, n) as (
       select ${next(after)}, 1
       union all
       select ${next(sql.ref('receivers.receiver_id'))}, n + 1 from receivers
-      where receiver_id is not null and n < ${sql.lit(SCANNED_AT_ONCE)}
+      where receiver_id is not null and n < ${sql.lit(SCAN_CHUNK)}
     )
     select receiver_id as "receiverId", ${first} as "firstDueAt", ${last} as "lastDueAt"
     from receivers where receiver_id is not null order by receiver_id`.execute(db);
   return rows;
 };
 
-interface ToRead {
+interface DueQuery {
   receivers: object[];
   unsettled: string[];
   most: number;
   nowMs: number;
-  furthestMs: number;
+  latestMs: number;
 }
 
-/** The ids of the next deliveries for each receiver are found first, the rows then by their ids. */
-const dueOfEach = statement((engine, { receivers, unsettled, most, nowMs, furthestMs }: ToRead) => {
+/** Finds the ids of the next deliveries for each receiver first, then reads their rows by id. */
+const dueDeliveries = statement((engine, { receivers, unsettled, most, nowMs, latestMs }: DueQuery) => {
   const isDue = sql<boolean>`${RETRY} and due_at <= ${nowMs}`;
-  const isTooFarAhead = sql<boolean>`${RETRY} and due_at > ${furthestMs}`;
-  const kinds = [FIRST_ATTEMPT, isDue, isTooFarAhead];
-  const waiting = waitingFor(engine, { receiver: sql.ref('receiver.id'), unsettled, most, kinds });
+  const isTooFarAhead = sql<boolean>`${RETRY} and due_at > ${latestMs}`;
+  const conditions = [FIRST_ATTEMPT, isDue, isTooFarAhead];
+  const waiting = selectPendingIds(engine, { receiver: sql.ref('receiver.id'), unsettled, most, conditions });
   const next = engine.forEachRow('next', sql`${waiting} limit ${most}`);
   const ids = sql`select next.value from ${engine.rows('receiver', { id: 'id' }, receivers)}, ${next}`;
-  return sql<Omit<Due, 'body'> & { body: string | null }>`
-    select id, receiver_id as "receiverId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
-      ${wholeBody('due')} as body
+  return sql<Omit<DueDelivery, 'body'> & { body: string | null }>`
+    select id, receiver_id as "receiverId", event, attempts as "attemptsBefore", attempt_log as log, created_at as "createdAt",
+      ${deliveryBody('due')} as body
     from webhook_deliveries as due where id ${engine.among(ids)}`;
 });
 
-/** A retry that is due further ahead than this is due now: the clock that wrote its time was wrong (ADR 0010). */
-export const furthestDueAt = (nowMs: number): number => nowMs + LONGEST_WAIT_MS;
+/** A retry with a later due time is due now, because a wrong clock wrote that time (ADR 0010). */
+export const latestDueAt = (nowMs: number): number => nowMs + MAX_RETRY_DELAY_MS;
 
 /**
- * Due deliveries of each receiver, so many at most and none that is being sent: first attempts and retries in the order in which
- * they fell due.
+ * Reads the due deliveries of each receiver, without those in progress and up to a limit: first attempts and retries by due
+ * time.
  */
-export const due = async (
+export const readDueDeliveries = async (
   { webhooks, fill }: Core,
   { receiverIds, unsettled, most }: { receiverIds: string[]; unsettled: string[]; most: number },
   nowMs: number,
-): Promise<Due[]> => {
+): Promise<DueDelivery[]> => {
   const receivers = receiverIds.map((id) => ({ id }));
-  const values = { receivers, unsettled, most, nowMs, furthestMs: furthestDueAt(nowMs) };
-  const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
+  const values = { receivers, unsettled, most, nowMs, latestMs: latestDueAt(nowMs) };
+  const { rows } = await webhooks.executeQuery(fill(dueDeliveries, values));
   return rows.map((row) => ({ ...row, body: row.body === null ? null : Buffer.from(row.body) }));
 };
 
-/** Bounded, so that the statement is short; the next round drops the rest. */
-const DROPPED_AT_ONCE = 5_000;
+/** The limit keeps the statement short; the next round drops the rest. */
+const DROP_LIMIT = 5_000;
 
-/** Drops what waited too long for one receiver, in one statement; returns how many (docs/contract.md). */
+/** Drops expired deliveries of one receiver in one statement, and returns their number (docs/contract.md). */
 export const dropTooOld = async (
   { webhooks: db, oneOf, among }: Core,
   { receiverId, unsettled }: { receiverId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
-  const kinds = [FIRST_ATTEMPT, RETRY].map((kind) => sql<boolean>`${kind} and created_at < ${beforeMs}`);
-  const ids = waitingFor({ oneOf }, { receiver: receiverId, unsettled, most: DROPPED_AT_ONCE, kinds });
+  const conditions = [FIRST_ATTEMPT, RETRY].map(
+    (condition) => sql<boolean>`${condition} and created_at < ${beforeMs}`,
+  );
+  const ids = selectPendingIds({ oneOf }, { receiver: receiverId, unsettled, most: DROP_LIMIT, conditions });
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
-    .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
+    .set({ status: 'DROPPED', finished_at: nowMs, reason: DROP_REASONS.tooOld })
     .where('status', '=', PENDING)
     .where(sql<boolean>`id ${among(ids)}`)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };
 
-/** Where deliveries of a receiver go now: to its client that was not replaced. */
+/** The current destination of a receiver's deliveries, from its only client that was not replaced. */
 export interface Destination {
   clientId: string;
   shopId: string;
@@ -125,36 +127,36 @@ export interface Destination {
   sealedSecret: string;
   revokedAt: number | null;
   plan: Plan;
-  /** When the first attempt since its last 2xx failed; null: none did. */
+  /** The time of the first failed attempt since the last 2xx, or null if none failed. */
   failedSince: number | null;
-  /** When the receiver's first retry that is not due yet falls due. */
+  /** The due time of the receiver's next retry that is not due yet. */
   nextRetryAt: number | null;
 }
 
 interface DestinationLookup {
   receiverIds: string[];
   nowMs: number;
-  furthestMs: number;
+  latestMs: number;
 }
 
 const destinationsByReceiver = statement(
-  ({ oneOf }, { receiverIds, nowMs, furthestMs }: DestinationLookup) => sql<Destination & { id: string }>`
+  ({ oneOf }, { receiverIds, nowMs, latestMs }: DestinationLookup) => sql<Destination & { id: string }>`
     select client.receiver_id as id, client.id as "clientId", client.shop_id as "shopId", client.webhook_url as url,
       client.webhook_secret as "sealedSecret", client.revoked_at as "revokedAt", shop.plan, failures.since as "failedSince",
       (select min(due_at) from webhook_deliveries
-        where receiver_id = client.receiver_id and ${RETRY} and due_at > ${nowMs} and due_at <= ${furthestMs}) as "nextRetryAt"
+        where receiver_id = client.receiver_id and ${RETRY} and due_at > ${nowMs} and due_at <= ${latestMs}) as "nextRetryAt"
     from api_clients as client join shops as shop on shop.id = client.shop_id
     left join webhook_failures as failures on failures.receiver_id = client.receiver_id
     where client.receiver_id ${oneOf('id', receiverIds)} and client.replaced_by is null`,
 );
 
-/** A new URL, a replacement, a revocation and a new plan count from the next attempt on. */
-export const destinationsOf = async (
+/** A new URL, a replacement, a revocation and a new plan apply from the next attempt on. */
+export const readDestinations = async (
   { webhooks, fill }: Core,
   receiverIds: string[],
   nowMs: number,
 ): Promise<Map<string, Destination>> => {
-  const values = { receiverIds, nowMs, furthestMs: furthestDueAt(nowMs) };
+  const values = { receiverIds, nowMs, latestMs: latestDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(destinationsByReceiver, values));
   return new Map(rows.map((row) => [row.id, row]));
 };

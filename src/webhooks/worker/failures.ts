@@ -4,49 +4,49 @@ import { statement } from '../../db/statements.ts';
 import { batched } from '../../lib/batch.ts';
 import type { Core } from '../../platform/core.ts';
 import { describeError } from '../../platform/log.ts';
-import { errorOf } from '../queue.ts';
+import { describeAttemptError } from '../queue.ts';
 import type { WebhookServices } from '../services.ts';
-import type { Destination, Due } from './delivery-queue.ts';
+import type { Destination, DueDelivery } from './delivery-queue.ts';
 import type { Settlement } from './settle.ts';
 
-/** A receiver fails when it gave no 2xx for so long, and so many attempts failed or deliveries were dropped (docs/contract.md). */
+/** A receiver counts as failing after this time without a 2xx and this many failed attempts or drops (docs/contract.md). */
 const FAILING_AFTER_MS = 10 * 60_000;
 const FAILING_ATTEMPTS = 10;
 const FAILING_DROPS = 3;
 const CHECK_EVERY_MS = 5_000;
-/** After an outage thousands of receivers fail at once: a statement for each took three times as long as the attempts. */
-const BATCH = 256;
+/** After an outage thousands of receivers fail at once. A statement for each took three times as long as the attempts. */
+const FAILURES_PER_STATEMENT = 256;
 
 type FailureServices = Core & Pick<WebhookServices, 'notifyReceiverState'>;
 
-/** One attempt that failed. */
+/** One failed attempt. */
 interface Failure {
   receiver_id: string;
   since: number;
   dropped: number;
   error: string;
 }
-const COLUMNS = { receiver_id: 'id', since: 'integer', dropped: 'integer', error: 'text' } as const;
+const FAILURE_COLUMNS = { receiver_id: 'id', since: 'integer', dropped: 'integer', error: 'text' } as const;
 
-/** In an order that all processes share, so that none waits for another's row in turn. Of errors in one batch either may be the last. */
-const counting = statement(
+/** The rows have the same order in all processes, which avoids deadlocks. Any error of a batch may become `last_error`. */
+const countFailures = statement(
   ({ rows }, { failures }: { failures: Failure[] }) => sql`
     insert into webhook_failures as known (receiver_id, since, failed_attempts, dropped_deliveries, last_error)
     select receiver_id, min(since), count(*), sum(dropped), max(error)
-    from ${rows('failure', COLUMNS, failures)} where true group by receiver_id order by receiver_id
+    from ${rows('failure', FAILURE_COLUMNS, failures)} where true group by receiver_id order by receiver_id
     on conflict (receiver_id) do update set last_error = excluded.last_error,
       failed_attempts = known.failed_attempts + excluded.failed_attempts,
       dropped_deliveries = known.dropped_deliveries + excluded.dropped_deliveries`,
 );
 
 /**
- * Receivers that keep failing: their shop's Admins are notified. A receiver has a row in `webhook_failures` from the first attempt that
- * fails to the next 2xx, which deletes it. While all is well nothing is written, and what is read comes with the destinations. The
- * process whose statement changes the row sends the mail.
+ * Notifies Admins of receivers that keep failing. A receiver has a row in `webhook_failures` from its first failed attempt to
+ * the next 2xx, which deletes it. While nothing fails, nothing is written, and the row is read with the destinations. The
+ * process whose statement changes the row sends the email.
  */
 export class ReceiverFailures {
   readonly #ctx: FailureServices;
-  /** Receivers that this process saw fail since their last 2xx. */
+  /** The receivers that have failed in this process since their last 2xx. */
   readonly #failed = new Set<string>();
 
   readonly #count: (failure: Failure) => Promise<unknown>;
@@ -55,27 +55,27 @@ export class ReceiverFailures {
     this.#ctx = ctx;
     this.#count = batched(
       async (failures: Failure[]) => {
-        await ctx.webhooks.executeQuery(ctx.fill(counting, { failures }));
+        await ctx.webhooks.executeQuery(ctx.fill(countFailures, { failures }));
         return failures;
       },
-      { most: BATCH, afterFailure },
+      { most: FAILURES_PER_STATEMENT, afterFailure },
     );
   }
 
-  /** Call it when the result of an attempt was written. Never rejects: later attempts make up for a count that is lost. */
+  /** Records an attempt whose result was written. It never rejects, since later attempts compensate for a lost count. */
   async observe(
-    { receiverId, before }: Due,
+    { receiverId, attemptsBefore }: DueDelivery,
     destination: Destination | undefined,
     { attempts, status }: Settlement,
   ): Promise<void> {
     const last = attempts.at(-1);
-    if (!last || attempts.length === before) return;
+    if (!last || attempts.length === attemptsBefore) return;
     try {
       if (status !== 'DELIVERED') {
         this.#failed.add(receiverId);
         const dropped = status === 'DROPPED' ? 1 : 0;
         const since = this.#ctx.clock.now();
-        await this.#count({ receiver_id: receiverId, since, dropped, error: errorOf(last) });
+        await this.#count({ receiver_id: receiverId, since, dropped, error: describeAttemptError(last) });
       } else if (typeof destination?.failedSince === 'number' || this.#failed.has(receiverId))
         await this.#recover(receiverId);
     } catch (error) {
@@ -86,11 +86,11 @@ export class ReceiverFailures {
     }
   }
 
-  /** Notifies the Admins of receivers that have failed for long enough. Returns how long to wait before the next check. */
+  /** Notifies Admins of receivers that have failed for long enough, and returns the wait before the next check. */
   async check(): Promise<number> {
     const { webhooks, clock } = this.#ctx;
     const nowMs = clock.now();
-    const isFailing = sql<boolean>`notified_at is null and since <= ${nowMs - FAILING_AFTER_MS}
+    const isToBeNotified = sql<boolean>`notified_at is null and since <= ${nowMs - FAILING_AFTER_MS}
       and (failed_attempts >= ${FAILING_ATTEMPTS} or dropped_deliveries >= ${FAILING_DROPS})
       and exists (
         select 1 from api_clients as client
@@ -100,18 +100,18 @@ export class ReceiverFailures {
     const found = await webhooks
       .selectFrom('webhook_failures')
       .select('receiver_id')
-      .where(isFailing)
+      .where(isToBeNotified)
       .execute();
     for (const { receiver_id } of found) {
-      // Another process may have been faster: then this changes no row.
-      const flipped = await webhooks
+      // If another process was faster, this changes no row.
+      const marked = await webhooks
         .updateTable('webhook_failures')
         .set({ notified_at: nowMs })
         .where('receiver_id', '=', receiver_id)
         .where('notified_at', 'is', null)
         .returning('last_error')
         .executeTakeFirst();
-      if (flipped) await this.#notify(receiver_id, flipped.last_error);
+      if (marked) await this.#notify(receiver_id, marked.last_error);
     }
     return CHECK_EVERY_MS;
   }
@@ -126,7 +126,7 @@ export class ReceiverFailures {
     if (typeof ended?.notified_at === 'number') await this.#notify(receiverId, null);
   }
 
-  /** Without an error it works again. */
+  /** Notifies that the receiver fails with this error, or works again if it is null. */
   async #notify(receiverId: string, error: string | null): Promise<void> {
     const { webhooks, log, notifyReceiverState } = this.#ctx;
     const client = await webhooks
@@ -136,8 +136,8 @@ export class ReceiverFailures {
       .where('client.receiver_id', '=', receiverId)
       .where('client.replaced_by', 'is', null)
       .executeTakeFirstOrThrow();
-    const news = error === null ? 'a webhook receiver works again' : 'a webhook receiver keeps failing';
-    log.warn({ receiverId, clientId: client.id, shopId: client.shopId, error }, news);
+    const message = error === null ? 'a webhook receiver works again' : 'a webhook receiver keeps failing';
+    log.warn({ receiverId, clientId: client.id, shopId: client.shopId, error }, message);
     await notifyReceiverState(client, error);
   }
 }

@@ -1,13 +1,13 @@
-import { MAX_SLOTS, type PoolLimits, RECEIVERS_A_ROUND, SLOW_MS, slotsFor } from '../policy.ts';
-import type { Moment, OwnTime, Stopwatch } from './own-time.ts';
+import { MAX_SLOTS, type PoolLimits, RECEIVERS_PER_ROUND, SLOW_AFTER_MS, slotsFor } from '../policy.ts';
+import type { Deadline, DeadlineClock, MonotonicClock } from './monotonic-clock.ts';
 
-// The states of exchanges and receivers, and their allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
+// This file has the states of exchanges and receivers and their transitions (diagrams: docs/architecture.md, "The dispatcher").
 
 type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
-/** One request and its response. Set aside: the database refuses its result for good. */
+/** The state of one request and its response. It is set aside if the database rejects its result for good. */
 type ExchangeState = 'young' | 'slow' | 'finished' | 'settled' | 'set aside';
-const EXCHANGE: Transitions<ExchangeState> = {
+const EXCHANGE_TRANSITIONS: Transitions<ExchangeState> = {
   young: ['slow', 'finished'],
   slow: ['finished'],
   finished: ['settled', 'set aside'],
@@ -15,9 +15,9 @@ const EXCHANGE: Transitions<ExchangeState> = {
   'set aside': [],
 };
 
-/** A receiver, as this process sees it. */
+/** The state of a receiver in this process. */
 type ReceiverState = 'idle' | 'ready' | 'being read' | 'woken while read' | 'full';
-const RECEIVER: Transitions<ReceiverState> = {
+const RECEIVER_TRANSITIONS: Transitions<ReceiverState> = {
   idle: ['ready', 'full'],
   ready: ['being read'],
   'being read': ['woken while read', 'idle'],
@@ -25,20 +25,20 @@ const RECEIVER: Transitions<ReceiverState> = {
   full: ['ready'],
 };
 
-/** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
+/** The pool whose slots the exchanges of a receiver take. */
 export type Health = 'healthy' | 'unhealthy';
 
-/** A receiver with deliveries that wait or are being sent. */
-export class Receiver {
+/** A receiver with deliveries that are pending or in progress. */
+export class TrackedReceiver {
   readonly id: string;
   state: ReceiverState = 'idle';
   health: Health = 'healthy';
-  /** Woken by a commit or a retry, not by the scan or its own backlog: it goes first. */
+  /** True after a wake-up by a commit or a retry, not by the scan or the backlog. An urgent receiver goes first. */
   isUrgent = false;
-  /** The last read of its queue found as much as it asked for. */
+  /** True if the last read of its queue found as many deliveries as it asked for. */
   hasBacklog = false;
   exchanges = 0;
-  /** Deliveries whose result is not written: no round reads them again. */
+  /** The deliveries whose result is not written yet, which no round reads again. */
   readonly unsettled = new Set<string>();
 
   constructor(id: string) {
@@ -48,104 +48,104 @@ export class Receiver {
 
 export interface Exchange {
   readonly deliveryId: string;
-  readonly receiver: Receiver;
+  readonly receiver: TrackedReceiver;
   readonly slots: number;
   state: ExchangeState;
   pool: Health;
   cancelTimer: () => void;
 }
 
-/** A receiver whose queue is to be read, and how many of its deliveries may be sent. */
-export interface Chosen {
-  receiver: Receiver;
+/** A receiver whose queue is read next, and the number of its deliveries that may be sent. */
+export interface ChosenReceiver {
+  receiver: TrackedReceiver;
   receiverId: string;
   room: number;
 }
 
-interface Parts {
+interface ReceiversOptions {
   limits: PoolLimits;
-  time: OwnTime;
-  stopwatch: Stopwatch;
+  time: MonotonicClock;
+  deadlines: DeadlineClock;
   onForbidden(message: string): void;
-  /** A receiver of this pool is ready and there is room. */
+  /** Is called when a receiver of this pool is ready and there are free slots. */
   onReady(pool: Health): void;
   onTimer(): void;
 }
 
-const newQueue = () => ({ urgent: new Set<Receiver>(), backlog: new Set<Receiver>() });
+const newReadyQueue = () => ({ urgent: new Set<TrackedReceiver>(), backlog: new Set<TrackedReceiver>() });
 
-/** The receivers that have something to do, their exchanges and retry timers. One with nothing to do is forgotten, its health too. */
+/** The active receivers with their exchanges and retry timers. An inactive receiver is forgotten, including its health. */
 export class Receivers {
-  readonly #parts: Parts;
-  readonly #known = new Map<string, Receiver>();
+  readonly #options: ReceiversOptions;
+  readonly #known = new Map<string, TrackedReceiver>();
   readonly #exchanges = new Map<string, Exchange>();
-  readonly #ready = { healthy: newQueue(), unhealthy: newQueue() };
-  readonly #slots = { healthy: 0, unhealthy: 0 };
-  /** Those with a retry timer, and when it fires. */
-  readonly #timed = new Map<Receiver, Moment>();
-  #nextTimer: Moment | null = null;
+  readonly #ready = { healthy: newReadyQueue(), unhealthy: newReadyQueue() };
+  readonly #slotsTaken = { healthy: 0, unhealthy: 0 };
+  /** The time at which each retry timer fires. */
+  readonly #timed = new Map<TrackedReceiver, Deadline>();
+  #nextTimer: Deadline | null = null;
   #whenAllSettled: () => void = () => {};
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(options: ReceiversOptions) {
+    this.#options = options;
   }
 
   get size(): number {
     return this.#known.size;
   }
-  slots(pool: Health): number {
-    return this.#slots[pool];
+  slotsTaken(pool: Health): number {
+    return this.#slotsTaken[pool];
   }
 
   wake(receiverId: string, { isUrgent }: { isUrgent: boolean }): void {
-    const receiver = this.#of(receiverId);
+    const receiver = this.#track(receiverId);
     if (receiver.state === 'ready') {
       if (!isUrgent || receiver.isUrgent) return;
       this.#queueOf(receiver).delete(receiver);
     }
     receiver.isUrgent ||= isUrgent;
-    if (receiver.state === 'being read') this.#change(RECEIVER, receiver, 'woken while read');
+    if (receiver.state === 'being read') this.#change(RECEIVER_TRANSITIONS, receiver, 'woken while read');
     else if (receiver.state !== 'woken while read') this.#makeReady(receiver);
   }
 
-  /** Wakes it after a time, or earlier where it has an earlier timer. What is overdue belongs to the backlog. */
+  /** Wakes a receiver after a time, or earlier if it has an earlier timer. Overdue deliveries belong to the backlog. */
   wakeAfter(receiverId: string, waitMs: number): void {
-    const { stopwatch, onTimer } = this.#parts;
-    const receiver = this.#of(receiverId);
+    const { deadlines, onTimer } = this.#options;
+    const receiver = this.#track(receiverId);
     const known = this.#timed.get(receiver);
     if (waitMs <= 0) this.wake(receiverId, { isUrgent: false });
-    else if (!known || stopwatch.msUntil(known) > waitMs) {
-      const at = stopwatch.in(waitMs);
+    else if (!known || deadlines.msUntil(known) > waitMs) {
+      const at = deadlines.in(waitMs);
       this.#timed.set(receiver, at);
-      this.#nextTimer = earlier(this.#nextTimer, at);
+      this.#nextTimer = earliestDeadline(this.#nextTimer, at);
       onTimer();
     }
   }
   msToNextTimer(): number {
-    return this.#nextTimer ? this.#parts.stopwatch.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;
+    return this.#nextTimer ? this.#options.deadlines.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;
   }
   fireTimers(): void {
     if (this.msToNextTimer() > 0) return;
     this.#nextTimer = null;
     for (const [receiver, at] of this.#timed)
-      if (this.#parts.stopwatch.msUntil(at) > 0) this.#nextTimer = earlier(this.#nextTimer, at);
+      if (this.#options.deadlines.msUntil(at) > 0) this.#nextTimer = earliestDeadline(this.#nextTimer, at);
       else {
         this.#timed.delete(receiver);
         this.wake(receiver.id, { isUrgent: true });
       }
   }
 
-  /** Takes the next receivers of a pool: three of four slots for urgent ones, so that the backlog never stands still. */
-  choose(pool: Health, mostDeliveries: number): Chosen[] {
-    // Until it is read, each body may be one of the largest.
-    const slots = Math.ceil(this.#free(pool) / MAX_SLOTS);
+  /** Takes the next receivers of a pool. Urgent ones get three of four slots, so that the backlog always advances. */
+  choose(pool: Health, mostDeliveries: number): ChosenReceiver[] {
+    // Body sizes are not known before the read, so each counts as one of the largest.
+    const slots = Math.ceil(this.#freeSlots(pool) / MAX_SLOTS);
     const deliveries = Math.min(mostDeliveries, slots);
-    const { most, withBacklog } = RECEIVERS_A_ROUND;
-    const expected = ({ hasBacklog }: Receiver): number =>
+    const { most, withBacklog } = RECEIVERS_PER_ROUND;
+    const expected = ({ hasBacklog }: TrackedReceiver): number =>
       Math.ceil(deliveries / (hasBacklog ? withBacklog : most));
-    const chosen: Receiver[] = [];
+    const chosen: TrackedReceiver[] = [];
     let taken = 0;
-    const take = (queue: Set<Receiver>, upTo: number): void => {
+    const take = (queue: Set<TrackedReceiver>, upTo: number): void => {
       for (const receiver of queue) {
         if (taken >= upTo) return;
         taken += expected(receiver);
@@ -158,57 +158,57 @@ export class Receivers {
     const share = Math.floor(deliveries / chosen.length);
     return chosen.map((receiver) => {
       this.#queueOf(receiver).delete(receiver);
-      this.#change(RECEIVER, receiver, 'being read');
+      this.#change(RECEIVER_TRANSITIONS, receiver, 'being read');
       receiver.isUrgent = false;
-      const room = Math.min(share, this.#parts.limits.perReceiver - receiver.exchanges);
+      const room = Math.min(share, this.#options.limits.perReceiver - receiver.exchanges);
       return { receiver, receiverId: receiver.id, room };
     });
   }
-  /** Its queue was read, or another process holds its lease and hears of new deliveries itself. */
-  wasRead(receiver: Receiver, { isOurs }: { isOurs: boolean }): void {
+  /** Ends a read of the queue. If another process holds the lease, wake-ups are dropped, since that process gets them too. */
+  afterRead(receiver: TrackedReceiver, { isOurs }: { isOurs: boolean }): void {
     if (isOurs && receiver.state === 'woken while read') this.#makeReady(receiver);
     else {
-      this.#change(RECEIVER, receiver, 'idle');
+      this.#change(RECEIVER_TRANSITIONS, receiver, 'idle');
       receiver.isUrgent = false;
       this.#forgetIfDone(receiver);
     }
   }
 
   start(receiverId: string, deliveryId: string, bodyBytes: number): Exchange {
-    const receiver = this.#of(receiverId);
+    const receiver = this.#track(receiverId);
     const exchange: Exchange = {
       deliveryId,
       receiver,
       slots: slotsFor(bodyBytes),
       state: 'young',
       pool: receiver.health,
-      cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
+      cancelTimer: this.#options.time.after(SLOW_AFTER_MS, () => this.#becomeSlow(exchange)),
     };
-    this.#slots[exchange.pool] += exchange.slots;
+    this.#slotsTaken[exchange.pool] += exchange.slots;
     this.#exchanges.set(deliveryId, exchange);
     receiver.exchanges += 1;
     receiver.unsettled.add(deliveryId);
     return exchange;
   }
-  /** `isAcknowledged` is null where a stop cut the exchange short, which says nothing about the receiver. */
+  /** `isAcknowledged` is null if a stop aborted the exchange, which does not change the health of the receiver. */
   finish(exchange: Exchange, isAcknowledged: boolean | null): void {
     const { receiver } = exchange;
     const isQuick = exchange.state === 'young';
     exchange.cancelTimer();
-    this.#change(EXCHANGE, exchange, 'finished');
+    this.#change(EXCHANGE_TRANSITIONS, exchange, 'finished');
     receiver.exchanges -= 1;
     if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
     else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
-    // One free slot is not worth a read of its queue.
-    if (receiver.state === 'full' && receiver.exchanges <= this.#parts.limits.perReceiver / 2)
+    // A read of the queue is not worth it for only one free slot.
+    if (receiver.state === 'full' && receiver.exchanges <= this.#options.limits.perReceiver / 2)
       this.#makeReady(receiver);
   }
-  /** `settled`: the result is written, or a stop gave it up. `set aside`: this process does not send the delivery again. */
+  /** `settled` means that the result is written or a stop gave it up. A delivery that is `set aside` is not sent again here. */
   end(exchange: Exchange, state: 'settled' | 'set aside'): void {
     if (state === 'settled') exchange.receiver.unsettled.delete(exchange.deliveryId);
-    this.#change(EXCHANGE, exchange, state);
+    this.#change(EXCHANGE_TRANSITIONS, exchange, state);
     this.#exchanges.delete(exchange.deliveryId);
-    this.#leave(exchange);
+    this.#releaseSlots(exchange);
     this.#forgetIfDone(exchange.receiver);
     if (this.#exchanges.size === 0) this.#whenAllSettled();
   }
@@ -226,42 +226,43 @@ export class Receivers {
     });
   }
 
-  #of(receiverId: string): Receiver {
+  #track(receiverId: string): TrackedReceiver {
     let receiver = this.#known.get(receiverId);
     if (!receiver) {
-      receiver = new Receiver(receiverId);
+      receiver = new TrackedReceiver(receiverId);
       this.#known.set(receiverId, receiver);
     }
     return receiver;
   }
-  #forgetIfDone(receiver: Receiver): void {
+  #forgetIfDone(receiver: TrackedReceiver): void {
     const { state, exchanges, unsettled } = receiver;
     if (state === 'idle' && exchanges === 0 && unsettled.size === 0 && !this.#timed.has(receiver))
       this.#known.delete(receiver.id);
   }
   /**
-   * The only way to change a state. A forbidden transition is reported and made all the same: an exchange that is forgotten
-   * half-way would hold its lease and its slot for ever. Tests fail at the report.
+   * Every change of state goes through this method. A forbidden transition is reported but still made, because an exchange that
+   * is stuck would hold its lease and its slots for ever. Tests fail at the report.
    */
-  #change<State extends string>(allowed: Transitions<State>, thing: { state: State }, to: State): void {
-    const from = thing.state;
-    if (from !== to && !allowed[from].includes(to)) this.#parts.onForbidden(`${from} must not become ${to}`);
-    thing.state = to;
+  #change<State extends string>(allowed: Transitions<State>, subject: { state: State }, to: State): void {
+    const from = subject.state;
+    if (from !== to && !allowed[from].includes(to))
+      this.#options.onForbidden(`${from} must not become ${to}`);
+    subject.state = to;
   }
-  #makeReady(receiver: Receiver): void {
-    const hasRoom = receiver.exchanges < this.#parts.limits.perReceiver;
-    this.#change(RECEIVER, receiver, hasRoom ? 'ready' : 'full');
+  #makeReady(receiver: TrackedReceiver): void {
+    const hasRoom = receiver.exchanges < this.#options.limits.perReceiver;
+    this.#change(RECEIVER_TRANSITIONS, receiver, hasRoom ? 'ready' : 'full');
     if (!hasRoom) return;
     this.#queueOf(receiver).add(receiver);
-    if (this.#free(receiver.health) > 0) this.#parts.onReady(receiver.health);
+    if (this.#freeSlots(receiver.health) > 0) this.#options.onReady(receiver.health);
   }
-  #queueOf({ health, isUrgent }: Receiver): Set<Receiver> {
+  #queueOf({ health, isUrgent }: TrackedReceiver): Set<TrackedReceiver> {
     return this.#ready[health][isUrgent ? 'urgent' : 'backlog'];
   }
-  #free(pool: Health): number {
-    return Math.max(0, this.#parts.limits[pool] - this.#slots[pool]);
+  #freeSlots(pool: Health): number {
+    return Math.max(0, this.#options.limits[pool] - this.#slotsTaken[pool]);
   }
-  #setHealth(receiver: Receiver, health: Health): void {
+  #setHealth(receiver: TrackedReceiver, health: Health): void {
     if (receiver.health === health) return;
     const isReady = receiver.state === 'ready';
     if (isReady) this.#queueOf(receiver).delete(receiver);
@@ -269,18 +270,18 @@ export class Receivers {
     if (isReady) this.#makeReady(receiver);
   }
   #becomeSlow(exchange: Exchange): void {
-    this.#change(EXCHANGE, exchange, 'slow');
+    this.#change(EXCHANGE_TRANSITIONS, exchange, 'slow');
     this.#setHealth(exchange.receiver, 'unhealthy');
-    this.#leave(exchange);
+    this.#releaseSlots(exchange);
     exchange.pool = 'unhealthy';
-    this.#slots.unhealthy += exchange.slots;
+    this.#slotsTaken.unhealthy += exchange.slots;
   }
-  #leave({ pool, slots }: Exchange): void {
-    this.#slots[pool] -= slots;
+  #releaseSlots({ pool, slots }: Exchange): void {
+    this.#slotsTaken[pool] -= slots;
     const { urgent, backlog } = this.#ready[pool];
-    if (urgent.size + backlog.size > 0 && this.#free(pool) > 0) this.#parts.onReady(pool);
+    if (urgent.size + backlog.size > 0 && this.#freeSlots(pool) > 0) this.#options.onReady(pool);
   }
 }
 
-const earlier = (one: Moment | null, other: Moment): Moment =>
-  one ? { clockMs: Math.min(one.clockMs, other.clockMs), ownMs: Math.min(one.ownMs, other.ownMs) } : other;
+const earliestDeadline = (one: Deadline | null, other: Deadline): Deadline =>
+  one ? { sharedMs: Math.min(one.sharedMs, other.sharedMs), ownMs: Math.min(one.ownMs, other.ownMs) } : other;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { VERSION } from '../../platform/config.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
-import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
+import { EXCHANGE_TIMEOUT_MS, RESPONSE_LIMIT_BYTES, RESPONSE_LIMIT_LINES } from '../policy.ts';
 
 export const signatureOf = (secret: string, body: Buffer): string =>
   createHmac('sha256', secret).update(body).digest('hex');
@@ -15,7 +15,7 @@ interface Outgoing {
   event: string;
   attempt: number;
   body: Buffer;
-  onAnswer?: (piece: Buffer) => void;
+  onChunk?: (chunk: Buffer) => void;
 }
 
 interface Outcome {
@@ -24,36 +24,36 @@ interface Outcome {
 }
 
 export interface Sender {
-  /** null: a stop broke the exchange off, which says nothing about the receiver. */
+  /** Resolves to null if a stop aborted the exchange, which reveals nothing about the receiver. */
   send(outgoing: Outgoing): Promise<Outcome | null>;
   close(): Promise<void>;
 }
 
 export const createSender = (guard: AddressGuard): Sender => {
-  // How many connections there are is bounded by the pools of receivers, not here: two clients may share a host, and one that
-  // hangs must not use up the other's. No HTTP/2: there exchanges share a connection, and their bytes cannot be told apart.
+  // The pools of receivers bound the number of connections, not the agent: two clients may share a host, and one that hangs
+  // must not use up the connections of the other. HTTP/2 is off, since exchanges share its connections and their bytes mix.
   const agent = new Agent({
     connect: (options, callback) =>
       guard.connect(options, (...result) => {
         const [, socket] = result;
-        if (socket) limitAnswers(socket);
+        if (socket) limitResponses(socket);
         callback(...result);
       }),
     keepAliveTimeout: 10_000,
-    // An exchange has one limit for all of it.
+    // One time limit applies to the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
     allowH2: false,
-    // Counted with the rest of the answer; undici's own limit is a quarter of it.
-    maxHeaderSize: ANSWER_LIMIT_BYTES,
+    // Headers count towards the limit of the whole response. The default limit of undici is a quarter of it.
+    maxHeaderSize: RESPONSE_LIMIT_BYTES,
   });
   let isClosed = false;
-  const onOverdue = openOverdue();
+  const onOverdue = createOverdueQueue();
 
   return {
-    async send({ url, secret, id, event, attempt, body, onAnswer }) {
-      const handler = new AnswerHandler(onAnswer, onOverdue);
+    async send({ url, secret, id, event, attempt, body, onChunk }) {
+      const handler = new ResponseHandler(onChunk, onOverdue);
       try {
         const { origin, pathname, search } = new URL(url);
         const headers = {
@@ -79,147 +79,147 @@ export const createSender = (guard: AddressGuard): Sender => {
 };
 
 /**
- * So many, and then others get their turn: 400 receivers that hang, broken off at once, stopped everything else for 80 ms; broken off
- * one turn of the event loop after the other, they made events of others 60 ms late, with PostgreSQL that writes their results.
+ * Only this many exchanges are aborted at once. Aborting 400 hanging receivers together blocked everything else for 80 ms;
+ * aborting them in consecutive turns of the event loop delayed other events by 60 ms, as PostgreSQL wrote their results.
  */
-const BROKEN_OFF_AT_ONCE = 8;
-const BREAK_OFF_PAUSE_MS = 10;
-const openOverdue = () => {
-  const overdue: AnswerHandler[] = [];
-  const breakOffSome = (): void => {
-    for (const handler of overdue.splice(0, BROKEN_OFF_AT_ONCE)) handler.breakOff();
-    if (overdue.length > 0) setTimeout(breakOffSome, BREAK_OFF_PAUSE_MS);
+const ABORTED_AT_ONCE = 8;
+const ABORT_PAUSE_MS = 10;
+const createOverdueQueue = () => {
+  const overdue: ResponseHandler[] = [];
+  const abortSome = (): void => {
+    for (const handler of overdue.splice(0, ABORTED_AT_ONCE)) handler.abort();
+    if (overdue.length > 0) setTimeout(abortSome, ABORT_PAUSE_MS);
   };
-  return (handler: AnswerHandler): void => {
-    if (overdue.push(handler) === 1) setImmediate(breakOffSome);
+  return (handler: ResponseHandler): void => {
+    if (overdue.push(handler) === 1) setImmediate(abortSome);
   };
 };
 
-/** Reads one answer for its status. undici's `request` would create a stream, which costs a third of the whole exchange. */
-class AnswerHandler implements Dispatcher.DispatchHandler {
+/** Reads the status of one response. undici's `request` would create a stream, which costs a third of the whole exchange. */
+class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #ended = Promise.withResolvers<Outcome>();
   readonly outcome = this.#ended.promise;
-  readonly #onAnswer: Outgoing['onAnswer'];
+  readonly #onChunk: Outgoing['onChunk'];
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
-  #over = false;
-  #answer: Outcome = { statusCode: null, error: null };
+  #isOver = false;
+  #received: Outcome = { statusCode: null, error: null };
 
-  constructor(onAnswer: Outgoing['onAnswer'], onOverdue: (handler: AnswerHandler) => void) {
-    this.#onAnswer = onAnswer;
+  constructor(onChunk: Outgoing['onChunk'], onOverdue: (handler: ResponseHandler) => void) {
+    this.#onChunk = onChunk;
     this.#limit = setTimeout(() => onOverdue(this), EXCHANGE_TIMEOUT_MS);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over) controller.abort(new Error(TOO_LATE));
+    if (this.#isOver) controller.abort(new Error(TIMED_OUT));
   }
   onResponseStart(_: unknown, statusCode: number): void {
-    // Interim answers say nothing yet.
-    if (statusCode >= 200) this.#answer = { statusCode, error: null };
+    // Interim responses (1xx) are not the result.
+    if (statusCode >= 200) this.#received = { statusCode, error: null };
   }
-  /** Read to its end, so that the connection can be used again; how long that may be is the connection's limit. */
-  onResponseData(_: unknown, piece: Buffer): void {
-    this.#onAnswer?.(piece);
+  /** The body is read to its end so that the connection can be reused. `limitResponses` bounds its size. */
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#onChunk?.(chunk);
   }
   onResponseEnd(): void {
-    this.#end(this.#answer);
+    this.#end(this.#received);
   }
   onResponseError(_: unknown, error: Error): void {
-    // Of an answer that is too long the status counts, where that has come (docs/contract.md).
-    if (this.#answer.statusCode !== null && isTooLong(error)) this.#end(this.#answer);
+    // If a response is too long, its status still counts once it has arrived (docs/contract.md).
+    if (this.#received.statusCode !== null && isTooLong(error)) this.#end(this.#received);
     else this.fail(error);
   }
   fail(error: unknown): void {
     this.#end({ statusCode: null, error: describeSendError(error) });
   }
-  breakOff(): void {
-    if (this.#over) return;
-    this.#end({ statusCode: null, error: TOO_LATE });
-    this.#controller?.abort(new Error(TOO_LATE));
+  abort(): void {
+    if (this.#isOver) return;
+    this.#end({ statusCode: null, error: TIMED_OUT });
+    this.#controller?.abort(new Error(TIMED_OUT));
   }
   #end(outcome: Outcome): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     clearTimeout(this.#limit);
     this.#ended.resolve(outcome);
   }
 }
 
-class AnswerTooLong extends Error {}
+class ResponseTooLong extends Error {}
 
 const LINE_BREAK = 0x0a;
 
-/** How many bytes of a piece may be read when so many bytes and lines are left. */
-const lengthWithin = (piece: Buffer, bytes: number, lines: number): { length: number; lines: number } => {
+/** Returns how much of a chunk fits into the remaining bytes and lines. */
+const lengthWithin = (chunk: Buffer, bytes: number, lines: number): { length: number; lines: number } => {
   let found = 0;
   let end = -1;
   while (found < lines) {
-    end = piece.indexOf(LINE_BREAK, end + 1);
-    if (end === -1 || end >= bytes) return { length: Math.min(bytes, piece.length), lines: found };
+    end = chunk.indexOf(LINE_BREAK, end + 1);
+    if (end === -1 || end >= bytes) return { length: Math.min(bytes, chunk.length), lines: found };
     found += 1;
   }
   return { length: end + 1, lines: found };
 };
 
 /**
- * Breaks off a connection when one exchange has brought in more than the limits. undici cannot: its `maxResponseSize` counts bodies
- * only, `maxHeaderSize` starts again with every 1xx, and neither counts lines, which cost more memory than their bytes (ADR 0008). What
- * is beyond a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
+ * Closes a connection when the response of one exchange exceeds a limit. undici cannot do this: `maxResponseSize` counts only
+ * bodies, `maxHeaderSize` restarts with every 1xx, and neither counts lines, which need more memory than their bytes (ADR 0008).
+ * Bytes beyond a limit never reach the parser. An exchange begins with a write, so each write restarts the count.
  */
-const limitAnswers = (socket: Socket): void => {
+const limitResponses = (socket: Socket): void => {
   const read = socket.read.bind(socket);
   let written = 0;
-  let bytesLeft = ANSWER_LIMIT_BYTES;
-  let linesLeft = ANSWER_LIMIT_LINES;
+  let bytesLeft = RESPONSE_LIMIT_BYTES;
+  let linesLeft = RESPONSE_LIMIT_LINES;
   let isOver = false;
   socket.read = (size?: number) => {
-    const piece: Buffer | null = isOver ? null : read(size);
-    if (piece === null) return null;
+    const chunk: Buffer | null = isOver ? null : read(size);
+    if (chunk === null) return null;
     if (socket.bytesWritten !== written) {
       written = socket.bytesWritten;
-      bytesLeft = ANSWER_LIMIT_BYTES;
-      linesLeft = ANSWER_LIMIT_LINES;
+      bytesLeft = RESPONSE_LIMIT_BYTES;
+      linesLeft = RESPONSE_LIMIT_LINES;
     }
-    const { length, lines } = lengthWithin(piece, bytesLeft, linesLeft);
+    const { length, lines } = lengthWithin(chunk, bytesLeft, linesLeft);
     bytesLeft -= length;
     linesLeft -= lines;
-    if (length === piece.length) return piece;
+    if (length === chunk.length) return chunk;
     isOver = true;
-    // After the parser has seen the rest: a status that is in it still counts.
-    queueMicrotask(() => socket.destroy(new AnswerTooLong()));
-    return length === 0 ? null : piece.subarray(0, length);
+    // The parser sees the permitted bytes first, since a status among them still counts.
+    queueMicrotask(() => socket.destroy(new ResponseTooLong()));
+    return length === 0 ? null : chunk.subarray(0, length);
   };
 };
 
-const TOO_LATE = 'no complete answer within 10 s';
+const TIMED_OUT = 'no complete response within 10 s';
 
-/** Undici has a limit of its own for headers and trailers, below ours. */
+/** undici has a separate limit for headers and trailers, which is below ours. */
 const isTooLong = (error: Error): boolean =>
-  error instanceof AnswerTooLong || ('code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW');
+  error instanceof ResponseTooLong || ('code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW');
 
-const WORDS: [RegExp, string][] = [
-  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)/, TOO_LATE],
+const ERROR_PHRASES: [RegExp, string][] = [
+  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)/, TIMED_OUT],
   [/^ECONNREFUSED/, 'connection refused'],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/, 'connection broken off'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/, 'connection closed'],
   [/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ENONAME|EREFUSED)/, 'host name not found'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/, 'host not reachable'],
-  [/^UND_ERR_HEADERS_OVERFLOW/, 'the head of the answer is too long'],
-  [/^UND_ERR_(RES_|RESPONSE)/, 'the answer is not valid HTTP'],
+  [/^UND_ERR_HEADERS_OVERFLOW/, 'the response headers are too long'],
+  [/^UND_ERR_(RES_|RESPONSE)/, 'the response is not valid HTTP'],
   [
     /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/,
     'TLS connection not trusted',
   ],
 ];
 
-/** Why an attempt failed, in words for the shop's Admin, with the code. */
+/** Describes why an attempt failed, with the error code, for the shop's Admin. */
 export const describeSendError = (error: unknown): string => {
   if (error instanceof ForbiddenAddress) return 'address not allowed: it leads into a private network';
-  if (error instanceof AnswerTooLong) return 'the answer is longer than 64 KiB or 1,000 lines';
+  if (error instanceof ResponseTooLong) return 'the response is longer than 64 KiB or 1,000 lines';
   const { name, code, cause } = error as { name?: string; code?: string | number; cause?: unknown };
   if (cause instanceof ForbiddenAddress) return describeSendError(cause);
   if (error instanceof AggregateError && error.errors.length > 0) return describeSendError(error.errors[0]);
-  if (name === 'HTTPParserError') return 'the answer is not valid HTTP';
-  const words = WORDS.find(([pattern]) => pattern.test(String(code ?? '')))?.[1] ?? 'sending failed';
+  if (name === 'HTTPParserError') return 'the response is not valid HTTP';
+  const words = ERROR_PHRASES.find(([pattern]) => pattern.test(String(code ?? '')))?.[1] ?? 'sending failed';
   return code === undefined ? words : `${words} (${code})`;
 };

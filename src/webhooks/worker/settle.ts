@@ -10,7 +10,7 @@ import { type Attempt, PENDING } from '../queue.ts';
 
 export interface Settlement {
   id: string;
-  before: number;
+  attemptsBefore: number;
   status: DeliveryStatus;
   attempts: Attempt[];
   dueAt: number;
@@ -18,9 +18,9 @@ export interface Settlement {
   reason: string | null;
 }
 
-const COLUMNS = {
+const SETTLEMENT_COLUMNS = {
   id: 'id',
-  before: 'integer',
+  attemptsBefore: 'integer',
   status: 'text',
   attempts: 'integer',
   log: 'text',
@@ -30,33 +30,33 @@ const COLUMNS = {
 } as const;
 
 /**
- * A process that slept through its lease overwrites nothing: the number of attempts must be the one that it began with. All statuses
- * are named, so that PostgreSQL expects few rows and looks each one up instead of reading all.
+ * The number of attempts must not have changed, so a process that slept through its lease overwrites nothing. The condition
+ * names all statuses, which makes PostgreSQL expect few rows and look each one up instead of reading all.
  */
-const settling = statement(
+const writeSettlements = statement(
   ({ rows }, { ended }: { ended: object[] }) => sql`
     update webhook_deliveries
     set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
       due_at = settled."dueAt", finished_at = settled."finishedAt", reason = settled.reason
-    from ${rows('settled', COLUMNS, ended)}
+    from ${rows('settled', SETTLEMENT_COLUMNS, ended)}
     where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
-      and webhook_deliveries.attempts = settled.before and settled.status in ('PENDING', 'DELIVERED', 'DROPPED')`,
+      and webhook_deliveries.attempts = settled."attemptsBefore" and settled.status in ('PENDING', 'DELIVERED', 'DROPPED')`,
 );
 
 export const settle = async ({ webhooks, fill }: Core, settlements: Settlement[]): Promise<void> => {
   const ended = settlements.map(({ attempts, ...rest }) => ({
     ...rest,
-    attempts: Math.max(rest.before, attempts.length),
+    attempts: Math.max(rest.attemptsBefore, attempts.length),
     log: JSON.stringify(attempts),
   }));
-  await webhooks.executeQuery(fill(settling, { ended }));
+  await webhooks.executeQuery(fill(writeSettlements, { ended }));
 };
 
-/** SQLite blocks the event loop meanwhile: with 256, events of healthy receivers came 10 ms later while others timed out at once. */
-const BATCH = 64;
-const AGAIN_AFTER_MS = 500;
+/** SQLite blocks the event loop while it writes: with 256, many timeouts at once delayed healthy receivers by 10 ms. */
+const SETTLEMENTS_PER_STATEMENT = 64;
+const RETRY_WRITE_AFTER_MS = 500;
 
-/** Writes settlements in batches. What waits here is bounded by the slots of the pools. */
+/** Writes settlements in batches. The slots of the pools bound how many wait here. */
 export class Settler {
   readonly #ctx: Core;
   readonly #write: (settlement: Settlement) => Promise<boolean>;
@@ -65,15 +65,15 @@ export class Settler {
 
   constructor(ctx: Core) {
     this.#ctx = ctx;
-    // A batch that the database refuses is tried again item by item.
+    // If the database rejects a batch, its items are tried one by one.
     this.#write = batched((batch: Settlement[]) => this.#writeAll(batch), {
-      most: BATCH,
+      most: SETTLEMENTS_PER_STATEMENT,
       deadlineOf: () => Number.POSITIVE_INFINITY,
       afterFailure,
     });
   }
 
-  /** True once it is written, false where a stop gave it up. Rejects where the database refuses this one for good. */
+  /** Resolves to true once written, or false if a stop gave it up. It rejects if the database rejects this result for good. */
   async add(settlement: Settlement): Promise<boolean> {
     this.#waiting += 1;
     try {
@@ -90,14 +90,14 @@ export class Settler {
       this.#waiting -= 1;
     }
   }
-  /** What is not written yet stays unwritten: another process makes these attempts again (docs/contract.md). */
+  /** Gives up all unwritten results. Another process repeats these attempts (docs/contract.md). */
   giveUp(): void {
     if (this.#waiting > 0)
       this.#ctx.log.warn({ waiting: this.#waiting }, 'webhook results were not written before the stop');
     this.#stopping.abort();
   }
 
-  /** Tries again while the database is away; the leases decide whether that was in time. */
+  /** Tries again while the database is unavailable. The leases decide whether the result is in time. */
   async #writeAll(batch: Settlement[]): Promise<boolean[]> {
     const { signal } = this.#stopping;
     while (!signal.aborted)
@@ -110,8 +110,8 @@ export class Settler {
           { error: describeError(error), waiting: this.#waiting },
           'webhook results could not be written yet',
         );
-        // An abort only ends the pause; the loop sees it.
-        await pause(AGAIN_AFTER_MS, undefined, { signal }).catch(() => {});
+        // An abort ends the pause with an error. The loop checks the signal itself.
+        await pause(RETRY_WRITE_AFTER_MS, undefined, { signal }).catch(() => {});
       }
     return batch.map(() => false);
   }

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { NewApiClient } from '../../../src/api-clients/actions.ts';
-import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
+import { LEASE_MS, POOL_LIMITS } from '../../../src/webhooks/policy.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { type History, HistoryNotes, nothingWaits, startTill } from '../../support/history/history.ts';
@@ -146,6 +146,6 @@ it('kills under load lose nothing and cause few duplicates', {
   );
   if (effort(false, true)) {
     expect(sum).toBeLessThanOrEqual(KILLS * MOST_DUPLICATES_PER_KILL);
-    expect(Math.max(...duplicates)).toBeLessThanOrEqual(filled.clients.length * LIMITS.perReceiver);
+    expect(Math.max(...duplicates)).toBeLessThanOrEqual(filled.clients.length * POOL_LIMITS.perReceiver);
   }
 });

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
+import { LEASE_MS, POOL_LIMITS } from '../../../src/webhooks/policy.ts';
 import { ONLY_POSTGRES } from '../../support/engines.ts';
 import { effort, measured, wrongClock } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
@@ -29,7 +29,7 @@ const CALLERS = 24;
 /** On SQLite there is one process. */
 const CLOCKS = ENGINE === 'postgres' ? ['+5s', '-5s', '+0s', '+0s'] : ['+5s'];
 /** Open exchanges when a process falls asleep: as many as one process has with these receivers. */
-const ASLEEP = effort(RECEIVERS, RECEIVERS * LIMITS.perReceiver);
+const ASLEEP = effort(RECEIVERS, RECEIVERS * POOL_LIMITS.perReceiver);
 
 const prepared = async (behaviour?: Behaviour) => {
   const history = new HistoryNotes();

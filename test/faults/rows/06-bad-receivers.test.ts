@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../src/webhooks/policy.ts';
+import { POOL_LIMITS } from '../../../src/webhooks/policy.ts';
 import { effort, expectWithin, measured, percentile } from '../../support/faults.ts';
 import type { ApiResponse } from '../../support/http.ts';
 import { freePort } from '../../support/postgres-server.ts';
@@ -102,7 +102,7 @@ it('receivers that hang or refuse do not delay others, however many deliveries w
     await quiet.stop();
 
     const busy = await startServer(beside.env);
-    const enough = (await bad.countHanging()) + Math.min(WAITING_EACH, LIMITS.perReceiver) * (BAD / 2);
+    const enough = (await bad.countHanging()) + Math.min(WAITING_EACH, POOL_LIMITS.perReceiver) * (BAD / 2);
     await until('all that may hang does', async () => (await bad.countHanging()) >= enough, 30_000);
     await lagsOf(busy, healthy, beside.clients, WARM_UP);
     lags.beside.push(...(await lagsOf(busy, healthy, beside.clients, EVENTS)));

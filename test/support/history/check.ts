@@ -6,7 +6,7 @@ import {
   TRADE_RETURN_RECEIPT,
   TRADE_RETURN_START,
 } from '../../../contract/lifecycle.ts';
-import { isAcknowledged, MOST_ATTEMPTS } from '../../../src/webhooks/policy.ts';
+import { isAcknowledged, MAX_ATTEMPTS } from '../../../src/webhooks/policy.ts';
 import type { Attempt } from '../../../src/webhooks/queue.ts';
 import type { FeedItem, FeedRead, History, Receipt } from './history.ts';
 import { type Kept, type KeptDelivery, type KeptEvent, type KeptRma, originOf } from './kept.ts';
@@ -242,7 +242,7 @@ const faultInLog = ({ status, attempts, log }: KeptDelivery): string | null => {
     const last = log.at(-1);
     return last && isDone(last) ? null : 'is delivered without an acknowledgement';
   }
-  return log.length === MOST_ATTEMPTS && !log.some(isDone)
+  return log.length === MAX_ATTEMPTS && !log.some(isDone)
     ? null
     : `was dropped after ${log.filter((each) => !isDone(each)).length} failed attempts`;
 };

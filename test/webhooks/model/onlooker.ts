@@ -1,13 +1,18 @@
 import type { Row } from '../../../src/db/schema.ts';
-import { EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS, LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
-import { type Attempt, DROPPED_BECAUSE } from '../../../src/webhooks/queue.ts';
+import {
+  EXCHANGE_TIMEOUT_MS,
+  GIVE_UP_AFTER_MS,
+  LEASE_MS,
+  POOL_LIMITS,
+} from '../../../src/webhooks/policy.ts';
+import { type Attempt, DROP_REASONS } from '../../../src/webhooks/queue.ts';
 import type { Delivery, Exchange, World } from './world.ts';
 
 // The model's side: what each delivery must look like after what receivers saw, and what must hold at every moment.
 
 /** The specification's own numbers, not the code's. */
-const WAITS_MS = [0, 1_000, 4_000, 16_000];
-const MOST_ATTEMPTS = 4;
+const RETRY_DELAYS_MS = [0, 1_000, 4_000, 16_000];
+const MAX_ATTEMPTS = 4;
 /** From the moment a delivery is due and could be sent: 250 ms, and the time of the statements of two rounds. */
 const TIGHT_MS = 500;
 /** After a process died, slept or stopped: its leases run out, a look finds what waits, and a second of not asking again. */
@@ -112,7 +117,7 @@ export class Onlooker {
     if (next === record.state && row.attempts === record.counted.length) return;
     const log = JSON.parse(row.attempt_log) as Attempt[];
     const name = `delivery ${row.id.slice(-4)} (${record.state} → ${next})`;
-    const isTooOld = row.reason === DROPPED_BECAUSE.tooOld;
+    const isTooOld = row.reason === DROP_REASONS.tooOld;
     if (isTooOld) {
       holds(this.world.nowMs - row.created_at > GIVE_UP_AFTER_MS, () => `${name}: dropped before 24 h`);
       holds(DELIVERY[record.state].includes('dropped'), () => `${name}: not allowed`);
@@ -143,12 +148,12 @@ export class Onlooker {
     record.counted.push(exchange);
     const expected: DeliveryState = exchange.acknowledged
       ? 'delivered'
-      : number === MOST_ATTEMPTS
+      : number === MAX_ATTEMPTS
         ? 'dropped'
         : 'waiting for a retry';
     holds(stateOf(row) === expected, () => `${name}: must be ${expected}`);
     if (expected !== 'waiting for a retry') return;
-    record.dueAt = (exchange.endedAt as number) + (WAITS_MS[number] as number);
+    record.dueAt = (exchange.endedAt as number) + (RETRY_DELAYS_MS[number] as number);
     holds(row.due_at === record.dueAt, () => `${name}: due at ${row.due_at}, not ${record.dueAt}`);
   }
 
@@ -166,14 +171,14 @@ export class Onlooker {
     const toReceiver = mine.filter((each) => each.receiver === receiver).length;
     holds(toReceiver <= limits.perReceiver, () => `${name}: ${toReceiver} at once to one receiver`);
     const { receivers } = process.dispatcher;
-    const [healthy, unhealthy] = [receivers.slots('healthy'), receivers.slots('unhealthy')];
+    const [healthy, unhealthy] = [receivers.slotsTaken('healthy'), receivers.slotsTaken('unhealthy')];
     // Exchanges that turn slow may exceed the limit of the other pool.
     holds(healthy <= limits.healthy, () => `${name}: ${healthy} at once in the healthy pool`);
     holds(healthy + unhealthy >= mine.length, () => `${name}: more exchanges than counted`);
     const record = this.records.get(deliveryId);
     const before = record?.counted[attempt - 2];
     holds(attempt === 1 || before !== undefined, () => `${name}: the attempt before was not counted`);
-    const earliest = (before?.endedAt ?? 0) + (WAITS_MS[attempt - 1] ?? Number.POSITIVE_INFINITY);
+    const earliest = (before?.endedAt ?? 0) + (RETRY_DELAYS_MS[attempt - 1] ?? Number.POSITIVE_INFINITY);
     holds(started.startedAt >= earliest, () => `${name}: ${earliest - started.startedAt} ms too early`);
     this.#checkAlone(started, name);
   }
@@ -240,7 +245,8 @@ export class Onlooker {
     const toReceiver = recent.filter((each) => each.receiver === receiver);
     const isInFlight = toReceiver.some((each) => each.deliveryId === id && !record.counted.includes(each));
     if (isInFlight || toReceiver.length > limits.perReceiver / 2) record.blockedAt = nowMs;
-    const isCrowded = limits !== LIMITS && recent.length > Math.min(limits.healthy, limits.unhealthy) / 2;
+    const isCrowded =
+      limits !== POOL_LIMITS && recent.length > Math.min(limits.healthy, limits.unhealthy) / 2;
     if (isCrowded || record.blockedAt === nowMs) record.crowdedAt = nowMs;
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as realTurn } from 'node:timers/promises';
-import type { OwnTime } from '../../../src/webhooks/worker/own-time.ts';
+import type { MonotonicClock } from '../../../src/webhooks/worker/monotonic-clock.ts';
 
 // Simulated time for several processes. Nothing here waits for real time: the next timer is always due at once.
 
@@ -14,7 +14,7 @@ interface Timer {
 }
 
 /** One process's clock and timers. While it sleeps both stand still; when it has died, no timer of it runs any more. */
-export class ProcessTime implements OwnTime {
+export class ProcessTime implements MonotonicClock {
   readonly #simulation: Simulation;
   readonly timers = new Set<Timer>();
   #sleptMs = 0;

@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import type { Context } from '../../../src/api/context.ts';
 import type { Db } from '../../../src/db/types.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
-import { EXCHANGE_TIMEOUT_MS, type PoolLimits, SLOW_MS } from '../../../src/webhooks/policy.ts';
+import { EXCHANGE_TIMEOUT_MS, type PoolLimits, SLOW_AFTER_MS } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
-import { pause } from '../../../src/webhooks/worker/own-time.ts';
+import { pause } from '../../../src/webhooks/worker/monotonic-clock.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
 import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';
 import { type Random, randomOf } from '../../support/random.ts';
@@ -270,7 +270,7 @@ const createSimulatedSender = (world: World, process: Process): Sender => {
           exchange.endedAt = world.nowMs;
           exchange.acknowledged = outcome?.statusCode === 200;
           exchange.abandoned = outcome === null;
-          world.tell(`${name}: ${outcome ? (outcome.statusCode ?? outcome.error) : 'broken off'}`);
+          world.tell(`${name}: ${outcome ? (outcome.statusCode ?? outcome.error) : 'aborted'}`);
           resolve(outcome);
         };
         const abandon = () => end(null);
@@ -289,6 +289,6 @@ const responseOf = (world: World, behaviour: Behaviour): { afterMs: number; stat
   const afterMs = 1 + world.upTo([10, 10, 10, 200][world.upTo(3)] as number);
   if (behaviour === 'hangs') return { afterMs: EXCHANGE_TIMEOUT_MS, statusCode: null };
   if (behaviour === 'refuses') return { afterMs: 1, statusCode: null };
-  if (behaviour === 'dawdles') return { afterMs: SLOW_MS + world.upTo(3_000), statusCode: 200 };
+  if (behaviour === 'dawdles') return { afterMs: SLOW_AFTER_MS + world.upTo(3_000), statusCode: 200 };
   return { afterMs, statusCode: behaviour === 'fails' ? 500 : 200 };
 };

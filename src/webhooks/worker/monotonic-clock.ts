@@ -2,16 +2,16 @@ import type { Clock } from '../../lib/time.ts';
 import type { Core } from '../../platform/core.ts';
 import { warning } from '../../platform/log.ts';
 
-// This process's own time: clock, timers, loops.
+// The dispatcher uses these clocks, timers and loops, which only exist in this process.
 
-/** A clock that only runs forward, and timers. Tests simulate it. */
-export interface OwnTime {
+/** A clock that only runs forward, with its timers. Tests simulate it. */
+export interface MonotonicClock {
   now(): number;
   after(ms: number, run: () => void): () => void;
   nextTurn(): Promise<void>;
 }
 
-export const systemTime: OwnTime = {
+export const systemMonotonicClock: MonotonicClock = {
   now: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
@@ -20,59 +20,59 @@ export const systemTime: OwnTime = {
   nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
-export const pause = (time: OwnTime, ms: number): Promise<void> =>
+export const pause = (time: MonotonicClock, ms: number): Promise<void> =>
   new Promise((resolve) => void time.after(ms, resolve));
 
-/** A moment by the shared clock, which may step, and by the process's own. */
-export interface Moment {
-  clockMs: number;
+/** A deadline by the shared clock, which may jump, and by the monotonic clock of the process. */
+export interface Deadline {
+  sharedMs: number;
   ownMs: number;
 }
 
-/** Follows the clock that is further ahead: a shared clock that steps back delays nothing, one that is moved forward counts at once. */
-export class Stopwatch {
+/** Follows the clock that is further ahead: a shared clock set back delays nothing, and one set forward counts at once. */
+export class DeadlineClock {
   readonly #clock: Clock;
-  readonly #own: OwnTime;
+  readonly #own: MonotonicClock;
 
-  constructor(clock: Clock, own: OwnTime) {
+  constructor(clock: Clock, own: MonotonicClock) {
     this.#clock = clock;
     this.#own = own;
   }
-  in(ms: number): Moment {
-    return { clockMs: this.#clock.now() + ms, ownMs: this.#own.now() + ms };
+  in(ms: number): Deadline {
+    return { sharedMs: this.#clock.now() + ms, ownMs: this.#own.now() + ms };
   }
-  /** Below zero once it has passed. */
-  msUntil({ clockMs, ownMs }: Moment): number {
-    return Math.min(clockMs - this.#clock.now(), ownMs - this.#own.now());
+  /** Returns a negative number once the deadline has passed. */
+  msUntil({ sharedMs, ownMs }: Deadline): number {
+    return Math.min(sharedMs - this.#clock.now(), ownMs - this.#own.now());
   }
 }
 
 const REST_AFTER_ERROR_MS = 1_000;
 
-interface LoopParts {
+interface LoopOptions {
   log: Core['log'];
-  time: OwnTime;
-  /** Returns how long to rest. */
+  time: MonotonicClock;
+  /** Does the work once and returns how long to rest. */
   step(): Promise<number>;
-  /** For the log. */
+  /** The log message of an error. */
   failure: string;
   afterError?(): void;
 }
 
-/** Does a step again and again, resting in between as long as the step says or until it is woken. An error ends no loop. */
+/** Repeats a step and rests in between, as long as the step returns or until it is woken. An error does not end the loop. */
 export class Loop {
-  readonly #parts: LoopParts;
+  readonly #options: LoopOptions;
   readonly #running: Promise<void>;
   #isStopping = false;
   #isWoken = false;
   #endRest: () => void = () => {};
 
-  constructor(parts: LoopParts) {
-    this.#parts = parts;
+  constructor(options: LoopOptions) {
+    this.#options = options;
     this.#running = this.#run();
   }
 
-  /** Ends its rest; a call while it works is not lost. */
+  /** Ends the rest. A wake-up during a step is not lost. */
   wake(): void {
     this.#isWoken = true;
     this.#endRest();
@@ -84,8 +84,8 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
-    const { log, time, step, failure, afterError } = this.#parts;
-    // What happens in one turn of the event loop is taken together.
+    const { log, time, step, failure, afterError } = this.#options;
+    // One step handles everything that happens in the same turn of the event loop.
     await time.nextTurn();
     while (!this.#isStopping) {
       this.#isWoken = false;
@@ -101,7 +101,7 @@ export class Loop {
   async #rest(ms: number): Promise<void> {
     if (this.#isWoken || this.#isStopping || ms <= 0) return;
     await new Promise<void>((resolve) => {
-      const cancel = this.#parts.time.after(ms, resolve);
+      const cancel = this.#options.time.after(ms, resolve);
       this.#endRest = () => {
         cancel();
         resolve();
