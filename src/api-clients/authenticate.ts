@@ -22,7 +22,7 @@ export const newApiKey = (): string => `${KEY_PREFIX}${randomBytes(RANDOM_BYTES)
 export const newWebhookSecret = (): string => `whsec_${randomBytes(RANDOM_BYTES).toString('hex')}`;
 
 /** `lastUsedAt` helps people find unused keys. A precision of a minute is enough, and saves a write per request. */
-const LAST_USE_PRECISION_MS = 60_000;
+const KEY_USE_PRECISION_MS = 60_000;
 
 const keyIn = (headers: IncomingHttpHeaders): string | null => {
   const direct = [headers['x-api-key']].flat()[0] || null;
@@ -73,7 +73,7 @@ const writeLastUsed = async ({ background, oneOf, clock }: Core, ids: string[]):
     .selectFrom('api_clients')
     .select('id')
     .where(sql<boolean>`id ${oneOf('id', ids)}`)
-    .where(sql<boolean>`coalesce(last_used_at, 0) < ${now - LAST_USE_PRECISION_MS}`)
+    .where(sql<boolean>`coalesce(last_used_at, 0) < ${now - KEY_USE_PRECISION_MS}`)
     .forUpdate()
     .skipLocked();
   await background.updateTable('api_clients').set({ last_used_at: now }).where('id', 'in', free).execute();
@@ -121,7 +121,7 @@ export const createAuthenticate = (ctx: Core): Authenticate => {
       throw unauthenticated(
         `The API key expired at ${toIso(expiresAt)}: an Admin can give it a later end, or replace the client.`,
       );
-    if ((lastUsedAt ?? 0) < ctx.clock.now() - LAST_USE_PRECISION_MS) writeLastUse(id);
+    if ((lastUsedAt ?? 0) < ctx.clock.now() - KEY_USE_PRECISION_MS) writeLastUse(id);
     return {
       shop: shopFrom(found),
       actor: { type: 'API_CLIENT', id, name },

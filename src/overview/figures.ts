@@ -9,7 +9,7 @@ import { viewRow } from '../paging/page-response.ts';
 import type { Core } from '../platform/core.ts';
 import { KINDS } from '../returns/kinds/kinds.ts';
 import { viewFor } from '../returns/people.ts';
-import { briefOf, columnsOf, from, isOpen, type ReturnRow, statusesOf } from '../returns/store.ts';
+import { briefOf, from, isOpen, type ReturnRow, returnColumns, statusesOf } from '../returns/store.ts';
 import { totalsByStatus } from '../returns/totals.ts';
 import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
 import { readUsage } from '../shops/counters.ts';
@@ -68,7 +68,7 @@ const readReturns = async (
 ): Promise<OverviewReturn[]> => {
   const { about, aboutIn } = KINDS[table].searched;
   const rows = await from(ctx.scans, table)
-    .select(columnsOf(table))
+    .select(returnColumns(table))
     .where('shop_id', '=', shop)
     .where(sql<boolean>`number ${ctx.among(numbers)}`)
     .$castTo<ReturnRow>()
@@ -111,7 +111,7 @@ interface Times {
 }
 
 /** The figures of one kind: counts; what to do next, for all and for this person; and the oldest open returns, without resolved repairs. */
-const figuresOf = async (ctx: Core, caller: Caller, table: ReturnTable, times: Times) => {
+const kindFigures = async (ctx: Core, caller: Caller, table: ReturnTable, times: Times) => {
   const { nowMs, days, today, targets } = times;
   const { shop, actor } = caller;
   const view = (await viewFor(ctx, caller, KINDS[table].view)) as View;
@@ -207,7 +207,7 @@ export const overviewOf = async (ctx: Core, caller: Caller, timeZone: string, is
   const today = days.at(-1) ?? { from: nowMs, to: nowMs };
   const times = { nowMs, days, today, targets: await readTargets(ctx, shop.id) };
   const [figures, usage, deliveries] = await Promise.all([
-    Promise.all(RETURN_TABLES.map((table) => figuresOf(ctx, caller, table, times))),
+    Promise.all(RETURN_TABLES.map((table) => kindFigures(ctx, caller, table, times))),
     readUsage(ctx, shop),
     deliveriesOf(ctx, shop.id, nowMs - DAY_MS),
   ]);

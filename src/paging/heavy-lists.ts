@@ -13,7 +13,7 @@ export class HeavyLists {
   readonly #shops = new Map<string, { queue: BoundedQueue; lists: number }>();
 
   async run<Result>(shopId: string, work: () => Promise<Result>): Promise<Result> {
-    const shop = this.#shops.get(shopId) ?? { queue: newQueue(), lists: 0 };
+    const shop = this.#shops.get(shopId) ?? { queue: newShopQueue(), lists: 0 };
     this.#shops.set(shopId, shop);
     shop.lists += 1;
     try {
@@ -25,7 +25,7 @@ export class HeavyLists {
   }
 }
 
-const newQueue = () =>
+const newShopQueue = () =>
   new BoundedQueue({
     atOnce: 1,
     waiting: WAITING_PER_SHOP,

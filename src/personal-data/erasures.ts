@@ -108,14 +108,14 @@ export const finishErasures = async (ctx: ReturnServices): Promise<boolean> => {
       isMoreLeft = true;
     } catch (error) {
       isMoreLeft ||= erasure.failures === 0;
-      await countFailure(ctx, erasure.subject_id);
+      await countErasureFailure(ctx, erasure.subject_id);
       warning(ctx.log, 'an erasure failed; it will be tried again')(error);
     }
   return isMoreLeft;
 };
 
 /** Counts a failure, so that erasures with fewer failures come first. */
-const countFailure = async ({ background, metrics }: Core, id: string): Promise<void> => {
+const countErasureFailure = async ({ background, metrics }: Core, id: string): Promise<void> => {
   metrics.failedErasures.inc();
   await background
     .updateTable('erasures')

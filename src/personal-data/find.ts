@@ -120,7 +120,7 @@ export const erasureBlockers = async (
   return holds;
 };
 
-const MOST_FOUND = 500;
+const MOST_SHOWN = 500;
 
 export const findCustomer = async (
   ctx: ReturnServices,
@@ -128,7 +128,7 @@ export const findCustomer = async (
   person: FindCustomer,
 ): Promise<FoundCustomer> => {
   const found = await findReturns(ctx, shop.id, person);
-  const shown = found.slice(0, MOST_FOUND);
+  const shown = found.slice(0, MOST_SHOWN);
   const holds = await erasureBlockers(ctx, ctx.scans, shop.id, shown);
   const returns = shown.map((row) => ({
     ...briefOf(row.kind, row),

@@ -12,7 +12,7 @@ import { readTargets } from '../shops/settings.ts';
 import { KINDS } from './kinds/kinds.ts';
 import { emailSpellings, searchedFor } from './search-text.ts';
 import type { ReturnServices } from './services.ts';
-import { columnsOf, from, isApiClient, isEnded, isOpen, type ReturnRow, statusRank } from './store.ts';
+import { from, isApiClient, isEnded, isOpen, type ReturnRow, returnColumns, statusRank } from './store.ts';
 import { isTotalKept, keptTotal, type Origin } from './totals.ts';
 import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from './waiting.ts';
 
@@ -219,7 +219,7 @@ const listQuery = (
 
 type Matching = SelectQueryBuilder<Tables, 'offline_repairs', object>;
 
-const matching = (engine: Engine, shape: ListShape, params: ListValues): Matching => {
+const matchingReturns = (engine: Engine, shape: ListShape, params: ListValues): Matching => {
   let found: Matching = from(engine.db, shape.table).where('shop_id', '=', params.shop);
   for (const name of shape.conditions) found = found.where(CONDITIONS[name](params, engine, shape));
   return found;
@@ -251,17 +251,17 @@ const ordered = (found: Matching, shape: PageShape, params: ListValues): Matchin
   return found.orderBy(sortsMatches ? sql`number + 0` : sql.ref('number'), order);
 };
 
-const countOf = (engine: Engine, shape: ListShape, params: ListValues) =>
-  matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
+const countMatches = (engine: Engine, shape: ListShape, params: ListValues) =>
+  matchingReturns(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total'));
 
 const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: ListValues) => {
     const total = isTotalKept(shape.conditions)
       ? keptTotal(shape.table, shape.conditions, params)
-      : sql<number>`(${countOf(engine, shape, params)})`;
+      : sql<number>`(${countMatches(engine, shape, params)})`;
     return (
-      ordered(matching(engine, shape, params), shape, params)
-        .select(shape.readsFullRows ? columnsOf(shape.table) : ['number'])
+      ordered(matchingReturns(engine, shape, params), shape, params)
+        .select(shape.readsFullRows ? returnColumns(shape.table) : ['number'])
         // The total is in the same statement, since a packet to PostgreSQL takes as long as reading ten rows.
         .$if(isCountedWithPage(shape), (page) => page.select(total.as('total')))
         .limit(params.limit)
@@ -273,8 +273,8 @@ const pageOfList = statementsBy((shape: PageShape) =>
 /** The returns with one reference, of both origins: no index contains the origin, so a filter by it could skip many rows. */
 const returnsOfReference = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) =>
-    matching(engine, shape, params)
-      .select(columnsOf(shape.table))
+    matchingReturns(engine, shape, params)
+      .select(returnColumns(shape.table))
       .orderBy('number', shape.order)
       .limit(sql.lit(FEW_OF_REFERENCE + 1)),
   ),
@@ -284,7 +284,7 @@ const countOfList = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) =>
     isTotalKept(shape.conditions)
       ? engine.db.selectNoFrom(keptTotal(shape.table, shape.conditions, params).as('total'))
-      : countOf(engine, shape, params),
+      : countMatches(engine, shape, params),
   ),
 );
 
@@ -333,7 +333,7 @@ export const listRmas = async <Item>(
     keyOf: ({ number }: ReturnRow) => number,
     readRows: (numbers: number[]) =>
       from(listsFor(ctx, caller), table)
-        .select(columnsOf(table))
+        .select(returnColumns(table))
         .where('shop_id', '=', shopId)
         .where(sql<boolean>`number ${ctx.oneOf('integer', numbers)}`)
         .$castTo<ReturnRow>()
@@ -376,7 +376,7 @@ const findByReference = async (
   shape: ListShape,
   values: ListValues,
   db: Db,
-): Promise<FoundPage | null> => {
+): Promise<FoundReturns | null> => {
   const query = ctx.fill(returnsOfReference({ ...shape, conditions: withoutOrigin(shape) }), values);
   const { rows } = await db.executeQuery<ReturnRow>(query);
   if (rows.length > FEW_OF_REFERENCE) return null;
@@ -386,7 +386,7 @@ const findByReference = async (
   return { rows: found.slice(values.offset, values.offset + values.limit), total: found.length };
 };
 
-interface FoundPage {
+interface FoundReturns {
   rows: ReturnRow[];
   total: number;
 }
@@ -397,7 +397,7 @@ const findPage = async (
   values: ListValues,
   filters: RmaFilters,
   db: Db,
-): Promise<FoundPage> => {
+): Promise<FoundReturns> => {
   const count = async () =>
     (await ctx.scans.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
   // Prepared plans do not depend on values, so the count decides how the page is read.

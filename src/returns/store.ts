@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isId, isRmaNumber, rmaNumber } from '../../contract/common.ts';
 import { perKind, RETURN_KINDS, type ReturnTable } from '../../contract/kinds.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { columnsOf as allColumnsOf, type Row } from '../db/schema.ts';
+import { columnsOf, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import type { Db, Trx } from '../db/types.ts';
 import { batched } from '../lib/batch.ts';
@@ -53,13 +53,13 @@ export const openReturnLoader = ({ reads, fill }: Core): ReturnLoader => {
 };
 
 /** All columns of a return except `search_text`, which is never shown. */
-export const columnsOf = (table: ReturnTable) =>
-  allColumnsOf(table as 'offline_repairs').filter((column) => column !== 'search_text');
+export const returnColumns = (table: ReturnTable) =>
+  columnsOf(table as 'offline_repairs').filter((column) => column !== 'search_text');
 
 export const rowsById = statementsBy((table: ReturnTable) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
-      .select(columnsOf(table))
+      .select(returnColumns(table))
       .where(sql<boolean>`id ${oneOf('id', ids)}`),
   ),
 );

@@ -25,7 +25,7 @@ const ERASED = 'erased';
 /** In a change, the count is the difference. */
 export type Total = Row<'rma_totals'>;
 
-const TOTAL_COLUMNS = {
+const TOTAL_TYPES = {
   shop_id: 'id',
   kind: 'text',
   origin: 'text',
@@ -36,7 +36,7 @@ const TOTAL_COLUMNS = {
 const addingTotals = statement(
   ({ rows }, { changes }: { changes: Total[] }) => sql`
     insert into rma_totals (shop_id, kind, origin, status, count)
-    select shop_id, kind, origin, status, cast(sum(count) as bigint) from ${rows('more', TOTAL_COLUMNS, changes)}
+    select shop_id, kind, origin, status, cast(sum(count) as bigint) from ${rows('more', TOTAL_TYPES, changes)}
     group by shop_id, kind, origin, status having sum(count) <> 0
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
 );

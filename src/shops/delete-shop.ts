@@ -60,7 +60,7 @@ export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
   );
 
 /** The pause between transactions: longer than a writer of another process waits before it retries. */
-const PAUSE_MS = 25;
+const DELETION_PAUSE_MS = 25;
 
 /** Deletes some rows of a table and, if none are left, the shop itself. Returns their number; 0 if everything is deleted. */
 export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => {
@@ -68,7 +68,7 @@ export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => 
   for (const table of OWNED.toReversed()) {
     const rows = await deleteSome(ctx, table, id);
     if (rows === 0) continue;
-    await pause(PAUSE_MS);
+    await pause(DELETION_PAUSE_MS);
     return rows;
   }
   await ctx.db.transaction().execute(async (trx) => {

@@ -18,7 +18,7 @@ const SESSION_S = 12 * 60 * 60;
 /** The limit for one person. A further session ends the one that was unused longest. */
 const MOST_SESSIONS = 20;
 /** A precision of a minute is enough for people who look for a foreign session, and saves a write per request. */
-const LAST_USE_PRECISION_MS = 60_000;
+const SESSION_USE_PRECISION_MS = 60_000;
 
 /** The first match counts: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */
 const BROWSERS: [RegExp, string][] = [
@@ -133,7 +133,7 @@ export const findSession = async (ctx: Core, token: string) => {
 /** Records where a session was used last, in the background: no request waits for it, and none fails because of it. */
 export const recordUse = (ctx: Core, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
-  if (lastUsedAt > now - LAST_USE_PRECISION_MS) return;
+  if (lastUsedAt > now - SESSION_USE_PRECISION_MS) return;
   ctx.background
     .updateTable('sessions')
     .set({ last_used_at: now, address })

@@ -30,7 +30,7 @@ interface Effect<Action extends OfflineRepairAction = OfflineRepairAction> {
   event: EventExtra<(typeof OFFLINE_REPAIR_MOVES)[Action]['event']>;
 }
 
-const EFFECTS: {
+const REPAIR_EFFECTS: {
   [Action in OfflineRepairAction]: (body: ActionBody<Action>, before: Repair) => Effect<Action>;
 } = {
   tracking: ({ trackingNumber, carrierName }) => ({
@@ -60,7 +60,7 @@ const EFFECTS: {
   }),
 };
 
-const MOVE_TEXTS: Record<OfflineRepairAction, MoveTexts> = {
+const REPAIR_MOVE_TEXTS: Record<OfflineRepairAction, MoveTexts> = {
   tracking: {
     operationId: 'uploadOfflineRepairTracking',
     summary: 'Lodge return tracking',
@@ -101,7 +101,7 @@ export const OFFLINE_REPAIR: Kind = {
     names: { id: 'OfflineRepair', one: 'an offline repair', many: 'offline repairs', short: 'repair' },
     create: CreateOfflineRepair,
     clients: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
-    moves: MOVE_TEXTS,
+    moves: REPAIR_MOVE_TEXTS,
     moveBodies: OfflineRepairActionBody,
     refusedMoves: [],
     clientMoves: { right: 'write' },
@@ -143,7 +143,10 @@ export const OFFLINE_REPAIR: Kind = {
   }),
   move(before: Repair, action, body) {
     const { to, entry, event: name } = OFFLINE_REPAIR_MOVES[action as OfflineRepairAction];
-    const effectOf = EFFECTS[action as OfflineRepairAction] as (body: object, before: Repair) => Effect;
+    const effectOf = REPAIR_EFFECTS[action as OfflineRepairAction] as (
+      body: object,
+      before: Repair,
+    ) => Effect;
     const { set, note = null, data = {}, event } = effectOf(body, before);
     return {
       set: { ...set, ...(to === null ? {} : { status: to }) },

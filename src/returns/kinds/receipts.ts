@@ -16,26 +16,26 @@ type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
 const NOTHING: Figures = { received: 0, accepted: 0 };
 const inFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted: quantity });
 
-const itemsOf = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', items);
+const parseItems = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', items);
 
 export const hasCredit = ({ status }: Pick<TradeReturnRow, 'status'>): boolean =>
   CREDIT_STATUSES.includes(status);
 
 /** The counts of each line; null if it has none yet. */
-const figuresOf = ({ receipts }: TradeReturnRow, items: Item[]): (Figures | null)[] => {
+const countsByLine = ({ receipts }: TradeReturnRow, items: Item[]): (Figures | null)[] => {
   const counted = receipts === null ? [] : parseJsonColumn('receipts', receipts);
   return items.map((_, i) => counted[i] ?? null);
 };
 
 /** The items of a response. */
-export const linesOf = (row: TradeReturnRow): TradeReturn['items'] => {
-  const items = itemsOf(row);
-  const figures = figuresOf(row, items);
+export const viewItems = (row: TradeReturnRow): TradeReturn['items'] => {
+  const items = parseItems(row);
+  const figures = countsByLine(row, items);
   return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
 };
 
 /** Throws unless each line exists and occurs once, at most the declared quantity is received, and at most the received one accepted. */
-const mustFit = (items: Item[], lines: ReceivedLine[]): void => {
+const checkLines = (items: Item[], lines: ReceivedLine[]): void => {
   const named = new Set<number>();
   const errors = lines.flatMap(({ line, received, accepted }, i): FieldError[] => {
     const at = `lines.${i}`;
@@ -60,9 +60,9 @@ const refuse = (errors: FieldError[]): void => {
 
 /** The new counts replace those of the same lines. Without lines, everything that has no counts yet is received in full. */
 export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, complete: boolean | null) => {
-  const items = itemsOf(before);
-  const figures = figuresOf(before, items);
-  if (lines) mustFit(items, lines);
+  const items = parseItems(before);
+  const figures = countsByLine(before, items);
+  if (lines) checkLines(items, lines);
   const named = new Map(lines?.map((each) => [each.line, each]));
   const after = items.map((item, i): Figures | null => {
     const given = named.get(i + 1);
@@ -86,31 +86,31 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
 // --- amounts ---
 
 /** Prices and quantities have at most four decimals, so a product has at most eight. */
-const DECIMALS = 4;
+const AMOUNT_DECIMALS = 4;
 
 /** It is exact for every number that a request can contain: up to 10^11 the error of the product is below a quarter. */
-const tenThousandths = (value: number): bigint => BigInt(Math.round(value * 10 ** DECIMALS));
+const tenThousandths = (value: number): bigint => BigInt(Math.round(value * 10 ** AMOUNT_DECIMALS));
 
 const digitsOf = (units: bigint): string => {
-  const digits = units.toString().padStart(2 * DECIMALS + 1, '0');
-  const point = digits.length - 2 * DECIMALS;
+  const digits = units.toString().padStart(2 * AMOUNT_DECIMALS + 1, '0');
+  const point = digits.length - 2 * AMOUNT_DECIMALS;
   return `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0+$/, '');
 };
 
-type Priced<Count extends string> = Record<'price' | Count, number>;
+type PricedItem<Count extends string> = Record<'price' | Count, number>;
 
-const sumOf = <Count extends string>(items: Priced<Count>[], count: Count): bigint =>
+const sumOf = <Count extends string>(items: PricedItem<Count>[], count: Count): bigint =>
   items.reduce((sum, item) => sum + tenThousandths(item.price) * tenThousandths(item[count]), 0n);
 
 /** The sum of price × count in plain decimal digits. */
-export const amountOf = <Count extends string>(items: Priced<Count>[], count: Count): string =>
+export const amountOf = <Count extends string>(items: PricedItem<Count>[], count: Count): string =>
   digitsOf(sumOf(items, count));
 
 /** Parses the digits that the caller wrote. A very small number has an exponent. */
 const unitsOf = (amount: number): bigint => {
-  const written = amount < 1e-6 ? amount.toFixed(2 * DECIMALS) : String(amount);
+  const written = amount < 1e-6 ? amount.toFixed(2 * AMOUNT_DECIMALS) : String(amount);
   const [whole = '', fraction = ''] = written.split('.');
-  return BigInt(whole + fraction.padEnd(2 * DECIMALS, '0'));
+  return BigInt(whole + fraction.padEnd(2 * AMOUNT_DECIMALS, '0'));
 };
 
 /** Returns an amount that overrides the computed one, as a decimal string; null if both are equal. */

@@ -20,7 +20,7 @@ import { exactNumber, namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { itemTexts } from '../search-text.ts';
 import { customerOf, headOf, type Kind, type MoveTexts, type OwnColumns, stampsOf } from './kind.ts';
-import { amountOf, hasCredit, linesOf, otherAmount, receiptOf, type TradeReturnRow } from './receipts.ts';
+import { amountOf, hasCredit, otherAmount, receiptOf, type TradeReturnRow, viewItems } from './receipts.ts';
 
 type BodyOf<Action extends TradeReturnAction> = z.infer<(typeof TradeReturnMoveBody)[Action]>;
 /** The possible fields of a move's body. Each move has its own schema. */
@@ -37,7 +37,7 @@ const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['statu
 };
 
 const view = namingRow((row: TradeReturnRow): TradeReturn => {
-  const items = linesOf(row);
+  const items = viewItems(row);
   return {
     ...headOf(row),
     tradeOrderNumber: row.trade_order_number,
@@ -68,7 +68,7 @@ interface TradeEffect {
 type ToEffect = (before: TradeReturnRow, body: MoveBody) => TradeEffect | null;
 
 /** An effect returns null if nothing would change. */
-const EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
+const TRADE_EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
   receive(before, { lines = null, complete = null }) {
     const { receipts, timelineLines, isDifferent, isComplete } = receiptOf(
       before,
@@ -81,7 +81,7 @@ const EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
     return moves ? effect : { ...effect, row: TRADE_RETURN_RECEIPT };
   },
   'request-credit'(before, { creditAmount = null, note }) {
-    const items = linesOf(before);
+    const items = viewItems(before);
     const other = creditAmount === null ? null : otherAmount(items, creditAmount, note);
     const computedAmount = exactNumber(amountOf(items, 'accepted'));
     if (other === null) return { data: { creditAmount: computedAmount }, event: creditFields };
@@ -115,7 +115,7 @@ const moveTexts = (
 const COUNTING = ` With \`lines\` it counts what arrived, line by line, and may be called again, in ${TRADE_RETURN_RECEIPT.from.join(' and ')}: the status stays until every line is fully received or \`complete\` says so.`;
 const CREDITING = ' The credit is the sum of price × accepted, unless `creditAmount` replaces it.';
 
-const MOVE_TEXTS: Record<TradeReturnAction, MoveTexts> = {
+const TRADE_MOVE_TEXTS: Record<TradeReturnAction, MoveTexts> = {
   approve: moveTexts('approve', 'approveTradeReturn', 'Approve a trade return'),
   reject: moveTexts('reject', 'rejectTradeReturn', 'Reject a trade return'),
   receive: moveTexts('receive', 'receiveTradeReturn', 'Receive the goods of a trade return', COUNTING),
@@ -140,7 +140,7 @@ export const TRADE_RETURN: Kind = {
     names: { id: 'TradeReturn', one: 'a trade return', many: 'trade returns', short: 'trade return' },
     create: CreateTradeReturn,
     clients: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
-    moves: MOVE_TEXTS,
+    moves: TRADE_MOVE_TEXTS,
     moveBodies: TradeReturnMoveBody,
     refusedMoves: ['MOVE_NOT_ALLOWED', 'EDIT_CONFLICT'],
     clientMoves: { right: 'move-trade-returns', query: MoveQuery },
@@ -179,7 +179,7 @@ export const TRADE_RETURN: Kind = {
     const { status } = before;
     const { from } = action === 'receive' && given.lines ? TRADE_RETURN_RECEIPT : TRADE_RETURN_MOVES[action];
     if (!(from as readonly string[]).includes(status)) throw moveNotAllowed(action, status);
-    const effectOf: ToEffect = EFFECTS[action] ?? (() => ({}));
+    const effectOf: ToEffect = TRADE_EFFECTS[action] ?? (() => ({}));
     const effect = effectOf(before, given);
     if (effect === null) return null;
     const { to, entry, event: name } = effect.row ?? TRADE_RETURN_MOVES[action];
