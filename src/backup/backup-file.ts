@@ -10,10 +10,10 @@ import { z } from 'zod';
 import { BACKED_UP_TABLES, type Reading, type Value } from '../db/transfer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { CliFailure, cannot } from '../platform/start-failure.ts';
-import { decrypted, encrypted, isEncrypted } from './encryption.ts';
+import { decryptToFile, encrypt, isEncrypted } from './encryption.ts';
 import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 
-// A backup is gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
+// A backup consists of gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
 //
 //   {"handback":"backup","format":1,"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-schema"],"keyChecks":["…"]}
 //   {"table":"shops","columns":["id",…]}
@@ -22,18 +22,18 @@ import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 //   {"tables":{"shops":{"rows":1,"digest":"…"},…}}
 //   {"hmac":"…"}
 //
-// The last line is a gzip member of its own with a fixed length. Its HMAC is over every byte of the file before it, so a restore
+// The last line is a separate gzip member with a fixed length. Its HMAC covers every byte of the file before it, so a restore
 // decompresses and writes nothing that SECRET_KEY has not signed.
 
 const FORMAT = 1;
 
 const Header = z.object({
-  // Printed, before anything of the file is trusted.
+  // The pattern is strict, since the value is printed before the file is trusted.
   service: z.string().regex(/^[\w.+-]{1,40}$/),
   engine: z.enum(['sqlite', 'postgres']),
   madeAt: z.iso.datetime(),
   migrations: z.array(z.string()).min(1),
-  /** Sealed texts that only the keys of the backup's secrets open. */
+  /** Sealed texts that only the keys of the secrets in the backup can open. */
   keyChecks: z.array(z.string()),
 });
 type Header = z.infer<typeof Header>;
@@ -43,12 +43,12 @@ const Digest = z.object({ rows: z.int(), digest: z.string() });
 const Trailer = z.object({ tables: z.record(z.string(), Digest) });
 type Digest = z.infer<typeof Digest>;
 
-/** No row comes near it. Without a limit 408 KB of gzip took 515 MB of memory. */
+/** No row comes near this limit. Without it 408 KB of gzip took 515 MB of memory. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** Deflate reaches 1,032:1. Rows of one repeated letter, as large as a body may be (256 KB), reach 798:1, because each has an id. */
+/** Deflate reaches 1,032:1. Rows of one repeated letter with the largest body (256 KB) reach 798:1, because each has an id. */
 const MAX_RATIO = 1_000;
-const BATCH = { rows: 1_000, characters: 1024 * 1024 };
-/** In bytes, or in characters. */
+const BATCH_LIMITS = { rows: 1_000, characters: 1024 * 1024 };
+/** The size of a chunk, in bytes for reads and in characters for writes. */
 const CHUNK = 64 * 1024;
 
 // --- rows ---
@@ -71,10 +71,10 @@ const decode = (value: unknown): Value => {
   return bytes === undefined ? Number(real) : Buffer.from(bytes, 'base64');
 };
 
-export const rowLine = (row: Value[]): string => JSON.stringify(row.map(encode));
-export const rowFrom = (line: string): Value[] => (JSON.parse(line) as unknown[]).map(decode);
+export const encodeRow = (row: Value[]): string => JSON.stringify(row.map(encode));
+export const decodeRow = (line: string): Value[] => (JSON.parse(line) as unknown[]).map(decode);
 
-/** The rows of a table as one value, whatever their order: the sum of their hashes, and how many there are. */
+/** A digest of a table's rows that does not depend on their order: the sum of their hashes, and their number. */
 export class RowsDigest {
   readonly #sum = new Uint32Array(8);
   rows = 0;
@@ -92,8 +92,8 @@ export class RowsDigest {
 
 // --- writing ---
 
-/** Of the tables that a backup holds, by name with their columns. `onRow` hears how many rows of each there are so far. */
-export async function* linesOf(
+/** Yields the lines of a backup of these tables with these columns. `onRow` gets the number of rows of a table so far. */
+export async function* backupLines(
   header: Header,
   tables: ReadonlyMap<string, string[]>,
   rowsOf: Reading['rows'],
@@ -103,13 +103,13 @@ export async function* linesOf(
   const digests: Record<string, Digest> = {};
   for (const table of BACKED_UP_TABLES) {
     const columns = tables.get(table);
-    // A later migration adds it.
+    // A later migration adds this table.
     if (!columns) continue;
     yield JSON.stringify({ table, columns });
     onRow(table, 0);
     const digest = new RowsDigest();
     for await (const row of rowsOf(table, columns)) {
-      const line = rowLine(row);
+      const line = encodeRow(row);
       digest.add(line);
       yield line;
       onRow(table, digest.rows);
@@ -122,29 +122,32 @@ export async function* linesOf(
 const PURPOSE = 'backup';
 const signatureMember = (hmac: string): Buffer => {
   const member = gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 });
-  // The operating system, left open: the bytes are the same on all.
+  // The operating system is set to "unknown", so that the bytes are the same on all systems.
   member[9] = 255;
   return member;
 };
 const SIGNATURE_BYTES = signatureMember('-'.repeat(43)).length;
-const SIGNATURE_LINE = /\{"hmac":"([\w-]{43})"\}\n/;
+const SIGNATURE_PATTERN = /\{"hmac":"([\w-]{43})"\}\n/;
 
-/** One by one, lines take longer to pass on than to build. */
-async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  let waiting = '';
+/** Joins lines into chunks, since passing on single lines takes longer than building them. */
+async function* joinLines(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let buffered = '';
   for await (const line of lines) {
-    // Cheaper than counting the bytes of each: no character takes more than three per unit of length.
+    // The first condition is cheap and avoids counting bytes: no unit of length takes more than three of them.
     if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES)
-      throw new CliFailure('a row is larger than 16 MB: it could not be restored');
-    waiting += `${line}\n`;
-    if (waiting.length < CHUNK) continue;
-    yield Buffer.from(waiting);
-    waiting = '';
+      throw new CliFailure('a row is larger than 16 MB and could not be restored');
+    buffered += `${line}\n`;
+    if (buffered.length < CHUNK) continue;
+    yield Buffer.from(buffered);
+    buffered = '';
   }
-  yield Buffer.from(waiting);
+  yield Buffer.from(buffered);
 }
 
-async function* signed(compressed: AsyncIterable<Buffer>, box: SecretBox | null): AsyncGenerator<Buffer> {
+async function* withSignature(
+  compressed: AsyncIterable<Buffer>,
+  box: SecretBox | null,
+): AsyncGenerator<Buffer> {
   const sha256 = createHash('sha256');
   for await (const chunk of compressed) {
     sha256.update(chunk);
@@ -154,7 +157,7 @@ async function* signed(compressed: AsyncIterable<Buffer>, box: SecretBox | null)
   if (hmac) yield signatureMember(hmac);
 }
 
-/** Without a box the file is not signed. */
+/** Writes and compresses the lines. Without a box the file is not signed. */
 export const writeBackup = (
   file: FileHandle,
   lines: AsyncIterable<string>,
@@ -163,22 +166,22 @@ export const writeBackup = (
   signal?: AbortSignal,
 ): Promise<void> =>
   pipeline(
-    chunksOf(lines),
+    joinLines(lines),
     createGzip(),
-    (compressed: AsyncIterable<Buffer>) => encrypted(signed(compressed, box), recipients),
+    (compressed: AsyncIterable<Buffer>) => encrypt(withSignature(compressed, box), recipients),
     (bytes: AsyncIterable<Uint8Array>) => file.writeFile(bytes),
     { ...(signal && { signal }) },
   );
 
-/** `hint`: what else the command offers. */
+/** Refuses a path that exists. `hint` is appended to the message and names another option. */
 export const refuseExisting = (path: string, hint = ''): void => {
   if (existsSync(path)) throw new CliFailure(`${path} already exists: choose another name${hint}`);
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Removes what work leaves behind however it ends, also by one of these signals. */
-export const cleaningUp = async <Result>(
+/** Runs `remove` after the work, however it ends, including by one of these signals. */
+export const withCleanUp = async <Result>(
   remove: () => void,
   work: () => Promise<Result>,
   signals = SIGNALS,
@@ -196,8 +199,8 @@ export const cleaningUp = async <Result>(
   }
 };
 
-/** The file gets its name once all of it is on disk; until then a failure removes it, and for a command a signal. Returns its size. */
-export const writeWhole = async (
+/** Renames the file once it is complete on disk, and returns its size. A failure, or in a command a signal, removes the draft. */
+export const writeAtomically = async (
   path: string,
   overwrite: boolean,
   write: (file: FileHandle) => Promise<void>,
@@ -213,20 +216,20 @@ export const writeWhole = async (
     if (!overwrite) refuseExisting(path);
     await rename(draft, path);
     const folder = await open(dirname(path), 'r');
-    // So that the new name survives a power cut. File systems that cannot sync a folder refuse.
+    // The sync makes the new name survive a power cut. Some file systems refuse to sync a folder.
     await folder.sync().catch(() => {});
     await folder.close();
     return (await stat(path)).size;
   };
   const removeDraft = () => rmSync(draft, { force: true });
-  return cleaningUp(removeDraft, writeAll, isCommand ? SIGNALS : []).catch((error) =>
+  return withCleanUp(removeDraft, writeAll, isCommand ? SIGNALS : []).catch((error) =>
     cannot('write', path, error),
   );
 };
 
-export const writeNew = (path: string, chunks: AsyncIterable<string | Buffer>): Promise<number> => {
+export const writeNewFile = (path: string, chunks: AsyncIterable<string | Buffer>): Promise<number> => {
   refuseExisting(path);
-  return writeWhole(path, false, (file) => file.writeFile(chunks));
+  return writeAtomically(path, false, (file) => file.writeFile(chunks));
 };
 
 // --- reading ---
@@ -237,13 +240,13 @@ export type BackupTable = z.infer<typeof TableLine> & { digest: RowsDigest };
 interface Source {
   path: string;
   file: FileHandle;
-  /** Without the signature. */
+  /** The size without the signature. */
   size: number;
   hmac: string | null;
 }
 
 export class BackupFile {
-  /** Known once it is opened, and trusted once it is checked. */
+  /** The header is known once the file is open, and trusted after `check`. */
   readonly header: Header;
   readonly #source: Source;
   #trailer: Record<string, Digest> | null = null;
@@ -253,69 +256,69 @@ export class BackupFile {
     this.header = header;
   }
 
-  /** An encrypted one with the file of an age identity. */
+  /** Opens a backup. An encrypted one needs the file of an age identity. */
   static async open(path: string, identity?: string): Promise<BackupFile> {
     let file = await open(path, 'r').catch((error) => cannot('read', path, error));
     try {
       if (await isEncrypted(file)) {
         const sealed = file;
-        file = await decrypted(bytesOf(sealed), path, identity);
+        file = await decryptToFile(readChunks(sealed), path, identity);
         await sealed.close();
       }
       const { size } = await file.stat();
-      const hmac = await signatureIn(file, size);
+      const hmac = await readSignature(file, size);
       const signedSize = size - (hmac === null ? 0 : SIGNATURE_BYTES);
-      return new BackupFile({ path, file, size: signedSize, hmac }, await headerIn(file, path));
+      return new BackupFile({ path, file, size: signedSize, hmac }, await readHeader(file, path));
     } catch (error) {
       await file.close();
       return cannot('read', path, error);
     }
   }
 
-  /** Reads all of it before anything is written: its signature first, then whether it holds what its trailer says. */
+  /** Reads the whole file before anything is written. It checks the signature first, then the rows against the trailer. */
   async check(keys: () => SecretBox, unsigned = false): Promise<BackupTable[]> {
     const { path, file, size, hmac } = this.#source;
     if (hmac === null && !unsigned)
       throw new CliFailure(
-        `${path} has no signature: it was cut off, or written without SECRET_KEY. Nothing was restored; --unsigned restores it all the same, if you know who wrote it`,
+        `${path} has no signature: it was cut off, or written without SECRET_KEY. Nothing was restored; pass --unsigned to restore it anyway, but only if you know who wrote it`,
       );
     if (hmac !== null) {
       const sha256 = createHash('sha256');
-      for await (const chunk of bytesOf(file, size)) sha256.update(chunk);
+      for await (const chunk of readChunks(file, size)) sha256.update(chunk);
       if (!keys().isSigned(PURPOSE, sha256.digest('hex'), hmac))
-        throw damaged(path, 'its signature does not match: it was changed after it was written');
+        throw damageFailure(path, 'its signature does not match: it was changed after it was written');
     }
     const tables: BackupTable[] = [];
     for await (const { table, columns, lines } of this.batches()) {
-      // Another list of columns is another line of a table, also of one that was there before.
+      // A new list of columns comes from a new table line, even if the table is repeated.
       if (tables.at(-1)?.columns !== columns) tables.push({ table, columns, digest: new RowsDigest() });
       for (const line of lines) tables.at(-1)?.digest.add(line);
     }
     const digests = tables.map(({ table, digest }) => [table, digest.value]);
     if (!isDeepStrictEqual(digests, Object.entries(this.#trailer ?? {})))
-      throw damaged(path, 'its rows are not those it was written with');
+      throw damageFailure(path, 'its rows do not match its trailer');
     return tables;
   }
 
-  /** The rows of one table after the other, as lines: each batch is one round trip to the database. The last of a table may be empty. */
+  /** Yields rows as lines, table by table. Each batch is one round trip to the database. The last of a table may be empty. */
   async *batches(): AsyncGenerator<Batch> {
     const { path, file, size } = this.#source;
     let batch = null as Batch | null;
     let characters = 0;
     this.#trailer = null;
     try {
-      const lines = linesIn(bytesOf(file, size));
-      // The header, which is known already.
+      const lines = readLines(readChunks(file, size));
+      // The first line is the header, which was read by `open`.
       await lines.next();
       for await (const line of lines) {
         const isRow = line.startsWith('[');
         const content: object = isRow ? [] : JSON.parse(line);
-        if (this.#trailer) throw new Damage('it goes on after its trailer');
+        if (this.#trailer) throw new Damage('it continues after its trailer');
         if (isRow) {
-          if (!batch) throw new Damage('it has rows of no table');
+          if (!batch) throw new Damage('it has rows without a table');
           batch.lines.push(line);
           characters += line.length;
-          if (batch.lines.length < BATCH.rows && characters < BATCH.characters) continue;
+          if (batch.lines.length < BATCH_LIMITS.rows && characters < BATCH_LIMITS.characters) continue;
         }
         if (batch) yield batch;
         if (batch && isRow) batch = { ...batch, lines: [] };
@@ -325,8 +328,8 @@ export class BackupFile {
       }
       if (!this.#trailer) throw new Damage('it has no trailer: it was cut off');
     } catch (error) {
-      // The message of a parser quotes what it read.
-      throw damaged(path, error instanceof Damage ? error.message : 'it cannot be read');
+      // The message of a parser is not shown, since it quotes the file.
+      throw damageFailure(path, error instanceof Damage ? error.message : 'it cannot be read');
     }
   }
 
@@ -335,44 +338,44 @@ export class BackupFile {
   }
 }
 
-const damaged = (path: string, what: string): CliFailure =>
+const damageFailure = (path: string, what: string): CliFailure =>
   new CliFailure(`${path} is damaged (${what}): nothing was restored; use another copy`);
 
-const signatureIn = async (file: FileHandle, size: number): Promise<string | null> => {
+const readSignature = async (file: FileHandle, size: number): Promise<string | null> => {
   const last = Buffer.alloc(SIGNATURE_BYTES);
   await file.read(last, 0, SIGNATURE_BYTES, Math.max(size - SIGNATURE_BYTES, 0));
-  const hmac = SIGNATURE_LINE.exec(last.toString('latin1'))?.[1] ?? null;
+  const hmac = SIGNATURE_PATTERN.exec(last.toString('latin1'))?.[1] ?? null;
   return hmac !== null && signatureMember(hmac).equals(last) ? hmac : null;
 };
 
-/** Not trusted yet: from the first line alone, so that the right release and the right key can be asked for. */
-const headerIn = async (file: FileHandle, path: string): Promise<Header> => {
+/** Reads the header, which is not trusted yet, so that a message can name the release and the key that are needed. */
+const readHeader = async (file: FileHandle, path: string): Promise<Header> => {
   let first: unknown = null;
   try {
-    for await (const line of linesIn(bytesOf(file))) {
+    for await (const line of readLines(readChunks(file))) {
       first = JSON.parse(line);
       break;
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall) throw error;
-    // Neither gzip nor JSON lines: not a backup.
+    // The file has neither gzip nor JSON lines, so it is not a backup.
   }
   const { data } = FirstLine.safeParse(first);
   if (!data) throw new CliFailure(`${path} is not a backup of Handback, or it is damaged at the start`);
   if (data.format > FORMAT)
     throw new CliFailure(
-      `${path} has format ${data.format}, which a newer release of Handback wrote: use that release`,
+      `${path} has format ${data.format}, which belongs to a newer release of Handback: use that release`,
     );
   const header = Header.safeParse(first);
-  if (!header.success) throw damaged(path, 'its header cannot be read');
+  if (!header.success) throw damageFailure(path, 'its header cannot be read');
   return header.data;
 };
 
-/** What is wrong with a file, in words that quote nothing of it. */
+/** Damage of a file. Its message never quotes the file. */
 class Damage extends Error {}
 
-/** Not a stream of the file handle: that one closes the handle when it is not read to its end. */
-async function* bytesOf(file: FileHandle, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+/** Reads chunks itself, because a stream of the file handle would close the handle if it is not read to its end. */
+async function* readChunks(file: FileHandle, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   for (let at = 0; at < end; ) {
     const length = Math.min(CHUNK, end - at);
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
@@ -382,7 +385,7 @@ async function* bytesOf(file: FileHandle, end = Number.POSITIVE_INFINITY): Async
   }
 }
 
-async function* linesIn(compressed: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* readLines(compressed: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const chunks = createGunzip();
   const source = Readable.from(compressed);
   source.once('error', (error) => chunks.destroy(error)).pipe(chunks);
@@ -406,5 +409,5 @@ async function* linesIn(compressed: AsyncIterable<Buffer>): AsyncGenerator<strin
     restBytes += chunk.length - start;
     if (restBytes > MAX_LINE_BYTES) throw new Damage('it has a line of more than 16 MB');
   }
-  if (rest.length > 0) throw new Error('the last line has no end');
+  if (rest.length > 0) throw new Error('the last line is incomplete');
 }

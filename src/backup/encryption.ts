@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { ConfigError } from '../lib/config-error.ts';
 import { CliFailure, cannot } from '../platform/start-failure.ts';
 
-// A backup in the format of age (age-encryption.org): anyone with a recipient (age1…) can encrypt, only the identity decrypts. The
-// signature is inside, so a file that another program encrypted to the same recipient is not restored.
+// Backups are encrypted in the age format (age-encryption.org): anyone with a recipient (age1…) can encrypt, only the identity
+// can decrypt. The signature is inside, so a file that someone else encrypted to the same recipient is not restored.
 
 const MAGIC = 'age-encryption.org/';
 
-/** Loaded where it is needed: it is 200 kB of JavaScript. */
+/** Loads age only when it is needed, since it is 200 kB of JavaScript. */
 export const encrypterFor = async (recipients: readonly string[]) => {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
@@ -18,7 +18,7 @@ export const encrypterFor = async (recipients: readonly string[]) => {
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      // Not quoted: it may be the identity, by mistake.
+      // The value is not quoted, since it may be the identity by mistake.
       throw new ConfigError(
         'a recipient has a typing error (BACKUP_RECIPIENT, --recipient): age-keygen prints it',
       );
@@ -26,8 +26,8 @@ export const encrypterFor = async (recipients: readonly string[]) => {
   return encrypter;
 };
 
-/** As it is where there is no recipient. */
-export async function* encrypted(
+/** Encrypts the bytes, or passes them on unchanged without recipients. */
+export async function* encrypt(
   plain: AsyncIterable<Uint8Array>,
   recipients: readonly string[],
 ): AsyncGenerator<Uint8Array> {
@@ -50,13 +50,13 @@ const decrypterFor = async (identityFile: string) => {
     for (const identity of identities) decrypter.addIdentity(identity);
     if (identities.length > 0) return decrypter;
   } catch {
-    // The message of the library may quote the line.
+    // The message of the library is not shown, since it may quote the line.
   }
   throw new CliFailure(`${identityFile} is not a file of age identities: AGE-SECRET-KEY-…, one a line`);
 };
 
-/** Decrypted into a file that has no name, so that nothing of it is left whatever ends this process. */
-export const decrypted = async (
+/** Decrypts into a file without a name, so that nothing is left however this process ends. */
+export const decryptToFile = async (
   sealed: AsyncIterable<Uint8Array>,
   path: string,
   identityFile: string | undefined,

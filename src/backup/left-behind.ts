@@ -5,19 +5,19 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DAY_MS } from '../lib/time.ts';
 
-// What a process that was killed leaves: unfinished files and folders with decrypted data. Their names say which process of which
-// machine writes them, so the next one that comes by removes what no living process can still use.
+// A killed process leaves unfinished files and folders with decrypted data behind. Their names contain the machine and the
+// process that wrote them, so a later process can remove those that no living process uses.
 
-const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
-/** In a container every process may have the same id. */
-const LIFE = randomBytes(3).toString('hex');
-const MARK = /([0-9a-f]{6})-(\d{1,10})-([0-9a-f]{6})/;
+const HOST_HASH = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
+/** A random part of the name, since every process in a container may have the same id. */
+const PROCESS_TOKEN = randomBytes(3).toString('hex');
+const MARK_PATTERN = /([0-9a-f]{6})-(\d{1,10})-([0-9a-f]{6})/;
 
-/** To stand in the name of what is removed at the end. */
-export const OWN_MARK = `${HOST}-${process.pid}-${LIFE}`;
-export const UNFINISHED_FILE = new RegExp(`\\.${MARK.source}\\.part$`);
+/** The mark of this process in the names of its temporary files and folders. */
+export const OWN_MARK = `${HOST_HASH}-${process.pid}-${PROCESS_TOKEN}`;
+export const UNFINISHED_FILE = new RegExp(`\\.${MARK_PATTERN.source}\\.part$`);
 
-/** Processes of other machines cannot be seen from here: no work takes a day without writing. */
+/** Processes of other machines are not visible here, but no process works for a day without writing. */
 const ABANDONED_MS = DAY_MS;
 
 const isAlive = (pid: number): boolean => {
@@ -30,24 +30,24 @@ const isAlive = (pid: number): boolean => {
 };
 
 const isLeftBehind = (name: string, { mtimeMs }: Stats): boolean => {
-  const [, host, pid, life] = MARK.exec(name) ?? [];
-  if (host !== HOST) return Date.now() - mtimeMs > ABANDONED_MS;
-  return Number(pid) === process.pid ? life !== LIFE : !isAlive(Number(pid));
+  const [, host, pid, token] = MARK_PATTERN.exec(name) ?? [];
+  if (host !== HOST_HASH) return Date.now() - mtimeMs > ABANDONED_MS;
+  return Number(pid) === process.pid ? token !== PROCESS_TOKEN : !isAlive(Number(pid));
 };
 
-const OTHERS = 0o077;
+const OTHERS_ACCESS = 0o077;
 
 /**
- * A folder that another user may write into could lead a removal astray while it runs: only what this user made, and in a folder
- * nobody else can enter. Links are nothing of ours. Windows has neither owners nor modes.
+ * A removal could be misled in a folder that another user can write to. So only files and folders of this user are removed, and
+ * folders only if nobody else can enter them. We never create links. Windows has neither owners nor modes.
  */
 const isOurs = (found: Stats): boolean => {
   if (!found.isFile() && !found.isDirectory()) return false;
   if (process.getuid === undefined) return true;
-  return found.uid === process.getuid() && (found.isFile() || (found.mode & OTHERS) === 0);
+  return found.uid === process.getuid() && (found.isFile() || (found.mode & OTHERS_ACCESS) === 0);
 };
 
-/** Of the names that match. What cannot be read or removed stays: the work that is to begin says so if it matters. */
+/** Removes abandoned files with matching names. Errors are ignored, since the work that follows reports them if they matter. */
 export const removeLeftBehind = async (folder: string, names: RegExp): Promise<void> => {
   for (const name of (await readdir(folder).catch(() => [])).filter((each) => names.test(each))) {
     const path = join(folder, name);

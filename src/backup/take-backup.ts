@@ -4,20 +4,20 @@ import { toIso } from '../lib/time.ts';
 import { type Config, VERSION } from '../platform/config.ts';
 import { backupKeys } from '../platform/secrets.ts';
 import { CliFailure } from '../platform/start-failure.ts';
-import { linesOf, refuseExisting, writeBackup, writeWhole } from './backup-file.ts';
+import { backupLines, refuseExisting, writeAtomically, writeBackup } from './backup-file.ts';
 
 export type RowCounts = Record<string, number>;
 
 interface BackupOptions {
   overwrite?: boolean | undefined;
-  /** Those who can decrypt it; none: it is not encrypted. */
+  /** The recipients who can decrypt the backup. Without any it is not encrypted. */
   recipients: readonly string[];
   onRow?(table: string, rows: number): void;
-  /** Of a service, which stops in its own way; without it, SIGTERM and the like end a command. */
+  /** The stop signal of a service. Without it, signals such as SIGTERM end the command. */
   signal?: AbortSignal;
 }
 
-/** Writes everything into one file, as it was at one moment, while the service runs. The database may have any schema. */
+/** Writes a snapshot of all data into one file while the service runs. The database may have any schema. */
 export const takeBackup = async (config: Config, path: string, options: BackupOptions) => {
   const { overwrite = false, recipients, onRow, signal } = options;
   if (!overwrite) refuseExisting(path, ', or pass --overwrite');
@@ -29,16 +29,16 @@ export const takeBackup = async (config: Config, path: string, options: BackupOp
     const unknown = unknownMigration(migrations);
     if (unknown)
       throw new CliFailure(
-        `${unknown.by} of Handback has migrated this database (${unknown.name}), and only that one can back it up: after going back to this release too, take backups with the newer one`,
+        `${unknown.by} of Handback has migrated this database (${unknown.name}), and only that release can back it up, even if you have gone back to this one`,
       );
     const { checks: keyChecks, box } = await backupKeys(config, db);
     const header = { service: VERSION, engine, madeAt: toIso(Date.now()), migrations, keyChecks };
     const tables: RowCounts = {};
-    const lines = linesOf(header, await reading.tables(), reading.rows, (table, rows) => {
+    const lines = backupLines(header, await reading.tables(), reading.rows, (table, rows) => {
       tables[table] = rows;
       onRow?.(table, rows);
     });
-    const bytes = await writeWhole(
+    const bytes = await writeAtomically(
       path,
       overwrite,
       (file) => writeBackup(file, lines, box, recipients, signal),

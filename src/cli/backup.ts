@@ -8,10 +8,10 @@ import { recordForAllShops } from '../audit/store.ts';
 import {
   BackupFile,
   type BackupTable,
-  cleaningUp,
+  decodeRow,
+  encodeRow,
   RowsDigest,
-  rowFrom,
-  rowLine,
+  withCleanUp,
 } from '../backup/backup-file.ts';
 import { OWN_MARK, removeLeftBehind } from '../backup/left-behind.ts';
 import { forgetSchedule } from '../backup/schedule.ts';
@@ -97,7 +97,7 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
   const folder = check && (await newCheckFolder());
   const target = folder ? { ...config, databaseUrl: null, dataDir: folder } : config;
   const removeFolder = () => folder && rmSync(folder, { recursive: true, force: true });
-  const { madeAt, tables, deletes } = await cleaningUp(removeFolder, () =>
+  const { madeAt, tables, deletes } = await withCleanUp(removeFolder, () =>
     restoreInto(target, config, path, options, list).catch(folder ? blameTmpdir : rethrow),
   );
   const erased = list &&
@@ -224,7 +224,7 @@ const load = async (filling: Filling, backup: BackupFile, progress: Progress): P
     const before = written.get(table) ?? 0;
     const after = before + lines.length;
     try {
-      await filling.insert(table, columns, lines.map(rowFrom));
+      await filling.insert(table, columns, lines.map(decodeRow));
     } catch (error) {
       const isUnreadable = error instanceof SyntaxError || error instanceof RangeError;
       const problem = describeDatabaseError(error);
@@ -245,7 +245,7 @@ const verify = async (filling: Filling, tables: BackupTable[], progress: Progres
   for (const { table, columns, digest } of tables) {
     const found = new RowsDigest();
     for await (const row of filling.rows(table, columns)) {
-      found.add(rowLine(row));
+      found.add(encodeRow(row));
       progress.show(`comparing ${table}`, found.rows);
     }
     if (!isDeepStrictEqual(found.value, digest.value))

@@ -16,7 +16,7 @@ import {
 import { type ApiClient, findClient, isInUse, listClients } from '../api-clients/store.ts';
 import { resealAll } from '../app/reseal.ts';
 import { OPERATOR } from '../audit/store.ts';
-import { refuseExisting, writeNew } from '../backup/backup-file.ts';
+import { refuseExisting, writeNewFile } from '../backup/backup-file.ts';
 import type { Db } from '../db/types.ts';
 import { toIso } from '../lib/time.ts';
 import { eraseCustomer } from '../personal-data/erase.ts';
@@ -207,7 +207,7 @@ export const customerExport = async (
 ) => {
   if (output) refuseExisting(output);
   const text = await exportCustomer(ctx, await operatorOf(ctx, shop), person);
-  if (output) return { file: output, bytes: await writeNew(output, text) };
+  if (output) return { file: output, bytes: await writeNewFile(output, text) };
   for await (const chunk of text) process.stdout.write(chunk);
   process.stdout.write('\n');
 };
@@ -342,7 +342,7 @@ export const shopDelete = async (
   const begun = ctx.db.selectFrom('erasures').select('at').where('subject_id', '=', id);
   if (file && (await begun.executeTakeFirst()))
     notice('the deletion was started before: no export is written now');
-  else if (file) await writeNew(file, exportShop(ctx, id));
+  else if (file) await writeNewFile(file, exportShop(ctx, id));
   await beginShopDeletion(ctx, id);
   let rows = 0;
   for (let deleted = 1; deleted > 0; rows += deleted) deleted = await deleteShopStep(ctx, id);

@@ -8,12 +8,12 @@ import { expiringKeys } from '../api-clients/store.ts';
 import { sealedValues } from '../app/reseal.ts';
 import {
   checkBackups,
+  checkFile,
   isLate,
-  LATE_MS,
-  lookFor,
+  LATE_AFTER_MS,
   type NewestBackup,
   readSchedule,
-  unfinishedIn,
+  unfinishedState,
 } from '../backup/schedule.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
@@ -104,11 +104,11 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
   await checkBackups(config);
   const [state, nowMs] = [await readSchedule(reading.db), await nowOf(reading)];
   const restored = await findRestore(reading.db);
-  if (!state?.newest && restored && nowMs - restored.at < LATE_MS)
+  if (!state?.newest && restored && nowMs - restored.at < LATE_AFTER_MS)
     return ok(`none yet since the restore at ${toIso(restored.at)}: a service takes one when it starts`);
   const newest = state?.newest ? `the newest is ${state.newest.file}` : 'there is no backup yet';
   const failed = state?.error ? `; the last attempt failed: ${state.error}` : '';
-  const unfinished = state && unfinishedIn(state, nowMs);
+  const unfinished = state && unfinishedState(state, nowMs);
   const begun =
     state && unfinished
       ? `; another was started and wrote rows until at least ${toIso(state.claimedAt)}`
@@ -127,7 +127,7 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
 
 /** Taken by a process of another machine, it may be in a folder there that has the same name. */
 const missingIn = async ({ folder }: BackupSchedule, newest: NewestBackup): Promise<Finding | null> => {
-  const found = await lookFor(folder, newest);
+  const found = await checkFile(folder, newest);
   if (found === 'there') return null;
   const what = found === 'gone' ? 'is missing' : `no longer has the ${newest.bytes} bytes that were written`;
   const words = `the newest was ${newest.file}, which ${what} (${folder})`;

@@ -80,12 +80,12 @@ describe('a restore refuses', () => {
     const replacing = (from: string, to: string) => (lines: string[]) =>
       lines.map((line) => line.replace(from, to));
     const changes: [change: (lines: string[]) => string[], about: RegExp][] = [
-      [replacing('Test shop', 'Another one'), /rows are not those/],
-      [(lines) => lines.filter((line) => !line.includes('Test shop')), /rows are not those/],
+      [replacing('Test shop', 'Another one'), /rows do not match/],
+      [(lines) => lines.filter((line) => !line.includes('Test shop')), /rows do not match/],
       [(lines) => lines.slice(0, -1), /no trailer/],
-      [([header = '', , ...lines]) => [header, ...lines], /rows of no table/],
+      [([header = '', , ...lines]) => [header, ...lines], /rows without a table/],
       [(lines) => [...lines, 'x'], /cannot be read/],
-      [(lines) => [...lines, '["more"]'], /goes on after its trailer/],
+      [(lines) => [...lines, '["more"]'], /continues after its trailer/],
       [replacing('{"table":"shops"', '{"table":shops'), /cannot be read/],
       [
         forged('installation', (row) => row.replace('["secret-key-check"', '["secret-key-check')),

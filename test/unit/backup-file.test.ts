@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   BackupFile,
-  linesOf,
+  backupLines,
+  decodeRow,
   RowsDigest,
-  rowFrom,
+  writeAtomically,
   writeBackup,
-  writeWhole,
 } from '../../src/backup/backup-file.ts';
 import type { Value } from '../../src/db/transfer.ts';
 import { secretBox } from '../../src/platform/secrets.ts';
@@ -30,10 +30,10 @@ const box = secretBox(['a key for backups that is long enough']);
 
 const write = async (name: string, rows: Value[][]): Promise<string> => {
   const path = join(folder, name);
-  const lines = linesOf(HEADER, new Map([['shops', ['id']]]), async function* () {
+  const lines = backupLines(HEADER, new Map([['shops', ['id']]]), async function* () {
     yield* rows;
   });
-  await writeWhole(path, true, (file) => writeBackup(file, lines, box));
+  await writeAtomically(path, true, (file) => writeBackup(file, lines, box));
   return path;
 };
 
@@ -42,7 +42,7 @@ const read = async (path: string): Promise<Value[][]> => {
   const rows: Value[][] = [];
   try {
     await backup.check(() => box);
-    for await (const { lines } of backup.batches()) rows.push(...lines.map(rowFrom));
+    for await (const { lines } of backup.batches()) rows.push(...lines.map(decodeRow));
   } finally {
     await backup.close();
   }
