@@ -52,7 +52,7 @@ const settingsRow = ({ rights, events, expiresAt }: ClientSettings) => ({
 });
 
 /** To end a key immediately, it is revoked: a time in the past is probably a mistyped year. */
-const mustLieAhead = (expiresAt: number | null | undefined, nowMs: number): void => {
+const mustBeInFuture = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (typeof expiresAt === 'number' && expiresAt <= nowMs)
     throw invalidField('expiresAt', 'format', 'must be in the future');
 };
@@ -81,7 +81,7 @@ export const createClient = async (
   const { shopId, name, webhookUrl } = given;
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  mustLieAhead(given.expiresAt, at);
+  mustBeInFuture(given.expiresAt, at);
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl, ...settingsRow(given) };
   return ctx.db.transaction().execute(async (trx) => {
     await refuseTooMany(trx, shopId, at);
@@ -109,7 +109,7 @@ export const changeClient = (ctx: Core, actor: Actor, id: string, change: Change
     if (before && before.replacedBy !== null) throw wasReplaced(before.replacedBy, 'change');
     const set = { name: change.name, webhook_url: change.webhookUrl, ...settingsRow(change) };
     if (!before || Object.values(set).every((value) => value === undefined)) return before;
-    if (change.expiresAt !== before.expiresAt) mustLieAhead(change.expiresAt, ctx.clock.now());
+    if (change.expiresAt !== before.expiresAt) mustBeInFuture(change.expiresAt, ctx.clock.now());
     const after = await updateClient(trx, id, set);
     // The failures were those of the old address.
     if (after.webhookUrl !== before.webhookUrl)
@@ -213,7 +213,7 @@ const viewNewClient = (ctx: Core, { apiKey, webhookSecret, ...client }: NewApiCl
   webhookSecret,
 });
 
-const ownClient = async (ctx: Core, { shop }: Caller, id: string): Promise<ApiClient> => {
+const findOwnClient = async (ctx: Core, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
   if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
   return client;
@@ -243,13 +243,13 @@ export const changeOwnClient = async (
   id: string,
   change: ChangeApiClient,
 ) => {
-  const client = await ownClient(ctx, caller, id);
+  const client = await findOwnClient(ctx, caller, id);
   await checkWebhookUrl(ctx, change.webhookUrl);
   return viewClient(ctx, (await changeClient(ctx, caller.actor, client.id, change)) ?? client);
 };
 
 export const revokeOwnClient = async (ctx: Core, caller: Caller, id: string) =>
-  viewClient(ctx, await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
+  viewClient(ctx, await revokeClient(ctx, caller.actor, await findOwnClient(ctx, caller, id)));
 
 export const replaceOwnClient = async (
   ctx: WebhookServices,
@@ -257,7 +257,7 @@ export const replaceOwnClient = async (
   id: string,
   given: ReplaceApiClient,
 ) => {
-  const client = await ownClient(ctx, caller, id);
+  const client = await findOwnClient(ctx, caller, id);
   await checkWebhookUrl(ctx, given.webhookUrl);
   return viewNewClient(ctx, await replaceClient(ctx, caller.actor, client, given));
 };
@@ -268,7 +268,7 @@ export const listOwnDeliveries = async (
   id: string,
   query: DeliveryQuery,
 ) => {
-  const client = await ownClient(ctx, caller, id);
+  const client = await findOwnClient(ctx, caller, id);
   return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, client }, query);
 };
 
@@ -276,7 +276,7 @@ export const listOwnDeliveries = async (
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
 export const sendTestEvent = async (ctx: Core, often: RateGate, caller: Caller, id: string) => {
-  const client = await ownClient(ctx, caller, id);
+  const client = await findOwnClient(ctx, caller, id);
   if (!isInUse(client) || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
   const { refused, msBeforeNext } = await often(caller.shop.id);
   if (refused) throw rateLimited(msBeforeNext);

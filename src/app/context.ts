@@ -61,7 +61,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     await database.migrate((message) => log.warn(message));
     return openSecrets(config, database.db);
   };
-  const secrets = await whileAway(database, config, prepare, onWait);
+  const secrets = await retryWhileUnavailable(database, config, prepare, onWait);
   const core: Core = {
     ...database,
     clock: overrides.clock ?? database.clock,
@@ -90,10 +90,10 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   };
 };
 
-const TRY_AGAIN_MS = 500;
+const RETRY_EVERY_MS = 500;
 
 /** Retries for a while if the database is unavailable. */
-const whileAway = async (
+const retryWhileUnavailable = async (
   database: Database,
   { databaseWaitMs }: Config,
   prepare: () => Promise<SecretBox>,
@@ -109,6 +109,6 @@ const whileAway = async (
         throw error;
       }
       if (tries === 1) onWait(error);
-      await pause(TRY_AGAIN_MS);
+      await pause(RETRY_EVERY_MS);
     }
 };

@@ -10,8 +10,8 @@ import { monthsBefore } from '../lib/time.ts';
 import { forgetEndedReturns } from '../personal-data/erase.ts';
 import { finishErasures } from '../personal-data/erasures.ts';
 import { warning } from '../platform/log.ts';
+import { unassignRemovedUsers } from '../returns/assignees.ts';
 import { REMEMBERED_MS } from '../returns/idempotency.ts';
-import { unassignRemovedUsers } from '../returns/people.ts';
 import { ADDRESS_KEPT_MS } from '../staff/sessions.ts';
 import { PENDING } from '../webhooks/queue.ts';
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Context } from '../api/context.ts';
 import type { Db } from '../db/types.ts';
-import { findCheck, opened, SEALED_CHECK, type SealedFor, type SecretBox } from '../platform/secrets.ts';
+import { findCheck, openOrNull, SEALED_CHECK, type SealedFor, type SecretBox } from '../platform/secrets.ts';
 import { factorColumn } from '../staff/second-factor.ts';
 import { webhookSecretColumn } from '../webhooks/outbox.ts';
 
@@ -15,7 +15,7 @@ export async function* sealedValues(db: Db, secrets: SecretBox) {
   const read = (sealedFor: SealedFor, value: string) => ({
     sealedFor,
     value,
-    plain: opened(secrets, value, sealedFor),
+    plain: openOrNull(secrets, value, sealedFor),
   });
   for (const columnOf of [webhookSecretColumn, factorColumn])
     for (let after: string | undefined = LOWEST_ID; after; ) {

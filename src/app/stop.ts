@@ -58,9 +58,9 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGUSR2'] as const;
 /** Ctrl-C this long after the stop began ends the process immediately. */
 const FORCE_QUIT_AFTER_MS = 1_000;
 
-const LOOK_FOR_PARENT_MS = 500;
+const CHECK_PARENT_EVERY_MS = 500;
 /** It is read when this file is loaded, since the parent may have ended by the time the service is up. */
-const PARENT = process.ppid;
+const PARENT_PID = process.ppid;
 
 /** Stops at the first signal or unhandled error. A supervisor and npm send one signal each, so the second does not abort the stop. */
 export const stopWhenAsked = (running: Running): void => {
@@ -96,7 +96,7 @@ export const stopWhenAsked = (running: Running): void => {
   );
   // npm starts a shell, which does not forward signals: without this the service would never stop.
   const look = (): void => {
-    if (process.ppid !== PARENT) void begin({ signal: 'SIGTERM' });
+    if (process.ppid !== PARENT_PID) void begin({ signal: 'SIGTERM' });
   };
-  if (config.startedByNpm) setInterval(look, LOOK_FOR_PARENT_MS).unref();
+  if (config.startedByNpm) setInterval(look, CHECK_PARENT_EVERY_MS).unref();
 };

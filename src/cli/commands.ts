@@ -23,9 +23,9 @@ import { eraseCustomer } from '../personal-data/erase.ts';
 import {
   addErasures,
   countUnfinished,
+  existingSubjects,
   finishErasures,
   ListedErasure,
-  liveIn,
 } from '../personal-data/erasures.ts';
 import { exportCustomer, findCustomer } from '../personal-data/find.ts';
 import type { SecretBox } from '../platform/secrets.ts';
@@ -270,7 +270,7 @@ export const addConfirmed = async (
   list: ListedErasure[],
   isConfirmed: boolean,
 ): Promise<string[]> => {
-  const live = await liveIn(db, list);
+  const live = await existingSubjects(db, list);
   if (live.length > 0 && !isConfirmed)
     throw new CliFailure(
       `the list deletes ${live.join(', ')}: add --confirm if that is right; nothing was changed`,

@@ -13,14 +13,14 @@ const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
 const longestOf = (windows: RateWindows): RateWindow => windows.at(-1) as RateWindow;
 
 /** The state of a refused call, in the window that is full for longest: Retry-After must not name a time at which another one refuses. */
-const denied = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
+const deniedState = (windows: RateWindows, freeInMs: readonly number[]): RateState => {
   const msBeforeNext = Math.max(...freeInMs);
   const window = windows[freeInMs.indexOf(msBeforeNext)] ?? windows[0];
   return { window, remaining: 0, msBeforeNext, refused: true };
 };
 
 /** The state of a key after an allowed call: the calls in the longest window, and when the oldest leaves it. */
-const allowed = (windows: RateWindows, count: number, oldestMs: number, nowMs: number): RateState => {
+const allowedState = (windows: RateWindows, count: number, oldestMs: number, nowMs: number): RateState => {
   const window = longestOf(windows);
   const msBeforeNext = oldestMs + lengthMs(window) - nowMs;
   return { window, remaining: window.points - count, msBeforeNext, refused: false };
@@ -35,9 +35,9 @@ export const takeSlot = (windows: RateWindows, times: number[], nowMs: number): 
   const freeInMs = windows.map(
     (window) => (times.at(-window.points) ?? Number.NEGATIVE_INFINITY) + lengthMs(window) - nowMs,
   );
-  if (freeInMs.some((ms) => ms > 0)) return denied(windows, freeInMs);
+  if (freeInMs.some((ms) => ms > 0)) return deniedState(windows, freeInMs);
   times.push(nowMs);
-  return allowed(windows, times.length, times[0] ?? nowMs, nowMs);
+  return allowedState(windows, times.length, times[0] ?? nowMs, nowMs);
 };
 
 /** At least this many of the newest keys are stored, and at most twice as many, so that a flood of addresses does not fill the memory. */
@@ -140,7 +140,9 @@ export const postgresRateGate = (
 const stateOf = (windows: RateWindows, key: KeyCount, turn: number): RateState => {
   const { taken, now, count, oldest, free } = key;
   const freeInMs = free.map((atMs) => (atMs ?? 0) - now);
-  return turn <= taken ? allowed(windows, count - taken + turn, oldest, now) : denied(windows, freeInMs);
+  return turn <= taken
+    ? allowedState(windows, count - taken + turn, oldest, now)
+    : deniedState(windows, freeInMs);
 };
 
 // The clock is read when the row is locked, so times in a row never decrease, whichever process writes them. A time in the future counts as

@@ -84,7 +84,7 @@ export const withSnapshot = <Result>(
   { statementMs = 0, lockMs = 0 } = {},
 ): Promise<Result> =>
   databaseUrl
-    ? alone(databaseUrl, { statement_timeout: statementMs, lock_timeout: lockMs }, (db) =>
+    ? onOwnConnection(databaseUrl, { statement_timeout: statementMs, lock_timeout: lockMs }, (db) =>
         db
           .transaction()
           .setIsolationLevel('repeatable read')
@@ -112,7 +112,7 @@ const WRITE_TIMEOUT_MS = 3_000;
 
 /** Throws if the database accepts no writes, like `/readyz`. It changes nothing. */
 export const tryWrite = async ({ databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {
-  if (databaseUrl) return alone(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, writeAndUndo);
+  if (databaseUrl) return onOwnConnection(databaseUrl, { statement_timeout: WRITE_TIMEOUT_MS }, writeAndUndo);
   const raw = new Sqlite(fileIn(dataDir), { fileMustExist: true, timeout: WRITE_TIMEOUT_MS });
   try {
     // This commits the first page unchanged, since a rollback would never reach the disk.
@@ -141,7 +141,7 @@ const ROWS_AT_ONCE = { least: 10, most: 2_000 };
 const BYTES_AT_ONCE = 1024 * 1024;
 
 /** Runs work on a dedicated connection, on which statements have no time limit unless `limits` sets one. */
-const alone = async <Result>(
+const onOwnConnection = async <Result>(
   address: string,
   limits: Record<string, string | number>,
   work: (db: Db) => Promise<Result>,
@@ -155,7 +155,7 @@ const alone = async <Result>(
 
 const fillPostgres = async (address: string, notice: Notice, work: (filling: Filling) => Promise<void>) => {
   await new Hosts(address).connect(refuseSharedSessions);
-  await alone(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
+  await onOwnConnection(address, { lock_timeout: LOCK_TIMEOUT_MS }, async (db) => {
     await db.transaction().execute((trx) => work(postgresTransfer(trx, notice)));
     // Without statistics, PostgreSQL plans for empty tables. The restore is complete, so an error does not matter.
     await sql`analyze`

@@ -172,14 +172,14 @@ interface Deadline {
 export const DEADLINE_MS = 4_500;
 
 const DEADLINE_PASSED = { message: 'The response took too long: try again in a moment.' };
-const SILENT = pino({ level: 'silent' });
+const SILENT_LOG = pino({ level: 'silent' });
 
 const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {
   const timer = setTimeout(() => {
     if (reply.sent || reply.raw.headersSent || request.socket.destroyed) return;
     reply.send(new ServiceError('SERVICE_UNAVAILABLE', DEADLINE_PASSED));
     // The handler is still running. Fastify would log its late result with the request's address.
-    reply.log = SILENT;
+    reply.log = SILENT_LOG;
   }, leftMs);
   request.deadline = { timer, startedAt: performance.now(), leftMs };
 };

@@ -78,7 +78,7 @@ const ID_IN_PATH = /\/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?=
 const withLowerCaseIds = (url: string): string => url.replace(ID_IN_PATH, (id) => id.toLowerCase());
 
 /** The path for the router. In both APIs a trailing slash is ignored (docs/contract.md). */
-export const routable = (url: string, publicPath: string): string =>
+export const routerPath = (url: string, publicPath: string): string =>
   decodable(withLowerCaseIds(withoutPath(url, publicPath).replace(SLASH_AT_END, '$1')));
 
 /** Counts how often a header was sent. Node keeps the first one, while a proxy may have used another. */

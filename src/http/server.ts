@@ -14,7 +14,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import { CONNECTION_LIMITS, keepDeadlines, manageConnections } from './connection-limits.ts';
 import { errorHandler, handleOddRequests, handleParserError } from './error-responses.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
-import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routable } from './requests.ts';
+import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routerPath } from './requests.ts';
 
 /** An import would load Node's own undici (`error-responses.ts`). */
 const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
@@ -49,7 +49,7 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     clientErrorHandler: (error, socket) => handleParserError(error, socket, log, config.publicUrl),
     // A request that arrives while the server closes is handled like any other.
     return503OnClosing: false,
-    rewriteUrl: ({ url = '/' }) => routable(url, config.publicPath),
+    rewriteUrl: ({ url = '/' }) => routerPath(url, config.publicPath),
     ...CONNECTION_LIMITS,
     connectionTimeout: timeLimit(CONNECTION_LIMITS.connectionTimeout),
   });

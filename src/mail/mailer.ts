@@ -17,7 +17,7 @@ const RETRY_AFTER_MS = [1_000, 5_000, 30_000];
 /** The time limit of one attempt. */
 const ATTEMPT_MS = 20_000;
 /** nodemailer's limits for a silent server. */
-const SILENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
+const SILENCE_LIMITS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
 const QUEUE_LIMITS = {
   waiting: 200,
   withinMs: 10 * 60_000,
@@ -40,7 +40,8 @@ const mailErrorOf = (error: unknown) => {
   return { code, status, reason };
 };
 
-const tooLate = (): Error => Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
+const timeoutError = (): Error =>
+  Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
 
 /** The library is loaded with the first mail, since most processes send none. */
 const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Transporter> => {
@@ -49,7 +50,7 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
     url: smtpUrl,
     // Options in the query of the URL override these.
     ...(requireTls ? { requireTLS: true, ignoreTLS: false } : {}),
-    ...SILENCE,
+    ...SILENCE_LIMITS,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -75,7 +76,7 @@ const problemWith = async (
 ): Promise<string | null> => {
   const transport = await openTransport(settings);
   try {
-    await withTimeout(work(transport), ATTEMPT_MS, tooLate);
+    await withTimeout(work(transport), ATTEMPT_MS, timeoutError);
     return null;
   } catch (error) {
     const { code, status, reason } = mailErrorOf(error);
@@ -109,7 +110,7 @@ export const openMailer = (
       const open = await transport;
       // As an object, the address cannot be parsed as two addresses.
       const message = { ...mail, from: settings.from, to: { name: '', address: mail.to } };
-      await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
+      await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, timeoutError));
       onEnd('sent');
     } catch (error) {
       const reason = mailErrorOf(error);

@@ -11,7 +11,7 @@ import { toIso } from '../lib/time.ts';
 import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { warning } from '../platform/log.ts';
-import { LONGEST_CHANGE_MS } from '../returns/people.ts';
+import { LONGEST_CHANGE_MS } from '../returns/assignees.ts';
 import type { ReturnServices } from '../returns/services.ts';
 import { beginShopDeletion, deleteShopStep } from '../shops/delete-shop.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -51,7 +51,7 @@ export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> 
 };
 
 /** Returns the names of the shops and users in a list that this database still has. */
-export const liveIn = async (db: Db, list: ListedErasure[]): Promise<string[]> => {
+export const existingSubjects = async (db: Db, list: ListedErasure[]): Promise<string[]> => {
   const idsOf = (kind: ListedErasure['kind']) =>
     list.filter((each) => each.kind === kind).map(({ subject_id }) => subject_id);
   const found: string[] = [];
@@ -104,7 +104,7 @@ export const finishErasures = async (ctx: ReturnServices): Promise<boolean> => {
   let isMoreLeft = false;
   for (const erasure of [...shops, ...others])
     try {
-      await finish(ctx, erasure);
+      await continueErasure(ctx, erasure);
       isMoreLeft = true;
     } catch (error) {
       isMoreLeft ||= erasure.failures === 0;
@@ -124,7 +124,7 @@ const countErasureFailure = async ({ background, metrics }: Core, id: string): P
     .execute();
 };
 
-const finish = async (
+const continueErasure = async (
   ctx: ReturnServices,
   { subject_id: id, shop_id, kind }: Pick<Row<'erasures'>, 'subject_id' | 'shop_id' | 'kind'>,
 ): Promise<void> => {
@@ -137,11 +137,11 @@ const finish = async (
     // It sends no events, since their receivers had them before.
     const how = { includeOpen: true, isSilent: true };
     if (shop) await eraseReturn(ctx, { shop, actor: OPERATOR }, { id, kind }, how);
-    await setDone(ctx.background, id, null);
+    await setProgress(ctx.background, id, null);
   }
 };
 
-const setDone = async (db: Db, id: string, done_to: string | null): Promise<void> => {
+const setProgress = async (db: Db, id: string, done_to: string | null): Promise<void> => {
   await db.updateTable('erasures').set({ done_to }).where('subject_id', '=', id).execute();
 };
 
@@ -201,7 +201,7 @@ export const eraseEmployeeStep = (ctx: ReturnServices, id: string): Promise<bool
       await eraseAccount(trx, id, erasure.shop_id);
     }
     const isMoreLeft = await eraseInTimelines(trx, id);
-    await setDone(trx, id, isMoreLeft ? BEGUN : null);
+    await setProgress(trx, id, isMoreLeft ? BEGUN : null);
     return isMoreLeft;
   });
 

@@ -31,7 +31,7 @@ const invalid = (name: string, must: string): ConfigError => new ConfigError(`${
 type Read<Value> = (name: string, value: string) => Value;
 
 /** `read` returns null for an invalid value. The message never contains the value, which may be a password. */
-const reading =
+const reader =
   <Value>(must: string, read: (value: string) => Value | null): Read<Value> =>
   (name, value) => {
     const found = read(value);
@@ -39,21 +39,21 @@ const reading =
     return found;
   };
 
-const textThat = (isValid: (value: string) => boolean, must: string): Read<string> =>
-  reading(must, (value) => (isValid(value) ? value : null));
+const textMatching = (isValid: (value: string) => boolean, must: string): Read<string> =>
+  reader(must, (value) => (isValid(value) ? value : null));
 
 /** Reads a list that is separated by commas. */
 const readList = (isValid: (each: string) => boolean, must: string): Read<string[]> =>
-  reading(must, (value) => {
+  reader(must, (value) => {
     const all = value.split(',').map((each) => each.trim());
     return all.every(isValid) ? all : null;
   });
 
 const oneOf = <Value extends string>(values: readonly Value[]): Read<Value> =>
-  reading(`be one of ${values.join(', ')}`, (value) => values.find((each) => each === value) ?? null);
+  reader(`be one of ${values.join(', ')}`, (value) => values.find((each) => each === value) ?? null);
 
 const wholeNumberUpTo = (most: number, least = 0): Read<number> =>
-  reading(`be a whole number from ${least} to ${most}`, (value) => {
+  reader(`be a whole number from ${least} to ${most}`, (value) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
     return number >= least && number <= most ? number : null;
   });
@@ -111,12 +111,12 @@ const poolSizes = (name: string, value: string): PoolSizes => {
   return { ...POOL_SIZES, ...given };
 };
 
-const smtpUrl = textThat(
+const smtpUrl = textMatching(
   (value) => /^smtps?:\/\//.test(value) && URL.canParse(value) && new URL(value).hostname !== '',
   'be the address of a mail server, smtps://user:password@mail.example.com for example',
 );
 
-const sender = textThat((value) => {
+const sender = textMatching((value) => {
   const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
   return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
 }, 'be an email address, Returns <returns@example.com> for example');
@@ -138,13 +138,13 @@ const mailFrom = (smtpUrl: string | null, from: string | null, allowPlain: boole
   return null;
 };
 
-const issuerUrl = textThat((value) => {
+const issuerUrl = textMatching((value) => {
   const url = URL.parse(value);
   if (!url || url.search || url.hash || url.username) return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
 }, 'be the https address of an identity provider, as its own discovery document has it');
 
-const shopId = textThat(isId, 'be the id of a shop (handback shop list)');
+const shopId = textMatching(isId, 'be the id of a shop (handback shop list)');
 
 const domains = readList(
   (domain) => /^[a-z\d-]+(\.[a-z\d-]+)+$/i.test(domain),
@@ -169,7 +169,7 @@ const providerFrom = (setting: ReadSetting, secret: ReadSetting) => {
 };
 
 /** Reads a time of day as milliseconds since midnight. */
-const timeOfDay = reading('be a time of day in UTC, 02:30 for example', (value) => {
+const timeOfDay = reader('be a time of day in UTC, 02:30 for example', (value) => {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) ?? [];
   return hours ? (Number(hours) * 60 + Number(minutes)) * 60_000 : null;
 });
@@ -194,7 +194,7 @@ export const secretKeysIn = (text: string): string[] | null => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
   return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : null;
 };
-const secretKeys = reading(
+const secretKeys = reader(
   `be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
   secretKeysIn,
 );
@@ -215,7 +215,7 @@ const proxies: Read<false | number | string[]> = (name, value) => {
 const readText: Read<string> = (_name, value) => value;
 
 const TOKEN_LENGTH = 16;
-const readToken = textThat(
+const readToken = textMatching(
   ({ length }) => length >= TOKEN_LENGTH,
   `have at least ${TOKEN_LENGTH} characters (openssl rand -hex 32 creates one)`,
 );

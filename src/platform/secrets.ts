@@ -111,7 +111,7 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
   const isSetUp = (await findCheck(db)) !== null;
   const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
   await replaceFact(db, CHECK, null, box.seal(CHECK_TEXT, SEALED_CHECK));
-  if (opened(box, (await findCheck(db)) ?? '', SEALED_CHECK) !== null) return box;
+  if (openOrNull(box, (await findCheck(db)) ?? '', SEALED_CHECK) !== null) return box;
   const where = config.secretKeys ? 'SECRET_KEY' : keyFileIn(config.dataDir);
   throw new ConfigError(`${where} does not hold the key that this database was set up with`);
 };
@@ -119,7 +119,7 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
 /** Returns null if no key of the box opens the value. */
-export const opened = (box: SecretBox, sealed: string, column: SealedFor): string | null => {
+export const openOrNull = (box: SecretBox, sealed: string, column: SealedFor): string | null => {
   try {
     return box.open(sealed, column);
   } catch {
@@ -142,7 +142,7 @@ export const backupKeys = async (config: KeySettings, db: Db) => {
 };
 
 export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]): void => {
-  if (checks.some((check) => opened(keysOf(config), check, SEALED_CHECK) === null))
+  if (checks.some((check) => openOrNull(keysOf(config), check, SEALED_CHECK) === null))
     throw new ConfigError(
       'SECRET_KEY does not hold the key that the secrets of this backup are sealed with: bring that one back (the setting, or secret.key in DATA_DIR)',
     );

@@ -5,12 +5,12 @@ import type { ReturnAction } from '../../contract/lifecycle.ts';
 import type { ReturnView } from '../../contract/webhook-event.ts';
 import { newId } from '../lib/ids.ts';
 import { type Caller, mustBeActive } from '../shops/plans.ts';
+import { findAssignee, viewFor } from './assignees.ts';
 import type { Wanted, WhatIsWanted } from './changes/decide.ts';
 import { keyUse } from './idempotency.ts';
 import type { CreateBody } from './kinds/kind.ts';
 import { KINDS } from './kinds/kinds.ts';
 import { listRmas } from './list.ts';
-import { findAssignee, viewFor } from './people.ts';
 import type { ReturnServices } from './services.ts';
 import { findReturn, notFound, type PrefetchedRow, type ReturnRow } from './store.ts';
 

@@ -76,7 +76,7 @@ const hasWords: ToCondition = (params, { contains }, { words, phone }) => {
 };
 
 /** Filters that compare a column exactly. */
-const EQUAL = {
+const EXACT_FILTERS = {
   rmaNumber: 'number',
   status: 'status',
   externalRef: 'external_ref',
@@ -90,13 +90,13 @@ const EQUAL = {
   companyId: 'company_id',
   assigned: 'assignee_id',
 } as const;
-const equalTo = Object.entries(EQUAL).map(([name, column]): [string, ToCondition] => [
+const equalTo = Object.entries(EXACT_FILTERS).map(([name, column]): [string, ToCondition] => [
   name,
   (params) => sql`${sql.ref(column)} = ${params[name]}`,
 ]);
 
 const CONDITIONS = {
-  ...(Object.fromEntries(equalTo) as Record<keyof typeof EQUAL, ToCondition>),
+  ...(Object.fromEntries(equalTo) as Record<keyof typeof EXACT_FILTERS, ToCondition>),
   fromApi: () => sql`receiver_id is not null`,
   fromStaff: () => sql`receiver_id is null`,
   open: (_params, _engine, { table }) => isOpen(table),
@@ -120,7 +120,7 @@ const CONDITIONS = {
 type Condition = keyof typeof CONDITIONS;
 
 /** For these filters, and those with stored totals, an index has the rows sorted by number. */
-const IN_ORDER: readonly string[] = [...Object.keys(EQUAL), 'customerEmail', 'unassigned'];
+const IN_ORDER: readonly string[] = [...Object.keys(EXACT_FILTERS), 'customerEmail', 'unassigned'];
 
 const isInOrder = ({ sort, conditions, emails }: ListShape): boolean =>
   sort === 'number' && emails <= 1 && isTotalKept(conditions.filter((name) => !IN_ORDER.includes(name)));
@@ -144,9 +144,9 @@ const withoutOrigin = ({ conditions }: ListShape): Condition[] =>
   conditions.filter((name) => name !== 'fromApi' && name !== 'fromStaff');
 
 /** A number identifies one return, whatever the other filters are. */
-const isOne = ({ conditions }: ListShape): boolean => conditions.includes('rmaNumber');
+const isOneReturn = ({ conditions }: ListShape): boolean => conditions.includes('rmaNumber');
 
-const isCountedWithPage = (shape: ListShape): boolean => isTotalKept(shape.conditions) || isOne(shape);
+const isCountedWithPage = (shape: ListShape): boolean => isTotalKept(shape.conditions) || isOneReturn(shape);
 
 /** These filters may match few of many numbers. */
 const COUNTED_FIRST: readonly Condition[] = ['updatedSince', 'dueFrom', 'dueTo', 'waiting'];
@@ -237,7 +237,7 @@ interface PageShape extends ListShape {
  * A shop's numbers increase with every creation, and so do the times, whose index has the same order. With it a deep page of half a
  * million returns took 51 ms instead of 1,046.
  */
-const ordered = (found: Matching, shape: PageShape, params: ListValues): Matching => {
+const inOrder = (found: Matching, shape: PageShape, params: ListValues): Matching => {
   const { table, sort, order, conditions, sortsMatches } = shape;
   if (sort === 'status') found = found.orderBy(statusRank(table), order);
   else if (sort === 'dueAt') {
@@ -260,7 +260,7 @@ const pageOfList = statementsBy((shape: PageShape) =>
       ? keptTotal(shape.table, shape.conditions, params)
       : sql<number>`(${countMatches(engine, shape, params)})`;
     return (
-      ordered(matchingReturns(engine, shape, params), shape, params)
+      inOrder(matchingReturns(engine, shape, params), shape, params)
         .select(shape.readsFullRows ? returnColumns(shape.table) : ['number'])
         // The total is in the same statement, since a packet to PostgreSQL takes as long as reading ten rows.
         .$if(isCountedWithPage(shape), (page) => page.select(total.as('total')))
@@ -353,7 +353,7 @@ const isLight = async (
   filters: RmaFilters,
 ): Promise<boolean> => {
   const depth = filters.page * filters.limit;
-  if (isOne(shape)) return true;
+  if (isOneReturn(shape)) return true;
   if (!isTotalKept(shape.conditions) || !isInOrder(shape) || depth > MAX_LIGHT_DEPTH) return false;
   const origin = originFor(caller, filters);
   if (origin === undefined) return true;

@@ -66,13 +66,14 @@ type Used = Pick<Counter, 'month' | 'month_used'>;
 const UNUSED: Used = { month: '', month_used: 0 };
 
 /** Clocks differ by no more than this, even if one was set back by an hour (docs/contract.md). */
-const APART_MS = 2 * 60 * 60_000;
+const MAX_CLOCK_DIFFERENCE_MS = 2 * 60 * 60_000;
 
 /** The calendar month in UTC, as text that sorts. */
 const monthAt = (ms: number): string => toIso(ms).slice(0, 7);
 
 /** Whether a wrong clock wrote this month. */
-export const isAhead = (month: string, nowMs: number): boolean => month > monthAt(nowMs + APART_MS);
+export const isAhead = (month: string, nowMs: number): boolean =>
+  month > monthAt(nowMs + MAX_CLOCK_DIFFERENCE_MS);
 
 /** Months only move forward, so a slow clock at midnight cannot restart the old one. An impossible future month counts as the current one. */
 const monthOf = ({ month, month_used }: Used, nowMs: number) => {

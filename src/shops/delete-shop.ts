@@ -10,12 +10,12 @@ import { DELETING, lockShop } from './store.ts';
 
 // Deletes all data of a shop in small transactions, while the service continues for the other shops.
 
-const has = (table: keyof Tables, column: string): boolean =>
+const hasColumn = (table: keyof Tables, column: string): boolean =>
   columnsOf(table).some((each) => each === column);
 
 /** The column that leads from a row to its shop, or to a receiver of its clients. */
 const linkOf = (table: keyof Tables): string | undefined =>
-  ['shop_id', 'receiver_id', 'owner_id'].find((column) => has(table, column));
+  ['shop_id', 'receiver_id', 'owner_id'].find((column) => hasColumn(table, column));
 
 /** Tables with rows of a shop or of its clients. Timelines are deleted with their returns, and tables about a person with the person. */
 const OWNED = TABLE_NAMES.filter(
@@ -28,11 +28,11 @@ const KEYS = ['number', 'position', 'id', 'key', 'pattern', 'status', 'user_id',
 
 /** In the order of a restore: a table comes after those that it refers to. */
 export const SHOP_TABLES = Object.fromEntries(
-  OWNED.map((table) => [table, KEYS.find((column) => has(table, column)) ?? '']),
+  OWNED.map((table) => [table, KEYS.find((column) => hasColumn(table, column)) ?? '']),
 );
 
 /** Rows that give people and API clients access, and those that background work reads. */
-const AT_ONCE = ['users', 'shop_counters', 'forget_rules', 'removed_users'] as const;
+const DELETED_FIRST = ['users', 'shop_counters', 'forget_rules', 'removed_users'] as const;
 
 /** After its commit nobody can sign in, no key works and the shop does not change; the janitor can finish the deletion. */
 export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
@@ -54,7 +54,7 @@ export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
       await sql`delete from idempotency_keys where owner_id in (select id from users where shop_id = ${id})`.execute(
         trx,
       );
-      for (const table of AT_ONCE)
+      for (const table of DELETED_FIRST)
         await sql`delete from ${sql.table(table)} where shop_id = ${id}`.execute(trx);
     }),
   );
@@ -86,7 +86,7 @@ const RETURNS_AT_ONCE = 20;
 const deleteSome = (ctx: Core, table: keyof Tables, shopId: string): Promise<number> =>
   ctx.background.transaction().execute(async (trx) => {
     const [rows, key] = [sql.table(table), sql.ref(SHOP_TABLES[table] ?? '')];
-    const own = has(table, 'shop_id')
+    const own = hasColumn(table, 'shop_id')
       ? sql`shop_id = ${shopId}`
       : sql`${sql.ref(linkOf(table) ?? '')} ${ctx.among(sql`select receiver_id from api_clients where shop_id = ${shopId}`)}`;
     const order = isReturns(table) ? sql`order by ${key}` : sql``;
@@ -106,7 +106,7 @@ const EXPORTED_AT_ONCE = 200;
 export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string> {
   const shop = await ctx.scans.selectFrom('shops').select(columnsOf('shops')).where('id', '=', id).execute();
   yield `{"exportedAt":"${toIso(ctx.clock.now())}","shops":${JSON.stringify(shop)}`;
-  for (const table of OWNED.filter((each) => has(each, 'shop_id'))) {
+  for (const table of OWNED.filter((each) => hasColumn(each, 'shop_id'))) {
     yield `,\n"${table}":[`;
     let separator = '\n';
     for await (const row of exportRows(ctx, table, id)) {

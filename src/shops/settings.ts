@@ -10,7 +10,7 @@ import type { Caller, Shop } from './plans.ts';
 import { lockShop, requireShop } from './store.ts';
 
 /** A shop that never changed its settings has no row. */
-const NOTHING_SET = ReplaceShopSettings.parse({});
+const DEFAULT_SETTINGS = ReplaceShopSettings.parse({});
 
 export const readShopSettings = async (db: Db, { id, name: shopName }: Shop): Promise<ShopSettings> => {
   const row = await db
@@ -20,7 +20,7 @@ export const readShopSettings = async (db: Db, { id, name: shopName }: Shop): Pr
     .where('shop_id', '=', id)
     .executeTakeFirst();
   const set = row && { ...row, address: parseJsonColumn('address', row.address) };
-  return { shopName, ...(set ?? NOTHING_SET) };
+  return { shopName, ...(set ?? DEFAULT_SETTINGS) };
 };
 
 /** For the logo, the audit log only says that it changed. */

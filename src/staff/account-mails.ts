@@ -13,7 +13,7 @@ import type { Link, MailLimits, StaffServices, UserRow } from './types.ts';
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
 
 const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
 
 /** Mail clients ignore style sheets, so each element has its styles. */
 const PAGE_STYLE = 'font-family:sans-serif;font-size:16px;line-height:1.5';
@@ -42,9 +42,9 @@ export const accountMail = (
   const opening = letter.opening(shop);
   const greeting = user.name ? `Hello ${oneLine(user.name)},` : 'Hello,';
   const text = [greeting, opening, closing];
-  const html = text.map(escaped);
+  const html = text.map(escapeHtml);
   if (link) {
-    const href = escaped(link);
+    const href = escapeHtml(link);
     text.splice(1, 1, `${opening}\n${request}`, link);
     html.splice(2, 0, `<a href="${href}" style="${BUTTON}">${button}</a>`);
     html.push(`<span style="${LINK_STYLE}">If the button does not work, copy this address: ${href}</span>`);
@@ -105,7 +105,7 @@ export const EXPOSED: Letter = {
 
 const SEE_DELIVERIES = { request: 'See its deliveries here:', button: 'See its deliveries' };
 
-const failing = (client: string, error: string): Letter => ({
+const failingMail = (client: string, error: string): Letter => ({
   ...SEE_DELIVERIES,
   subject: `webhooks of ${client} fail`,
   opening: (shop) =>
@@ -114,7 +114,7 @@ const failing = (client: string, error: string): Letter => ({
     'Each event is tried four times and then dropped; the event feed keeps it for 30 days. You will get one more mail when the URL works again.',
 });
 
-const recovered = (client: string): Letter => ({
+const recoveredMail = (client: string): Letter => ({
   ...SEE_DELIVERIES,
   subject: `webhooks of ${client} work again`,
   opening: (shop) => `The webhook URL of the API client ${client} of ${shop} works again.`,
@@ -130,7 +130,7 @@ export const openReceiverMails =
     const own = db.selectFrom('users').select(['name', 'email']).where('shop_id', '=', shopId);
     const link = `${config.publicUrl}/admin/settings/external-api/${id}`;
     const client = oneLine(name);
-    const letter = error === null ? recovered(client) : failing(client, oneLine(error));
+    const letter = error === null ? recoveredMail(client) : failingMail(client, oneLine(error));
     for (const admin of await own.where('role', '=', 'ADMIN').execute()) {
       if (await mailLimits.receivers(shopId)) mail.send(accountMail(letter, admin, shopName, link));
       else log.warn({ clientId: id, shopId }, 'too many mails about receivers; one was not sent');

@@ -129,7 +129,7 @@ export const createLink = async (
   return showLink(ctx, caller, baseUrl, link);
 };
 
-const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
+const linkQueue = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
 /** Works after the response, whose time must not reveal whether the email is known. Earlier links stay valid, since strangers can ask too. */
 export const mailLinkLater = (ctx: StaffServices, email: string, address: string): void => {
@@ -148,7 +148,7 @@ export const mailLinkLater = (ctx: StaffServices, email: string, address: string
     });
     if (link) mailLink(ctx, shop.name, link);
   };
-  askTurns.run(work).catch(warning(ctx.log, 'a link could not be created'));
+  linkQueue.run(work).catch(warning(ctx.log, 'a link could not be created'));
 };
 
 export const viewLinkTarget = async (ctx: Core, token: string): Promise<LinkTarget> => {

@@ -9,7 +9,7 @@ import type { ProviderSettings } from '../platform/config.ts';
 const TIMEOUT_S = 3;
 /** The provider's clock may differ from ours by this much. */
 export const CLOCK_TOLERANCE_S = 60;
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** The state of a sign-in at the provider. It is sealed into a cookie until the browser returns. */
 export interface Challenge {
@@ -73,7 +73,7 @@ const loadLibrary = (): Promise<typeof OpenIdClient> => import('openid-client');
 
 export class IdentityProvider {
   readonly #settings: ProviderSettings;
-  readonly #agent = new Agent({ maxResponseSize: MAX_ANSWER_BYTES, pipelining: 0 });
+  readonly #agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, pipelining: 0 });
   #client: Promise<OpenIdClient.Configuration> | null = null;
 
   constructor(settings: ProviderSettings) {

@@ -10,7 +10,7 @@ import { toIso } from '../lib/time.ts';
 import type { Core } from '../platform/core.ts';
 import { invalidField, ServiceError } from '../platform/errors.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { hashNewPassword, isPassword, runKnown } from './passwords.ts';
+import { hashNewPassword, isPassword, runInKnownLane } from './passwords.ts';
 import { lockFactor, removeFactor, replaceRecoveryCodes, spendCode, wrongCode } from './second-factor.ts';
 import { endSession, openSession, viewSignedIn } from './sessions.ts';
 import { recordCounted, refusePerson } from './sign-in.ts';
@@ -49,7 +49,7 @@ export const prove = async (
   if (!guess) throw new ServiceError('SIGNED_OUT');
   const passwordHash = (await findUser(ctx.db, id))?.password_hash ?? null;
   const isRight =
-    password !== null && (await runKnown(caller.shop.id, () => isPassword(passwordHash, password)));
+    password !== null && (await runInKnownLane(caller.shop.id, () => isPassword(passwordHash, password)));
   const { address = '' } = caller.actor;
   const proved = await ctx.db.transaction().execute(async (trx) => {
     const user = await lockSelf(trx, id);

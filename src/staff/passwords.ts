@@ -21,7 +21,10 @@ const MOST_CHECKS_OF_A_SHOP = 20;
 const known = new Map<string, number>();
 
 /** Runs work in the lane of known users. */
-export const runKnown = async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
+export const runInKnownLane = async <Result>(
+  shopId: string,
+  work: () => Promise<Result>,
+): Promise<Result> => {
   const running = known.get(shopId) ?? 0;
   if (running >= MOST_CHECKS_OF_A_SHOP) throw tooManyAtOnce();
   known.set(shopId, running + 1);

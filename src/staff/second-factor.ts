@@ -27,7 +27,7 @@ const DIGITS = 6;
 /** A phone's clock may be slightly wrong, so the codes before and after the current one are accepted, too. */
 const STEPS_APART = [-1, 0, 1];
 
-export const stepAt = (nowMs: number): number => Math.floor(nowMs / STEP_MS);
+export const timeStepAt = (nowMs: number): number => Math.floor(nowMs / STEP_MS);
 
 /** The code of RFC 4226, with the time step as its counter. */
 export const codeAt = (secret: Buffer, step: number): string => {
@@ -39,8 +39,8 @@ export const codeAt = (secret: Buffer, step: number): string => {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 };
 
-export const stepOf = (secret: Buffer, code: string, nowMs: number): number | null => {
-  const steps = STEPS_APART.map((apart) => stepAt(nowMs) + apart);
+export const timeStepOf = (secret: Buffer, code: string, nowMs: number): number | null => {
+  const steps = STEPS_APART.map((apart) => timeStepAt(nowMs) + apart);
   const hashed = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
   const given = hashed(code);
   return steps.find((step) => timingSafeEqual(hashed(codeAt(secret, step)), given)) ?? null;
@@ -75,15 +75,15 @@ const openFactor = (ctx: StaffServices, { id, factor_secret }: UserRow): Buffer 
   }
 };
 
-const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
+const normalisedCode = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
 /** Whether the app's code is valid. Each code is valid once, and no older one after it. The person's row must be locked, so that only one of two processes accepts a code. */
 const spendAppCode = async (ctx: StaffServices, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
-  const step = secret && stepOf(secret, typed(given), nowMs);
+  const step = secret && timeStepOf(secret, normalisedCode(given), nowMs);
   // A time step that is further ahead than any code can be was written by a wrong clock.
-  const spent = user.factor_step > stepAt(nowMs) + 1 ? 0 : user.factor_step;
+  const spent = user.factor_step > timeStepAt(nowMs) + 1 ? 0 : user.factor_step;
   if (step === null || step <= spent) return false;
   await updateUser(trx, user.id, { factor_step: step });
   return true;
@@ -98,7 +98,7 @@ const spendRecoveryCode = async (
   const { numDeletedRows } = await trx
     .deleteFrom('recovery_codes')
     .where('user_id', '=', user.id)
-    .where('code_hash', '=', sha256(typed(given)))
+    .where('code_hash', '=', sha256(normalisedCode(given)))
     .executeTakeFirst();
   if (numDeletedRows === 0n) return false;
   const recoveryCodesLeft = await countRecoveryCodes(trx, user.id);
@@ -107,7 +107,7 @@ const spendRecoveryCode = async (
 };
 
 export const spendCode = (ctx: StaffServices, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
-  /^\d{6}$/.test(typed(given))
+  /^\d{6}$/.test(normalisedCode(given))
     ? spendAppCode(ctx, trx, user, given)
     : spendRecoveryCode(ctx, trx, user, given);
 
@@ -139,7 +139,7 @@ export const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<st
   await forgetRecoveryCodes(trx, userId);
   await trx
     .insertInto('recovery_codes')
-    .values(codes.map((code) => ({ user_id: userId, code_hash: sha256(typed(code)) })))
+    .values(codes.map((code) => ({ user_id: userId, code_hash: sha256(normalisedCode(code)) })))
     .execute();
   return codes;
 };

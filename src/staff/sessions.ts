@@ -39,14 +39,14 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 /** The name of a client: printable characters up to the first space. */
-const PROGRAM = /^[!-~]{1,60}/;
+const CLIENT_NAME = /^[!-~]{1,60}/;
 
 /** "Firefox on Windows", for example; the name that another client gives itself, or null. */
 const browserOf = (userAgent = ''): string | null => {
   const nameIn = (table: [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
   if (browser) return system ? `${browser} on ${system}` : browser;
-  return PROGRAM.exec(userAgent)?.[0] ?? null;
+  return CLIENT_NAME.exec(userAgent)?.[0] ?? null;
 };
 
 /** Throws if the user was removed or their password changed since it was checked. It locks their row, so that a later change ends this session. */

@@ -11,7 +11,7 @@ import type { Core } from '../platform/core.ts';
 import { type ErrorCode, rateLimited, ServiceError } from '../platform/errors.ts';
 import { findShop } from '../shops/store.ts';
 import { accountMail, EXPOSED } from './account-mails.ts';
-import { isPassword, LANES, runKnown, tooManyAtOnce } from './passwords.ts';
+import { isPassword, LANES, runInKnownLane, tooManyAtOnce } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { isAddressOf, openSession, rememberAddress, trustedDevice } from './sessions.ts';
 import type { SignInLimits, SignInOrigin, StaffServices, UserRow } from './types.ts';
@@ -179,7 +179,7 @@ export const recordCounted = async (
 };
 
 /** The refusals that are recorded. A correct password without its code is not a failure. */
-const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
+const RECORDED_REFUSALS: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
   SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
   SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
   LOCKED_OUT: { action: 'SIGN_IN_LOCKED', line: 'sign-in locked' },
@@ -190,7 +190,7 @@ const recordRefusal = async (ctx: StaffServices, attempt: SignInAttempt, code: E
   const { address } = attempt.from;
   if (user && ctx.config.passwordSignIn && code === 'SECOND_FACTOR_WRONG' && codesToday === WARNED_AT)
     await warnPasswordExposed(ctx, user);
-  const trace = TRACED[code];
+  const trace = RECORDED_REFUSALS[code];
   if (!trace) return;
   ctx.log.warn({ address, userId: user?.id ?? null, shopId: user?.shop_id ?? null }, trace.line);
   if (!user && code !== 'SIGN_IN_FAILED') return;
@@ -314,7 +314,9 @@ export const signIn = async (ctx: StaffServices, from: SignInOrigin, { email, pa
 };
 
 const inLane = <Result>(attempt: SignInAttempt, work: () => Promise<Result>): Promise<Result> =>
-  attempt.isKnown && attempt.user ? runKnown(attempt.user.shop_id, work) : LANES[laneOf(attempt)].run(work);
+  attempt.isKnown && attempt.user
+    ? runInKnownLane(attempt.user.shop_id, work)
+    : LANES[laneOf(attempt)].run(work);
 
 const signInWith = async (ctx: StaffServices, attempt: SignInAttempt, password: string) => {
   const { user } = attempt;

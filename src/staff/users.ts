@@ -11,7 +11,7 @@ import type { Core } from '../platform/core.ts';
 import { ServiceError } from '../platform/errors.ts';
 import { warning } from '../platform/log.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { displayName, readTeam, unassignRemovedUsers } from '../returns/people.ts';
+import { displayName, readTeam, unassignRemovedUsers } from '../returns/assignees.ts';
 import type { Caller } from '../shops/plans.ts';
 import { type AccountChange, mailChanges } from './account-mails.ts';
 import { hashNewPassword, hasPassword } from './passwords.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { codeAt, stepAt } from '../../src/staff/second-factor.ts';
+import { codeAt, timeStepAt } from '../../src/staff/second-factor.ts';
 import type { AdminCaller } from './admin.ts';
 import type { Harness } from './harness.ts';
 
@@ -13,7 +13,7 @@ const bytesOf = (secret: string): Buffer => {
 
 /** What the app shows for a secret, so many steps of 30 seconds ahead. */
 export const appCode = (secret: string, nowMs: number, ahead = 0): string =>
-  codeAt(bytesOf(secret), stepAt(nowMs) + ahead);
+  codeAt(bytesOf(secret), timeStepAt(nowMs) + ahead);
 
 /** Begins to set one up, and scans the secret. */
 export const factorOf = async (t: Pick<Harness, 'ctx'>, person: AdminCaller) => {

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { DUMMY_HASH, hashPassword, isPassword, LANES, runKnown } from '../../src/staff/passwords.ts';
-import { base32, codeAt, otpauthUri, stepAt, stepOf } from '../../src/staff/second-factor.ts';
+import { DUMMY_HASH, hashPassword, isPassword, LANES, runInKnownLane } from '../../src/staff/passwords.ts';
+import { base32, codeAt, otpauthUri, timeStepAt, timeStepOf } from '../../src/staff/second-factor.ts';
 
 const SECRET = Buffer.from('12345678901234567890');
 
 describe('known people of one shop', () => {
   it('are refused beyond twenty at once, while those of another shop wait for their turn', async () => {
     const release = await LANES.known.take();
-    const own = Array.from({ length: 20 }, () => runKnown('flooded', async () => 'checked'));
-    await expect(runKnown('flooded', async () => 'checked')).rejects.toMatchObject({
+    const own = Array.from({ length: 20 }, () => runInKnownLane('flooded', async () => 'checked'));
+    await expect(runInKnownLane('flooded', async () => 'checked')).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
-    const other = runKnown('other', async () => 'checked');
+    const other = runInKnownLane('other', async () => 'checked');
     release();
     expect(await other).toBe('checked');
     expect(await Promise.all(own)).toEqual(Array(20).fill('checked'));
-    expect(await runKnown('flooded', async () => 'checked')).toBe('checked');
+    expect(await runInKnownLane('flooded', async () => 'checked')).toBe('checked');
   });
 });
 
@@ -29,7 +29,7 @@ describe('codes of an authenticator app', () => {
     [2_000_000_000, '69279037'],
     [20_000_000_000, '65353130'],
   ])('at %d s match the RFC', (seconds, digits) => {
-    expect(codeAt(SECRET, stepAt(seconds * 1000))).toBe(digits.slice(-6));
+    expect(codeAt(SECRET, timeStepAt(seconds * 1000))).toBe(digits.slice(-6));
   });
 
   // RFC 4226, appendix D.
@@ -40,16 +40,12 @@ describe('codes of an authenticator app', () => {
 
   it('are valid one step early and one step late, but not two', () => {
     const nowMs = 1_700_000_000_000;
-    const step = stepAt(nowMs);
-    expect([-2, -1, 0, 1, 2].map((apart) => stepOf(SECRET, codeAt(SECRET, step + apart), nowMs))).toEqual([
-      null,
-      step - 1,
-      step,
-      step + 1,
-      null,
-    ]);
+    const step = timeStepAt(nowMs);
+    expect([-2, -1, 0, 1, 2].map((apart) => timeStepOf(SECRET, codeAt(SECRET, step + apart), nowMs))).toEqual(
+      [null, step - 1, step, step + 1, null],
+    );
     for (const nonsense of ['', '1', '１２３４５６', 'abcdef', '0'.repeat(1000)])
-      expect(stepOf(SECRET, nonsense, nowMs)).toBeNull();
+      expect(timeStepOf(SECRET, nonsense, nowMs)).toBeNull();
   });
 
   it('use a Base32 secret (RFC 4648), in an address that apps read', () => {

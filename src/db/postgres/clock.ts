@@ -15,7 +15,7 @@ interface Comparison {
 }
 
 /** Returns the new comparison, unless it agrees with the known one and is less exact. */
-const better = (known: Comparison | null, fresh: Comparison): Comparison => {
+const moreExact = (known: Comparison | null, fresh: Comparison): Comparison => {
   if (!known) return fresh;
   const knownErrorMs = known.errorMs + ((fresh.at - known.at) / 1000) * DRIFT_MS_PER_S;
   const contradicts = Math.abs(fresh.aheadMs - known.aheadMs) > fresh.errorMs + knownErrorMs;
@@ -61,7 +61,7 @@ export class DatabaseClock implements Clock {
     );
     const heardAt = this.#own();
     const between = (askedAt + heardAt) / 2;
-    this.#known = better(this.#known, {
+    this.#known = moreExact(this.#known, {
       aheadMs: (rows[0]?.now ?? between) - between,
       errorMs: (heardAt - askedAt) / 2,
       at: heardAt,

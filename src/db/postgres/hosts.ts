@@ -10,7 +10,7 @@ import type { PoolerMode } from '../types.ts';
 
 // DATABASE_URL may name several servers. This chooses the one that all connections of this process use (ADR 0019).
 
-const ANSWER_TIMEOUT_MS = 1_500;
+const RESPONSE_TIMEOUT_MS = 1_500;
 
 /** Adds PostgreSQL's code to an error, so that it is logged and explained like one of PostgreSQL. */
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code, severity: 'ERROR' });
@@ -101,7 +101,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   }
 
   #ask(url: string) {
-    return withClient(url, ANSWER_TIMEOUT_MS, async (client) => {
+    return withClient(url, RESPONSE_TIMEOUT_MS, async (client) => {
       if (!this.#mustTakeWrites) return { url, timeline: '' };
       const { rows } = await client.query<{ read_only: string; timeline: string | null }>(
         `select current_setting('transaction_read_only') as read_only,
@@ -146,15 +146,15 @@ const withClient = async <Result>(
 const NOTIFICATION_TIMEOUT_MS = 3_000;
 const PROBE_TIMEOUT_MS = 2_500;
 
-const SHARED =
+const SHARED_SESSIONS =
   'DATABASE_URL leads to a pooler that shares sessions between transactions, where LISTEN, prepared statements and settings get lost: ' +
   'use session mode there (PgBouncer: pool_mode = session), or connect to PostgreSQL itself';
-const TOO_FEW =
+const TOO_FEW_SERVERS =
   'DATABASE_URL leads to a pooler that has no second connection to spare: each process needs as many as DATABASE_POOLS adds up to, and four more ' +
   '(PgBouncer: default_pool_size)';
 
 export const refuseSharedSessions = async (url: string): Promise<void> => {
-  if ((await poolerModeAt(url)) === 'shared sessions') throw new ConfigError(SHARED);
+  if ((await poolerModeAt(url)) === 'shared sessions') throw new ConfigError(SHARED_SESSIONS);
 };
 
 export const poolerModeOf = (address: string): Promise<PoolerMode> =>
@@ -173,7 +173,7 @@ const isNotified = async (listener: pg.Client, caller: pg.Client): Promise<boole
   const channel = `handback_probe_${randomBytes(8).toString('hex')}`;
   const heard = new Promise<boolean>((resolve) => listener.once('notification', () => resolve(true)));
   const listening = await pidOf(listener, `listen ${channel}`).catch((error: Error) => {
-    throw error.message === 'Query read timeout' ? new ConfigError(TOO_FEW) : error;
+    throw error.message === 'Query read timeout' ? new ConfigError(TOO_FEW_SERVERS) : error;
   });
   // Both are connected, so a common session means that sessions are shared.
   if ((await pidOf(caller, `notify ${channel}`)) === listening) return false;

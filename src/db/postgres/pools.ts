@@ -131,7 +131,7 @@ const statementName = (text: string): string | undefined => {
 };
 
 /** A connection that has been silent for this long is tested before it is used. */
-const UNHEARD_MS = 1_000;
+const TEST_AFTER_SILENCE_MS = 1_000;
 const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
 
 const READ_ONLY = '25006';
@@ -174,9 +174,9 @@ export class Connection {
 
   /** Whether the server is still there. It only tests a connection that has been silent. */
   async isAlive(): Promise<boolean> {
-    if (performance.now() - this.heardAt < UNHEARD_MS) return true;
+    if (performance.now() - this.heardAt < TEST_AFTER_SILENCE_MS) return true;
     const asking = this.query('select 1').then(() => true);
-    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => DEAD).catch(() => false);
+    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => DEAD_CONNECTION).catch(() => false);
   }
 
   release(broken?: boolean): void {
@@ -202,10 +202,10 @@ export class Connection {
 }
 
 /** After this time the pool tries to open more connections again. */
-const MAKE_DO_MS = 5_000;
+const GROW_AGAIN_AFTER_MS = 5_000;
 /** A server that hangs does not respond to the end of a connection, which is destroyed after this time. */
 const END_TIMEOUT_MS = 500;
-const DEAD = new Error('a connection that was idle gave no sign of life');
+const DEAD_CONNECTION = new Error('a connection that was idle gave no sign of life');
 
 /** A pool that never returns an idle connection that a firewall has dropped, or whose server is gone or not in use any more. */
 export class CheckedPool {
@@ -272,7 +272,7 @@ export class CheckedPool {
   }
 
   async end(): Promise<void> {
-    await withTimeout(this.#pool.end(), END_TIMEOUT_MS, () => DEAD).catch(() => {
+    await withTimeout(this.#pool.end(), END_TIMEOUT_MS, () => DEAD_CONNECTION).catch(() => {
       for (const connection of this.#connections.values()) connection.destroy();
     });
   }
@@ -322,14 +322,14 @@ export class CheckedPool {
     this.#sizeAgain ??= setTimeout(() => {
       this.#sizeAgain = null;
       this.#pool.options.max = this.#size;
-    }, MAKE_DO_MS).unref();
+    }, GROW_AGAIN_AFTER_MS).unref();
   }
 
   async #isUsable(connection: Connection): Promise<boolean> {
     if (connection.era !== this.hosts.era || connection.heardAt < this.#distrustBefore) return false;
     if (await connection.isAlive()) return true;
     this.#distrustBefore = performance.now();
-    this.observer.onDatabaseError('idle connection dead', DEAD);
+    this.observer.onDatabaseError('idle connection dead', DEAD_CONNECTION);
     return false;
   }
 }

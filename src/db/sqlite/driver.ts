@@ -49,7 +49,7 @@ const WAITING_WRITERS = 2000;
 /** The thread runs a checkpoint when the WAL has this many pages. SQLite's own, at twice as many, then has little to do. */
 const CHECKPOINT_PAGES = 2000;
 /** The size of the WAL is checked after this many transactions, since a check takes 5 µs. */
-const LOOK_EVERY = 8;
+const CHECK_WAL_EVERY = 8;
 type LogPages = Record<'log' | 'checkpointed', number>;
 
 /** One connection writes. The other reads, even while the first waits for another process or is inside a transaction. */
@@ -92,7 +92,7 @@ export class SqliteConnections {
   /** Runs between two transactions. In the event loop a checkpoint would wait for the disk. */
   lookAtLog(): void {
     this.#turns += 1;
-    if (this.#isLogMoving || this.#turns % LOOK_EVERY !== 0) return;
+    if (this.#isLogMoving || this.#turns % CHECK_WAL_EVERY !== 0) return;
     try {
       const pages = this.writer.prepare('pragma wal_checkpoint(noop)').get() as LogPages;
       if (pages.log - pages.checkpointed < CHECKPOINT_PAGES) return;

@@ -147,7 +147,7 @@ const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadT
 const FOLDER_LOCK_TIMEOUT_MS = 1000;
 
 /** These references keep the connections, and so their locks, from being garbage-collected. */
-const held = new Set<Sqlite.Database>();
+const heldLocks = new Set<Sqlite.Database>();
 
 /** Locks the folder, since rate limits are counted in memory and two processes would count separately (ADR 0001). The lock ends with the process. */
 export const lockFolder = (folder: string): (() => void) => {
@@ -165,6 +165,6 @@ export const lockFolder = (folder: string): (() => void) => {
       `another Handback process is already using ${folder}. SQLite allows one process: set another DATA_DIR, or DATABASE_URL to use PostgreSQL`,
     );
   }
-  held.add(lock);
+  heldLocks.add(lock);
   return () => void lock.close();
 };

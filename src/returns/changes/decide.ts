@@ -20,9 +20,9 @@ import {
   type CreateBody,
   commonColumns,
   correction,
+  fullEvent,
   type Kind,
   updatedEvent,
-  wholeEvent,
 } from '../kinds/kind.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
@@ -158,7 +158,7 @@ export class BatchDecider {
       this.#storedResponses.set(keyName(use), kept);
       this.responses.push(kept);
     }
-    const event = () => wholeEvent(`${RETURN_KINDS[kind.table].event}.created`, response);
+    const event = () => fullEvent(`${RETURN_KINDS[kind.table].event}.created`, response);
     return { ...this.#record(wanted, counter, null, row, { entry: 'CREATED', note, data, event }), response };
   }
 

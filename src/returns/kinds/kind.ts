@@ -48,7 +48,7 @@ export const commonColumns = (
 });
 
 /** Fields that all kinds show in the same way: the first ones, in the order of the specification, then the customer, then the last ones. */
-export const headOf = <Row extends ReturnRow>(row: Row) => ({
+export const leadingFields = <Row extends ReturnRow>(row: Row) => ({
   id: row.id,
   rmaNumber: rmaNumber(row.number),
   status: row.status as Row['status'],
@@ -60,7 +60,7 @@ export const customerOf = (row: ReturnRow) => ({
   customerName: row.customer_name,
   customerPhone: row.customer_phone,
 });
-export const stampsOf = (row: ReturnRow) => ({
+export const timestampsOf = (row: ReturnRow) => ({
   waitingFor: viewWaiting(row),
   statusSince: toIso(row.status_since),
   createdAt: toIso(row.created_at),
@@ -142,9 +142,9 @@ const columnOf = (field: string): string =>
 export const updatedEvent =
   ({ table, view }: Kind): ChangePlan['event'] =>
   (after) =>
-    wholeEvent(`${RETURN_KINDS[table].event}.updated`, view(after));
+    fullEvent(`${RETURN_KINDS[table].event}.updated`, view(after));
 
-export const wholeEvent = (name: RmaEventName, data: ReturnView): Event => ({ name, data }) as Event;
+export const fullEvent = (name: RmaEventName, data: ReturnView): Event => ({ name, data }) as Event;
 
 /** Corrects fields. The timeline stores both values, the audit log only the names of the fields. Returns null if nothing would change. */
 export const correction = (kind: Kind, before: ReturnRow, wanted: Correction): ChangePlan | null => {

@@ -15,7 +15,14 @@ import type { Event, EventExtra } from '../../events/event.ts';
 import { namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../store.ts';
-import { customerOf, headOf, type Kind, type MoveTexts, type OwnColumns, stampsOf } from './kind.ts';
+import {
+  customerOf,
+  type Kind,
+  leadingFields,
+  type MoveTexts,
+  type OwnColumns,
+  timestampsOf,
+} from './kind.ts';
 
 type Repair = ReturnRow<'offline_repairs'>;
 
@@ -164,7 +171,7 @@ export const OFFLINE_REPAIR: Kind = {
   ],
   view: namingRow(
     (row: Repair): OfflineRepair => ({
-      ...headOf(row),
+      ...leadingFields(row),
       orderNumber: row.order_number,
       ...customerOf(row),
       faultDescription: row.fault_description,
@@ -178,7 +185,7 @@ export const OFFLINE_REPAIR: Kind = {
       carrierName: row.carrier_name,
       assignedToId: row.assigned_to_id,
       repairNotes: row.repair_notes,
-      ...stampsOf(row),
+      ...timestampsOf(row),
     }),
   ),
 };

@@ -13,8 +13,8 @@ type Item = CreateTradeReturn['items'][number];
 /** The counts of a line. */
 type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
 
-const NOTHING: Figures = { received: 0, accepted: 0 };
-const inFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted: quantity });
+const NOTHING_RECEIVED: Figures = { received: 0, accepted: 0 };
+const receivedInFull = ({ quantity }: Item): Figures => ({ received: quantity, accepted: quantity });
 
 const parseItems = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items', items);
 
@@ -31,7 +31,7 @@ const countsByLine = ({ receipts }: TradeReturnRow, items: Item[]): (Figures | n
 export const viewItems = (row: TradeReturnRow): TradeReturn['items'] => {
   const items = parseItems(row);
   const figures = countsByLine(row, items);
-  return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING) }));
+  return items.map((item, i) => ({ line: i + 1, ...item, ...(figures[i] ?? NOTHING_RECEIVED) }));
 };
 
 /** Throws unless each line exists and occurs once, at most the declared quantity is received, and at most the received one accepted. */
@@ -49,12 +49,12 @@ const checkLines = (items: Item[], lines: ReceivedLine[]): void => {
       ? [aboveMax(`${at}.accepted`, `${received}, what was received of line ${line}`)]
       : [];
   });
-  refuse(errors);
+  refuseLine(errors);
 };
 
 const aboveMax = (field: string, most: string) => fieldError(field, 'max', `must be at most ${most}`);
 
-const refuse = (errors: FieldError[]): void => {
+const refuseLine = (errors: FieldError[]): void => {
   if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
@@ -67,7 +67,7 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
   const after = items.map((item, i): Figures | null => {
     const given = named.get(i + 1);
     if (given) return { received: given.received, accepted: given.accepted ?? given.received };
-    return figures[i] ?? (lines ? null : inFull(item));
+    return figures[i] ?? (lines ? null : receivedInFull(item));
   });
   const isComplete = complete ?? items.every(({ quantity }, i) => after[i]?.received === quantity);
   const isSame = (i: number) =>
@@ -78,7 +78,7 @@ export const receiptOf = (before: TradeReturnRow, lines: ReceivedLine[] | null, 
     return each === null || (isSame(i) && !note) ? [] : { line: i + 1, ...each, ...(note ? { note } : {}) };
   });
   // Once the return is received, a missing line has counts, too, so that a correction to 0 changes nothing.
-  const stored = after.map((each) => each ?? (isComplete ? NOTHING : null));
+  const stored = after.map((each) => each ?? (isComplete ? NOTHING_RECEIVED : null));
   const isDifferent = after.some((_, i) => !isSame(i));
   return { receipts: JSON.stringify(stored), timelineLines, isDifferent, isComplete };
 };
@@ -128,6 +128,6 @@ export const otherAmount = (
     errors.push(
       fieldError('note', 'required', 'is required where creditAmount differs from the computed amount'),
     );
-  refuse(errors);
+  refuseLine(errors);
   return digitsOf(units);
 };

@@ -19,7 +19,14 @@ import type { Event } from '../../events/event.ts';
 import { exactNumber, namingRow, parseJsonColumn } from '../../lib/json.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { itemTexts } from '../search-text.ts';
-import { customerOf, headOf, type Kind, type MoveTexts, type OwnColumns, stampsOf } from './kind.ts';
+import {
+  customerOf,
+  type Kind,
+  leadingFields,
+  type MoveTexts,
+  type OwnColumns,
+  timestampsOf,
+} from './kind.ts';
 import { amountOf, hasCredit, otherAmount, receiptOf, type TradeReturnRow, viewItems } from './receipts.ts';
 
 type BodyOf<Action extends TradeReturnAction> = z.infer<(typeof TradeReturnMoveBody)[Action]>;
@@ -39,7 +46,7 @@ const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['statu
 const view = namingRow((row: TradeReturnRow): TradeReturn => {
   const items = viewItems(row);
   return {
-    ...headOf(row),
+    ...leadingFields(row),
     tradeOrderNumber: row.trade_order_number,
     ...customerOf(row),
     companyName: row.company_name,
@@ -53,7 +60,7 @@ const view = namingRow((row: TradeReturnRow): TradeReturn => {
     customerNotes: row.customer_notes,
     faultDescription: row.fault_description,
     additionalComment: row.additional_comment,
-    ...stampsOf(row),
+    ...timestampsOf(row),
   };
 });
 

@@ -1,7 +1,7 @@
 import { cached } from '../../lib/cached.ts';
 import type { Core } from '../../platform/core.ts';
 import { describeError } from '../../platform/log.ts';
-import { opened } from '../../platform/secrets.ts';
+import { openOrNull } from '../../platform/secrets.ts';
 import { hasApi } from '../../shops/plans.ts';
 import { webhookSecretColumn } from '../outbox.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
@@ -16,7 +16,12 @@ export const createAttempts = (ctx: Core, sender: Sender, time: MonotonicClock =
   const secrets = new Map<string, string | null>();
   /** Caches secrets: opening one takes five times as long as signing with it (48 and 10 µs on a busy machine). */
   const secretOf = (id: string, sealed: string): string | null =>
-    cached(secrets, `${id} ${sealed}`, () => opened(ctx.secrets, sealed, webhookSecretColumn(id)), 10_000);
+    cached(
+      secrets,
+      `${id} ${sealed}`,
+      () => openOrNull(ctx.secrets, sealed, webhookSecretColumn(id)),
+      10_000,
+    );
 
   /** Returns the result to write, or null if a stop aborted the attempt, which then does not count. */
   return async (delivery: DueDelivery, destination: Destination | undefined): Promise<Settlement | null> => {
