@@ -26,7 +26,7 @@ import { countUnfinished } from '../personal-data/erasures.ts';
 import type { BackupSchedule, Config } from '../platform/config.ts';
 import { findCheck, keysOf, type SealedFor } from '../platform/secrets.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
-import { isAhead } from '../shops/counters.ts';
+import { isAhead } from '../shops/allowance.ts';
 import { DELETING } from '../shops/store.ts';
 import { countPendingDeliveries, findReceivers } from '../webhooks/queue.ts';
 

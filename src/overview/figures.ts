@@ -12,7 +12,7 @@ import { KINDS } from '../returns/kinds/kinds.ts';
 import { briefOf, from, isOpen, type ReturnRow, returnColumns, statusesOf } from '../returns/store.ts';
 import { totalsByStatus } from '../returns/totals.ts';
 import { dueAtBy, IS_WAITING, targetsIn } from '../returns/waiting.ts';
-import { readUsage } from '../shops/counters.ts';
+import { readUsage } from '../shops/allowance.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets, type Targets } from '../shops/settings.ts';
 import { belongsToClient } from '../webhooks/queue.ts';

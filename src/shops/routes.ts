@@ -7,7 +7,7 @@ import { Usage } from '../../contract/usage.ts';
 import { routesOf } from '../http/route.ts';
 import type { Core } from '../platform/core.ts';
 import { changeShop } from './actions.ts';
-import { readUsage } from './counters.ts';
+import { readUsage } from './allowance.ts';
 import { changeDangerousGoods, listRules } from './dangerous-goods.ts';
 import {
   readShopSettings,

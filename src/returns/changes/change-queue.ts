@@ -5,7 +5,8 @@ import { AGAIN, batched, QueueTimeout, queueDeadline, type Results } from '../..
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Core } from '../../platform/core.ts';
 import { ServiceError } from '../../platform/errors.ts';
-import { type Locking, usageOf } from '../../shops/counters.ts';
+import { usageOf } from '../../shops/allowance.ts';
+import type { Locking } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
 import { BatchDecider, type Changed, type ChangeResult, LOCKED, type Wanted } from './decide.ts';
 import { BatchReading } from './read.ts';

@@ -9,7 +9,8 @@ import { buildEvent, type Event, type LoggedEvent } from '../../events/event.ts'
 import { newId } from '../../lib/ids.ts';
 import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../platform/errors.ts';
-import { type Counter, consumeAllowance, nextTimestamp } from '../../shops/counters.ts';
+import { consumeAllowance } from '../../shops/allowance.ts';
+import { type Counter, nextTimestamp } from '../../shops/counters.ts';
 import type { Good } from '../../shops/dangerous-goods.ts';
 import type { Caller, Receiver } from '../../shops/plans.ts';
 import { deliveryOf, type NewDelivery } from '../../webhooks/outbox.ts';
