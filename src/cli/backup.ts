@@ -29,7 +29,7 @@ import { CliFailure, cannot, explainStartFailure } from '../platform/start-failu
 import { notice, Progress, print, withContext } from './command.ts';
 import { addConfirmed, applyErasures, readErasureList, summaryOf } from './commands.ts';
 
-// `backup` and `restore`. They work on a database of any schema, and migrate none but the one that is restored into.
+// The commands `backup` and `restore` work on a database of any schema, and migrate only the one that is restored into.
 
 export const backUp = async (
   path: string,
@@ -54,12 +54,12 @@ export const backUp = async (
   const key = config.secretKeys ? 'SECRET_KEY' : `${config.dataDir}/secret.key`;
   const identity = backup.encrypted ? ' The age identity that decrypts the file is not in it either.' : '';
   printTables(backup.tables, [
-    `${number(backup.rows)} rows in ${path}: ${megabytes(backup.bytes)}, ${duration(seconds)}.`,
+    `${formatCount(backup.rows)} rows in ${path}: ${formatBytes(backup.bytes)}, ${formatDuration(seconds)}.`,
     `Keep ${key} as well, and in another place: it is not in the file, and a restore needs it for the signature, webhook secrets and second factors.${identity}`,
   ]);
 };
 
-/** The backup is good without its entry: a standby, or a schema of another release, does not accept it. */
+/** A failure is only a notice, since the backup is complete: a standby or another schema does not accept the entry. */
 const recordBackup = async (config: Config): Promise<void> => {
   const database = openDatabase(config, { onQuery: () => {}, onDatabaseError: () => {} });
   try {
@@ -84,7 +84,7 @@ interface RestoreOptions {
   json?: boolean;
 }
 
-/** Fills an empty database from a backup, in one transaction: all of it, compared row by row, or nothing. */
+/** Fills an empty database from a backup in one transaction. It restores all rows, compared one by one, or nothing. */
 export const restore = async (path: string, options: RestoreOptions): Promise<void> => {
   const { erasures, json, check } = options;
   const start = performance.now();
@@ -93,7 +93,7 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
     erasures === undefined
       ? null
       : await readErasureList(erasures, () => keysOf(config), options.unsignedList);
-  // In the folder for temporary files (TMPDIR), for this user alone; nothing of it stays.
+  // A check restores into a temporary folder (TMPDIR) that only this user can read, and deletes it.
   const folder = check && (await newCheckFolder());
   const target = folder ? { ...config, databaseUrl: null, dataDir: folder } : config;
   const removeFolder = () => folder && rmSync(folder, { recursive: true, force: true });
@@ -109,15 +109,15 @@ export const restore = async (path: string, options: RestoreOptions): Promise<vo
   if (json) return print({ ...result, ...(check && { restored: false }) }, true);
   if (check)
     return printTables(counts, [
-      `${number(rows)} rows were restored into a temporary database as they were at ${madeAt}, compared with the file row by row and deleted again: ${duration(seconds)}.`,
+      `${formatCount(rows)} rows were restored into a temporary database as they were at ${madeAt}, compared with the file row by row and deleted again: ${formatDuration(seconds)}.`,
     ]);
   printTables(counts, [
-    `${number(rows)} rows restored as they were at ${madeAt}, and compared with the file row by row: ${duration(seconds)}.`,
-    'Everyone signs in again, and open invitations need a new link. API keys, cursors and webhooks go on.',
-    `What was taken away after ${madeAt} is back: keys that were revoked or replaced since, people who were removed or lost a role, second factors and passwords that were changed. Revoke and remove them again before the service starts.`,
+    `${formatCount(rows)} rows restored as they were at ${madeAt}, and compared with the file row by row: ${formatDuration(seconds)}.`,
+    'Everyone must sign in again, and open invitations need a new link. API keys, cursors and webhooks continue to work.',
+    `Access that was withdrawn after ${madeAt} is back: keys that were revoked or replaced, people who were removed or lost a role, and old second factors and passwords. Withdraw it again before the service starts.`,
     erased
-      ? `${number(erased.applied)} erasures of ${erasures} were applied (the newest is of ${erased.newest ?? 'no time'}); ${number(erased.unknown)} more name returns that are not in the backup.`
-      : 'What was erased since the backup is back: apply the newest list with handback customer erasures --apply FILE.',
+      ? `${formatCount(erased.applied)} erasures of ${erasures} were applied (the newest is of ${erased.newest ?? 'no time'}); ${formatCount(erased.unknown)} more refer to returns that are not in the backup.`
+      : 'Data erased since the backup is back: apply the newest list with handback customer erasures --apply FILE.',
   ]);
 };
 
@@ -125,7 +125,7 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-/** The database that could not be written is the temporary one. */
+/** Names TMPDIR instead of DATA_DIR in an error, since the failed database is the temporary one. */
 const blameTmpdir = (error: unknown): never => {
   const words = explainStartFailure(error);
   throw words.includes('DATA_DIR') ? new CliFailure(words.replace('DATA_DIR', 'TMPDIR')) : error;
@@ -133,13 +133,13 @@ const blameTmpdir = (error: unknown): never => {
 
 const newCheckFolder = async (): Promise<string> => {
   const folder = tmpdir();
-  // One that was killed leaves decrypted data of customers.
+  // A killed check leaves decrypted data of customers behind.
   await removeLeftBehind(folder, /^handback-check-/);
   const path = join(folder, `handback-check-${OWN_MARK}-`);
   return mkdtemp(path).catch((error) => cannot('write', `${folder} (TMPDIR)`, error));
 };
 
-/** The keys are those of the installation, wherever it restores into. */
+/** Restores into `target`. The keys are always those of the installation, even for a temporary database. */
 const restoreInto = async (
   target: Config,
   keys: Config,
@@ -163,10 +163,10 @@ const restoreInto = async (
     const tables = await backup.check(() => keysOf(keys), unsigned);
     ({ release } = lockDatabase(target));
     await fillDatabase(target, notice, async (filling) => {
-      await prepare(filling, migrations);
-      await mustFit(filling, tables);
-      await load(filling, backup, progress);
-      await verify(filling, tables, progress);
+      await prepareSchema(filling, migrations);
+      await requireKnownColumns(filling, tables);
+      await loadRows(filling, backup, progress);
+      await compareRows(filling, tables, progress);
       await filling.migrateTo(null);
       await forgetSchedule(filling.db);
       const at = Date.now();
@@ -183,8 +183,8 @@ const restoreInto = async (
   }
 };
 
-/** Gives the database the schema of the backup. Throws where it holds any row already. */
-const prepare = async (filling: Filling, migrations: string[]): Promise<void> => {
+/** Gives the database the schema of the backup. Throws if it contains a row already. */
+const prepareSchema = async (filling: Filling, migrations: string[]): Promise<void> => {
   const known = await filling.tables();
   const ours = TABLE_NAMES.filter((table) => known.has(table));
   const applied = await filling.migrations();
@@ -209,15 +209,15 @@ const prepare = async (filling: Filling, migrations: string[]): Promise<void> =>
 const hasRows = async ({ db }: Filling, table: string): Promise<boolean> =>
   (await sql`select 1 from ${sql.table(table)} limit 1`.execute(db)).rows.length > 0;
 
-/** Names go into statements: only those that the schema has. */
-const mustFit = async (filling: Filling, tables: BackupTable[]): Promise<void> => {
+/** Only names of the schema are accepted, because the names become part of statements. */
+const requireKnownColumns = async (filling: Filling, tables: BackupTable[]): Promise<void> => {
   const known = await filling.tables();
   for (const { table, columns } of tables)
     if (!BACKED_UP_TABLES.includes(table) || columns.some((column) => !known.get(table)?.includes(column)))
       throw new CliFailure(`the backup has a table or column that its schema lacks (${table})`);
 };
 
-const load = async (filling: Filling, backup: BackupFile, progress: Progress): Promise<void> => {
+const loadRows = async (filling: Filling, backup: BackupFile, progress: Progress): Promise<void> => {
   const written = new Map<string, number>();
   for await (const { table, columns, lines } of backup.batches()) {
     if (lines.length === 0) continue;
@@ -229,7 +229,7 @@ const load = async (filling: Filling, backup: BackupFile, progress: Progress): P
       const isUnreadable = error instanceof SyntaxError || error instanceof RangeError;
       const problem = describeDatabaseError(error);
       if (!problem && !isUnreadable) throw error;
-      // A damaged row of SQLite, for example. The message of the database, or of the parser, may quote it.
+      // A row of SQLite may be damaged. The message of the database or of the parser is not shown, since it may quote the row.
       const words = problem?.reason ?? [problem?.code, problem?.constraint].filter(Boolean).join(' ');
       const why = words || 'they cannot be read';
       throw new CliFailure(
@@ -241,7 +241,7 @@ const load = async (filling: Filling, backup: BackupFile, progress: Progress): P
   }
 };
 
-const verify = async (filling: Filling, tables: BackupTable[], progress: Progress): Promise<void> => {
+const compareRows = async (filling: Filling, tables: BackupTable[], progress: Progress): Promise<void> => {
   for (const { table, columns, digest } of tables) {
     const found = new RowsDigest();
     for await (const row of filling.rows(table, columns)) {
@@ -249,22 +249,22 @@ const verify = async (filling: Filling, tables: BackupTable[], progress: Progres
       progress.show(`comparing ${table}`, found.rows);
     }
     if (!isDeepStrictEqual(found.value, digest.value))
-      throw new CliFailure(`${table} does not hold what the backup holds: nothing was restored`);
+      throw new CliFailure(`${table} does not match the backup: nothing was restored`);
   }
 };
 
 // --- printing ---
 
 const secondsSince = (start: number): number => Math.round((performance.now() - start) / 10) / 100;
-const megabytes = (bytes: number): string =>
+const formatBytes = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-const number = (count: number): string => count.toLocaleString('en');
-const duration = (seconds: number): string =>
+const formatCount = (count: number): string => count.toLocaleString('en');
+const formatDuration = (seconds: number): string =>
   seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 
 const printTables = (tables: RowCounts, sentences: string[]): void => {
   const counted = Object.entries(tables).filter(([, rows]) => rows > 0);
   const width = Math.max(0, ...counted.map(([table]) => table.length));
-  const lines = counted.map(([table, rows]) => `${table.padEnd(width)}  ${number(rows).padStart(12)}`);
+  const lines = counted.map(([table, rows]) => `${table.padEnd(width)}  ${formatCount(rows).padStart(12)}`);
   process.stdout.write(`${[...lines, ...sentences].join('\n')}\n`);
 };

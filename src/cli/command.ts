@@ -11,65 +11,65 @@ export const command = (parent: Command, spelling: string, description: string):
 type Fields = Record<string, unknown>;
 export type CommandResult = Fields | Fields[];
 
-/** With `--json` one line of JSON and nothing else; otherwise something to read. */
+/** Prints one line of JSON with `--json`, and otherwise text for people. */
 export const print = (result: CommandResult, json: boolean | undefined): void => {
-  const text = json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : fields(result);
+  const text = json ? JSON.stringify(result) : Array.isArray(result) ? asTable(result) : asFields(result);
   process.stdout.write(`${text}\n`);
 };
 
-/** Names of shops and clients, and what receivers answer, come from outside. */
-const shown = (value: unknown): string => {
+/** Formats a value for a terminal. Names of shops and clients, and responses of receivers, are untrusted text. */
+const asCell = (value: unknown): string => {
   if (value === null) return '-';
   return Array.isArray(value) ? printable(value.join(', ')) || '-' : printable(String(value));
 };
 
-const fields = (result: Fields): string => {
+const asFields = (result: Fields): string => {
   const width = Math.max(...Object.keys(result).map((name) => name.length));
   return Object.entries(result)
-    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
+    .map(([name, value]) => `${name.padEnd(width)}  ${asCell(value)}`)
     .join('\n');
 };
 
-const table = (rows: Fields[]): string => {
+const asTable = (rows: Fields[]): string => {
   const first = rows[0];
   if (!first) return '(none)';
   const names = Object.keys(first);
-  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => shown(row[name]).length)));
+  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => asCell(row[name]).length)));
   const line = (cells: string[]) =>
     cells
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))
       .join('  ')
       .trimEnd();
-  return [line(names), ...rows.map((row) => line(names.map((name) => shown(row[name]))))].join('\n');
+  return [line(names), ...rows.map((row) => line(names.map((name) => asCell(row[name]))))].join('\n');
 };
 
-/** Text from outside, for a terminal: without the characters that would move its cursor or change its colours. */
+/** Removes characters from untrusted text that would move the cursor of a terminal or change its colours. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
 
-/** For what is no result: one line on standard error. It may quote a file, or a database, of others. */
+/** Prints a line that is not a result on standard error. The message may quote untrusted files or databases. */
 export const notice = (message: string): void =>
   void process.stderr.write(`handback: ${printable(message)}\n`);
 
-/** Of the log only errors: why a mail was not sent, for example. */
-const noticeLine = (line: string): void => {
+/** Prints an error of the log, for example why an email was not sent. */
+const noticeLogLine = (line: string): void => {
   const { msg, reason } = JSON.parse(line);
   notice(reason ? `${msg}: ${reason}` : msg);
 };
 
-/** For the help of options that hold a secret. */
+/** A warning in the help of options that take a secret. */
 export const IN_PROCESS_LIST = 'here it is visible in the process list';
 
 export interface ContextOptions {
-  /** A missing database is created in the default folder, too. */
+  /** True if a missing database is also created in the default folder. */
   creates?: boolean;
-  /** False for what is done first: all other commands have nothing to do in an empty database, which is probably another one. */
+  /** False for first steps. Any other command has nothing to do in an empty database, which is probably the wrong one. */
   mustBeSetUp?: boolean;
 }
 
-/** Nobody else waits for what a command asks for, so it may take longer than a request. */
+/** The factor for time limits of a command, which may take longer than a request since no other caller waits for it. */
 const COMMAND_TIME_LIMIT_FACTOR = 10;
 
-/** Work on the service's own database. */
+/** Runs work on the database of the service. */
 export const withContext = async <Result>(
   config: Config,
   work: (ctx: Context) => Promise<Result>,
@@ -77,7 +77,7 @@ export const withContext = async <Result>(
 ): Promise<Result> => {
   const { databaseUrl, dataDir, dataDirIsSet } = config;
   const { fileIn } = await import('../db/open.ts');
-  // A command without the settings of the service would create another database, in the folder where it runs.
+  // Without the settings of the service a command would create a second database in the current folder.
   if ((mustBeSetUp || !(creates || dataDirIsSet)) && !databaseUrl && !existsSync(fileIn(dataDir)))
     throw new CliFailure(
       `there is no data in ${dataDir}: run this command with the settings of the service (DATABASE_URL or DATA_DIR), or in its folder. The first start of a service, or handback migrate, creates it`,
@@ -87,7 +87,7 @@ export const withContext = async <Result>(
   const ctx = await openContext(
     { ...config, timeLimitFactor },
     {
-      log: pino({ level: 'error' }, { write: noticeLine }),
+      log: pino({ level: 'error' }, { write: noticeLogLine }),
       mustBeSetUp,
       onWait: () => notice('waiting for the database (DATABASE_URL)'),
     },
@@ -101,7 +101,7 @@ export const withContext = async <Result>(
 
 const ADDRESS_TIMEOUT_MS = 3_000;
 
-/** Where the service was when it last started, if its data are here, unless this command's settings say how callers reach it. */
+/** Returns PUBLIC_URL if it is set, else the address at the last start of the service if its data are here. */
 export const addressOfService = async (config: Config): Promise<string> => {
   const { publicUrl, publicUrlIsSet, databaseUrl, dataDir } = config;
   const [{ withSnapshot }, { findFact }, { fileIn }] = await Promise.all([
@@ -113,14 +113,14 @@ export const addressOfService = async (config: Config): Promise<string> => {
   const reading = withSnapshot(config, ({ db }) => findFact(db, 'address'), {
     statementMs: ADDRESS_TIMEOUT_MS,
   });
-  // The command needs no database: one that is away, or not set up, only does not know better.
+  // The command needs no database, so one that is unavailable or not set up is ignored.
   return (await reading.catch(() => null)) ?? publicUrl;
 };
 
 const PROGRESS_EVERY_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-/** Shows on a terminal how far a command is; elsewhere nothing. */
+/** Shows the progress of a command on a terminal, and nothing elsewhere. */
 export class Progress {
   readonly #isShown: boolean;
   #next = 0;
@@ -143,8 +143,8 @@ export class Progress {
 
 // --- the values that commands take ---
 
-/** Checks a value by the schema that the API uses, and says with its words what is wrong. */
-export const parsedBy =
+/** Makes a parser that checks a value with the schema of the API, and reports errors in the words of the schema. */
+export const parserFor =
   <Schema extends z.ZodType>(schema: Schema) =>
   (value: unknown): z.infer<Schema> => {
     const { success, data, error } = schema.safeParse(value);
@@ -152,6 +152,7 @@ export const parsedBy =
     return data;
   };
 
-const digits = (pattern: RegExp, must: string) => parsedBy(z.string().regex(pattern, must).transform(Number));
-export const wholeNumber = digits(/^\d{1,12}$/, 'must be a whole number, 0 or more');
-export const httpStatus = digits(/^[2-5]\d\d$/, 'must be a status from 200 to 599');
+const digitsParser = (pattern: RegExp, must: string) =>
+  parserFor(z.string().regex(pattern, must).transform(Number));
+export const parseWholeNumber = digitsParser(/^\d{1,12}$/, 'must be a whole number, 0 or more');
+export const parseHttpStatus = digitsParser(/^[2-5]\d\d$/, 'must be a status from 200 to 599');

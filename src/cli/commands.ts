@@ -42,7 +42,7 @@ import { findByEmail } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { notice, print } from './command.ts';
 
-// What the commands of shop-commands.ts do. run.ts prints the message of a ServiceError.
+// These functions are the commands of shop-commands.ts. run.ts prints the message of a ServiceError.
 
 const shopFields = (shop: Shop) => ({
   id: shop.id,
@@ -55,26 +55,29 @@ const shopFields = (shop: Shop) => ({
   createdAt: toIso(shop.createdAt),
 });
 
-const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
-  const thing = isId(id) ? await find() : null;
-  if (!thing) throw new CliFailure(`there is no ${kind} ${id}`);
-  return thing;
+const findOrFail = async <Row>(kind: string, id: string, find: () => Promise<Row | null>): Promise<Row> => {
+  const row = isId(id) ? await find() : null;
+  if (!row) throw new CliFailure(`there is no ${kind} ${id}`);
+  return row;
 };
 
-const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, () => findShop(ctx.db, id));
+const shopById = (ctx: Context, id: string): Promise<Shop> =>
+  findOrFail('shop', id, () => findShop(ctx.db, id));
 const operatorOf = async (ctx: Context, shopId: string) => ({
   shop: await shopById(ctx, shopId),
   actor: OPERATOR,
 });
 const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
-  found('client', id, () => findClient(ctx.db, id));
+  findOrFail('client', id, () => findClient(ctx.db, id));
 
-const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
+const requireAllowedUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
   const problem = url ? await ctx.addressGuard.urlError(url) : null;
   if (!url || !problem) return;
-  // The service may run with the setting while this command does not see it.
-  const wouldDo = (await addressGuard({ allowPrivate: true }).urlError(url)) === null;
-  const hint = wouldDo ? ' (unless WEBHOOK_ALLOW_PRIVATE_NETWORKS=true is set for this command too)' : '';
+  // The service may have a setting that this command does not see.
+  const isFineIfPrivate = (await addressGuard({ allowPrivate: true }).urlError(url)) === null;
+  const hint = isFineIfPrivate
+    ? ' (unless WEBHOOK_ALLOW_PRIVATE_NETWORKS=true is set for this command too)'
+    : '';
   throw new CliFailure(`the webhook URL ${problem}${hint}`);
 };
 
@@ -82,7 +85,7 @@ export const shopCreate = async (ctx: Context, options: NewShop) =>
   shopFields(await createShop(ctx, OPERATOR, options));
 
 export const shopUpdate = async (ctx: Context, id: string, options: ShopChange) =>
-  shopFields(await found('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
+  shopFields(await findOrFail('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
 
 export const shopList = async (ctx: Context) => (await listShops(ctx.db)).map(shopFields);
 
@@ -103,14 +106,14 @@ export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions 
   return { id, email, role };
 };
 
-/** A mail goes out before the process ends; `mailed` says whether the server accepted it. */
-const mailed = async ({ mail }: Context): Promise<boolean> => mail !== null && (await mail.finish());
+/** Waits for an email, since the process ends afterwards. `mailAccepted` says whether the mail server accepted it. */
+const mailAccepted = async ({ mail }: Context): Promise<boolean> => mail !== null && (await mail.finish());
 
 export const userInvite = async (ctx: Context, { shop, name = null, ...user }: PersonOptions) => {
   const invited = { name, password: null, ...user };
   const created = await addPerson(ctx, await operatorOf(ctx, shop), invited, ctx.config.publicUrl);
   const { id, email, role, link, linkExpiresAt } = created;
-  return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
+  return { id, email, role, link, linkExpiresAt, mailed: await mailAccepted(ctx) };
 };
 
 const userByEmail = async (ctx: Context, given: string) => {
@@ -124,7 +127,7 @@ export const userLink = async (ctx: Context, given: string) => {
   const { id, email, operator } = await userByEmail(ctx, given);
   const wanted = { besideProvider: true };
   const { link, linkExpiresAt } = await createLink(ctx, operator, id, wanted, ctx.config.publicUrl);
-  return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
+  return { id, email, link, linkExpiresAt, mailed: await mailAccepted(ctx) };
 };
 
 export const userResetFactor = async (ctx: Context, given: string) => {
@@ -147,7 +150,7 @@ const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApi
   webhookSecret,
 });
 
-/** Without the names of its events, which would fill several lines. */
+/** The fields of a client without its event names, which would fill several lines. */
 const clientFields = (ctx: Context, client: ApiClient) => {
   const { events: _, ...fields } = viewClient(ctx, client);
   return fields;
@@ -158,23 +161,23 @@ type NewClientOptions = ClientOptions & { shop: string; name: string };
 
 export const clientCreate = async (ctx: Context, { shop, expires, ...options }: NewClientOptions) => {
   const { webhookUrl = null } = options;
-  await checkWebhookUrl(ctx, webhookUrl);
+  await requireAllowedUrl(ctx, webhookUrl);
   const { id: shopId } = await shopById(ctx, shop);
   const given = { ...options, shopId, webhookUrl, expiresAt: expires };
   return newClientFields(await createClient(ctx, OPERATOR, given));
 };
 
 export const clientUpdate = async (ctx: Context, id: string, { expires, ...options }: ClientOptions) => {
-  await checkWebhookUrl(ctx, options.webhookUrl);
+  await requireAllowedUrl(ctx, options.webhookUrl);
   const change = { ...options, expiresAt: expires };
-  return clientFields(ctx, await found('client', id, () => changeClient(ctx, OPERATOR, id, change)));
+  return clientFields(ctx, await findOrFail('client', id, () => changeClient(ctx, OPERATOR, id, change)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
   clientFields(ctx, await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
 export const clientReplace = async (ctx: Context, id: string, options: Partial<ReplaceApiClient>) => {
-  await checkWebhookUrl(ctx, options.webhookUrl);
+  await requireAllowedUrl(ctx, options.webhookUrl);
   const old = await clientById(ctx, id);
   return newClientFields(await replaceClient(ctx, OPERATOR, old, options));
 };
@@ -182,7 +185,7 @@ export const clientReplace = async (ctx: Context, id: string, options: Partial<R
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
   (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map((client) => clientFields(ctx, client));
 
-/** A row whose secret no key opens is named and skipped. */
+/** Names and skips a row whose secret no key can open. */
 export const secretsReseal = async (ctx: Context) => {
   const { resealed, total, failed } = await resealAll(ctx);
   for (const { table, id } of failed) notice(`no key in SECRET_KEY opens the secret of ${table} ${id}`);
@@ -219,13 +222,13 @@ export const customerErase = async (ctx: Context, options: CustomerOptions & Fla
   const caller = await operatorOf(ctx, shop);
   const planned = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun: true });
   const refused = planned.refused.map(({ rmaNumber, reason }) => `${rmaNumber} ${reason}`);
-  const named = planned.returns.map(({ rmaNumber }) => rmaNumber);
-  if (dryRun) return { ...planned, returns: named, refused };
+  const rmaNumbers = planned.returns.map(({ rmaNumber }) => rmaNumber);
+  if (dryRun) return { ...planned, returns: rmaNumbers, refused };
   if (!confirm)
     throw new CliFailure(
-      `this would erase ${planned.erased + planned.remaining} of ${planned.matched} returns, and cannot be undone: add --confirm, or look first with --dry-run`,
+      `this would erase ${planned.erased + planned.remaining} of ${planned.matched} returns and cannot be undone: add --confirm, or check first with --dry-run`,
     );
-  if (!json) print({ erases: named, refuses: refused }, false);
+  if (!json) print({ erases: rmaNumbers, refuses: refused }, false);
   let erased = 0;
   for (let remaining = 1; remaining > 0; ) {
     const done = await eraseCustomer(ctx, caller, { ...asked, includeOpen, dryRun });
@@ -237,21 +240,21 @@ export const customerErase = async (ctx: Context, options: CustomerOptions & Fla
 
 // --- the list of erasures ---
 
-const SIGNED_LIST = 'erasures';
-/** Its last line, as of a backup: whoever can write where backups lie could otherwise have a shop deleted. */
-const SIGNATURE_LINE = /^\{"hmac":"([\w-]{43})"\}\n?$/m;
+const LIST_PURPOSE = 'erasures';
+/** The list ends with a signature, as a backup does. Otherwise anyone with write access to the file could delete a shop. */
+const LIST_SIGNATURE = /^\{"hmac":"([\w-]{43})"\}\n?$/m;
 
-/** Reads all of it, and checks its signature, before anything is written. */
+/** Reads the whole list and checks its signature before anything is written. */
 export const readErasureList = async (
   path: string,
   secrets: () => SecretBox,
-  isUnsignedFine = false,
+  acceptsUnsigned = false,
 ): Promise<ListedErasure[]> => {
   const text = await readFile(path, 'utf8').catch((error) => cannot('read', path, error));
-  const signature = SIGNATURE_LINE.exec(text);
+  const signature = LIST_SIGNATURE.exec(text);
   const isLast = signature !== null && signature.index + signature[0].length === text.length;
   const signed = isLast ? text.slice(0, signature.index) : text;
-  if (!isUnsignedFine && !(isLast && secrets().isSigned(SIGNED_LIST, signed, signature[1] ?? '')))
+  if (!acceptsUnsigned && !(isLast && secrets().isSigned(LIST_PURPOSE, signed, signature[1] ?? '')))
     throw new CliFailure(
       `${path} is not signed with the key of this installation, or was changed since: nothing was changed. If you know who wrote it, --unsigned accepts it`,
     );
@@ -264,7 +267,7 @@ export const readErasureList = async (
   });
 };
 
-/** A shop or a person that is here now is deleted by a list only after its name was shown. Returns their names. */
+/** Adds a list of erasures, and returns the names of existing shops and people that it deletes. These need a confirmation. */
 export const addConfirmed = async (
   db: Db,
   list: ListedErasure[],
@@ -279,18 +282,18 @@ export const addConfirmed = async (
   return live;
 };
 
-/** How much a list names, and how new it is: an old one is signed, too. */
+/** Returns the length of a list and its newest time, since an outdated list has a valid signature too. */
 export const summaryOf = (list: ListedErasure[]) => ({
   listed: list.length,
   newest: list.length === 0 ? null : toIso(Math.max(...list.map(({ at }) => at))),
 });
 
-/** So long that writers of a running service get their turn. */
-const PAUSE_MS = 10;
+/** A pause between steps, long enough for writers of a running service. */
+const ERASURE_PAUSE_MS = 10;
 
 export const applyErasures = async (ctx: Context) => {
   const { unfinished, unknown } = await countUnfinished(ctx.db);
-  while (await finishErasures(ctx)) await pause(PAUSE_MS);
+  while (await finishErasures(ctx)) await pause(ERASURE_PAUSE_MS);
   await ctx.scrub();
   const { unfinished: left } = await countUnfinished(ctx.db);
   if (left > 0) {
@@ -316,7 +319,7 @@ export const customerErasures = async (
   const all = ctx.db.selectFrom('erasures').select(columns).orderBy('subject_id');
   if (apply === undefined) {
     const text = (await all.execute()).map((erasure) => `${JSON.stringify(erasure)}\n`).join('');
-    const [hmac] = ctx.secrets.signatures(SIGNED_LIST, text);
+    const [hmac] = ctx.secrets.signatures(LIST_PURPOSE, text);
     process.stdout.write(`${text}${JSON.stringify({ hmac })}\n`);
     return;
   }
@@ -332,7 +335,7 @@ export const shopDelete = async (
   id: string,
   { confirm, export: file }: { confirm: string; export: string | false },
 ) => {
-  // Also one whose deletion began before.
+  // The query also finds a shop whose deletion has begun before.
   const shops = ctx.db.selectFrom('shops').select('name').where('id', '=', id);
   const { name } = (isId(id) && (await shops.executeTakeFirst())) || (await shopById(ctx, id));
   if (name !== confirm) throw new CliFailure(`shop ${id} has another name: nothing was deleted`);

@@ -22,7 +22,7 @@ import { replaceTargets } from '../shops/settings.ts';
 import { addPerson } from '../staff/links.ts';
 import { actorOf } from '../staff/users.ts';
 
-// Sample data. Some of it is untidy, as data of real shops is: long names, other scripts, emoji, many items.
+// Creates sample data. Some of it is untidy, like data of real shops: long names, other scripts, emoji, many items.
 
 const PEOPLE = [
   ['Ada Pereira', 'ada.pereira'],
@@ -58,12 +58,12 @@ const ITEMS = [
 
 const pick = <Value>(values: readonly Value[], i: number): Value => values[i % values.length] as Value;
 
-const customer = (i: number) => {
+const sampleCustomer = (i: number) => {
   const [customerName, mailbox] = pick(PEOPLE, i);
   return { customerName, customerEmail: `${mailbox}@example.com` };
 };
 
-/** Each repair goes a part of the way. */
+/** The actions on repairs; each repair takes only some of them. */
 const REPAIR_STEPS: [OfflineRepairAction, body: (i: number) => object][] = [
   ['tracking', (i) => ({ trackingNumber: `JD01460000${i}`, carrierName: 'DHL' })],
   ['begin-repair', (i) => ({ assignedToId: `tech-${(i % 3) + 1}`, repairNotes: 'Part ordered' })],
@@ -71,10 +71,10 @@ const REPAIR_STEPS: [OfflineRepairAction, body: (i: number) => object][] = [
   ['close', () => ({})],
 ];
 
-const repair = (i: number) => {
+const sampleRepair = (i: number) => {
   const { fault, ...item } = pick(ITEMS, i);
   return {
-    ...customer(i),
+    ...sampleCustomer(i),
     orderNumber: `SO-${10_000 + i * 7}`,
     faultyItem: { ...item, quantity: 1, serialNumber: `SN-${448_000 + i * 13}` },
     faultDescription: fault,
@@ -85,21 +85,21 @@ const repair = (i: number) => {
   };
 };
 
-/** The same for trade returns, of which some are rejected. */
+/** The actions on trade returns; some of these are rejected. */
 const TRADE_STEPS: TradeReturnAction[] = ['approve', 'receive', 'request-credit', 'resolve'];
 const tradeSteps = (i: number) => (i % 6 === 5 ? (['reject'] as const) : TRADE_STEPS.slice(0, i % 6));
 
 const MANY_ITEMS = 14;
-const itemsOf = (i: number) =>
+const sampleItems = (i: number) =>
   Array.from({ length: i % 5 === 4 ? MANY_ITEMS : 2 }, (_, line) => pick(ITEMS, i + 2 * line));
 
-const tradeReturn = (i: number) => ({
-  ...customer(i),
+const sampleTradeReturn = (i: number) => ({
+  ...sampleCustomer(i),
   tradeOrderNumber: `TO-${5_500 + i}`,
   companyName: pick(COMPANIES, i),
   companyId: `company-${118 + (i % COMPANIES.length)}`,
   reason: pick(['Damaged in transit', 'Wrong colour delivered', 'Ordered too many'], i),
-  items: itemsOf(i).map(({ fault: _, ...item }, line) => ({
+  items: sampleItems(i).map(({ fault: _, ...item }, line) => ({
     ...item,
     quantity: 2 + ((i + line) % 5),
     tradeLineItemId: `line-${line + 1}`,
@@ -108,9 +108,9 @@ const tradeReturn = (i: number) => ({
   externalRef: `ERP-${700 + i}`,
 });
 
-/** All of it has arrived; in every other return one piece of the first item is broken. */
-const receipt = (i: number) => ({
-  lines: tradeReturn(i).items.map(({ quantity }, item) => ({
+/** All items have arrived. In every other return one unit of the first item is broken. */
+const sampleReceipt = (i: number) => ({
+  lines: sampleTradeReturn(i).items.map(({ quantity }, item) => ({
     line: item + 1,
     received: quantity,
     ...(item === 0 && i % 2 === 1 && { accepted: quantity - 1, note: 'One has a broken base' }),
@@ -124,8 +124,8 @@ const TARGET_DAYS: TargetDays['targets'] = [
   { status: 'TRADE_RECEIVED', days: 7 },
 ];
 
-/** Some of those that are being repaired wait for their part, and some of those that were just handed in for an answer. */
-const waitingOf = (i: number, now: number): SetWaitingFor | null => {
+/** Some repairs in progress wait for a part, and some new ones for a reply of the customer. */
+const sampleWaiting = (i: number, now: number): SetWaitingFor | null => {
   if (i % 10 === 2) return { what: 'PART', until: now + 3 * DAY_MS, note: 'Ordered, promised for this week' };
   if (i % 15 === 5) return { what: 'CUSTOMER', until: null, note: 'Asked whether we may open the case' };
   return null;
@@ -133,24 +133,30 @@ const waitingOf = (i: number, now: number): SetWaitingFor | null => {
 
 // --- filling ---
 
-const REPAIRS = 40;
-const TRADE_RETURNS = 18;
+const REPAIR_COUNT = 40;
+const TRADE_RETURN_COUNT = 18;
 
 type DemoStep = (at: Context, id: string) => Promise<unknown>;
 
-/** A return's steps, three hours apart, each with its time. The first one creates it. */
-const lifeOf = (returns: ReturnActions, body: CreateBody, by: Caller, begunAt: number, later: DemoStep[]) => {
+/** The steps of a return with their times, three hours apart. The first step creates it. */
+const stepsOf = (
+  returns: ReturnActions,
+  body: CreateBody,
+  caller: Caller,
+  startsAt: number,
+  laterSteps: DemoStep[],
+) => {
   let id = '';
   const create = async (at: Context) => {
-    id = (await returns.create(at, by, body)).body.id;
+    id = (await returns.create(at, caller, body)).body.id;
   };
-  return [create, ...later].map((step, n) => ({
-    at: begunAt + n * 3 * HOUR_MS,
-    take: (at: Context) => step(at, id),
+  return [create, ...laterSteps].map((step, n) => ({
+    at: startsAt + n * 3 * HOUR_MS,
+    run: (at: Context) => step(at, id),
   }));
 };
 
-/** A shop with people, rules and returns in every stage, spread over the past days. */
+/** Creates a shop with people, rules and returns in every stage, spread over the past days. */
 export const demo = async (ctx: Context) => {
   const tag = randomBytes(3).toString('hex');
   const shop = await createShop(ctx, OPERATOR, { name: `Demo shop ${tag}`, plan: 'SCALE' });
@@ -166,36 +172,36 @@ export const demo = async (ctx: Context) => {
   const assignees = [admin.id, colleague.id, null];
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const actor = { type: 'API_CLIENT', id: client.id, name: client.name } as const;
-  const till: Caller = { shop, actor, receiverId: client.receiverId };
-  const staff: Caller = { shop, actor: actorOf(admin) };
+  const clientCaller: Caller = { shop, actor, receiverId: client.receiverId };
+  const staffCaller: Caller = { shop, actor: actorOf(admin) };
 
   const now = ctx.clock.now();
-  const repairs = Array.from({ length: REPAIRS }, (_, i) => {
+  const repairs = Array.from({ length: REPAIR_COUNT }, (_, i) => {
     const moves = REPAIR_STEPS.slice(0, i % 5).map(([action, bodyOf]): DemoStep => {
       const given = OfflineRepairActionBody[action].parse(bodyOf(i));
-      return (at, id) => offlineRepairs.move(at, till, id, action, given);
+      return (at, id) => offlineRepairs.move(at, clientCaller, id, action, given);
     });
-    const assign: DemoStep = (at, id) => offlineRepairs.assign(at, staff, id, pick(assignees, i));
-    const waiting = waitingOf(i, now);
+    const assign: DemoStep = (at, id) => offlineRepairs.assign(at, staffCaller, id, pick(assignees, i));
+    const waiting = sampleWaiting(i, now);
     const wait: DemoStep = (at, id) =>
-      offlineRepairs.change(at, staff, { type: 'wait', id, waiting, seen: undefined });
+      offlineRepairs.change(at, staffCaller, { type: 'wait', id, waiting, seen: undefined });
     const steps = [assign, ...moves, ...(waiting ? [wait] : [])];
-    const body = CreateOfflineRepair.parse(repair(i));
-    return lifeOf(offlineRepairs, body, till, now - (REPAIRS - i) * 9 * HOUR_MS, steps);
+    const body = CreateOfflineRepair.parse(sampleRepair(i));
+    return stepsOf(offlineRepairs, body, clientCaller, now - (REPAIR_COUNT - i) * 9 * HOUR_MS, steps);
   });
-  const trade = Array.from({ length: TRADE_RETURNS }, (_, i) => {
+  const trade = Array.from({ length: TRADE_RETURN_COUNT }, (_, i) => {
     const moves = tradeSteps(i).map((action): DemoStep => {
-      const given = TradeReturnMoveBody[action].parse(action === 'receive' ? receipt(i) : {});
-      return (at, id) => tradeReturns.move(at, staff, id, action, given);
+      const given = TradeReturnMoveBody[action].parse(action === 'receive' ? sampleReceipt(i) : {});
+      return (at, id) => tradeReturns.move(at, staffCaller, id, action, given);
     });
-    const body = CreateTradeReturn.parse(tradeReturn(i));
-    return lifeOf(tradeReturns, body, till, now - (TRADE_RETURNS - i) * 20 * HOUR_MS, moves);
+    const body = CreateTradeReturn.parse(sampleTradeReturn(i));
+    return stepsOf(tradeReturns, body, clientCaller, now - (TRADE_RETURN_COUNT - i) * 20 * HOUR_MS, moves);
   });
-  // In the order of time, in which a shop's changes never go back. The last ones are still to come: they happen now.
+  // The steps are sorted, because the times of a shop's changes never decrease. Steps in the future happen now.
   const steps = [...repairs, ...trade].flat().toSorted((one, other) => one.at - other.at);
-  for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => Math.min(at, now) } });
+  for (const { at, run } of steps) await run({ ...ctx, clock: { now: () => Math.min(at, now) } });
 
-  // Where the service was when it last started, unless this command's settings say how callers reach it.
+  // The URL is PUBLIC_URL if it is set, else the address at the last start of the service.
   const { publicUrl, publicUrlIsSet, databaseUrl, dataDir } = ctx.config;
   const url = (publicUrlIsSet ? null : await findFact(ctx.db, 'address')) ?? publicUrl;
   return {

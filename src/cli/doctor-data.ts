@@ -39,39 +39,39 @@ export const ok = (message: string): Finding => ({ state: 'ok', message });
 export const warn = (message: string): Finding => ({ state: 'warn', message });
 export const wrong = (message: string): Finding => ({ state: 'wrong', message });
 
-class TooLate extends Error {}
+class CheckTimeout extends Error {}
 
-/** 57014: PostgreSQL cancelled the statement. */
-export const isTooLate = (error: unknown): boolean =>
-  error instanceof TooLate || (error as { code?: unknown }).code === '57014';
+/** Recognises a timeout. With 57014 PostgreSQL cancelled the statement. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof CheckTimeout || (error as { code?: unknown }).code === '57014';
 
-/** How long one statement, a wait for a lock and a whole check may take, also in a database with millions of rows. */
+/** The time limits of a statement, a wait for a lock and a whole check. They suffice for databases with millions of rows. */
 export const DOCTOR_LIMITS = { statementMs: 5_000, lockMs: 2_000 };
 const CHECK_MS = 15_000;
 
-const deadline = (): (() => void) => {
+const startDeadline = (): (() => void) => {
   const end = performance.now() + CHECK_MS;
   return () => {
-    if (performance.now() > end) throw new TooLate('this check takes too long');
+    if (performance.now() > end) throw new CheckTimeout('this check takes too long');
   };
 };
 
 // --- checks of what the database holds; they change nothing ---
 
-const NAMED = 3;
+const MAX_NAMED = 3;
 
-export const some = (names: string[]): string =>
-  names.length <= NAMED
+export const listSome = (names: string[]): string =>
+  names.length <= MAX_NAMED
     ? names.join(', ')
-    : `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;
+    : `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
 
 const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding> => {
   if ((await findCheck(reading.db)) === null) return ok('nothing is encrypted yet');
-  const inTime = deadline();
+  const throwIfLate = startDeadline();
   const failed: SealedFor[] = [];
   let total = 0;
   for await (const { sealedFor, plain } of sealedValues(reading.db, keysOf(config))) {
-    inTime();
+    throwIfLate();
     total += 1;
     if (plain === null) failed.push(sealedFor);
   }
@@ -80,29 +80,31 @@ const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding
     return wrong('SECRET_KEY is not the key that this database was set up with: restore that key');
   const rows = failed.map(({ table, id }) => `${table} ${id}`);
   return wrong(
-    `SECRET_KEY does not open ${some(rows)}: restore the missing key, or replace what it encrypted (handback client replace ID, handback user reset-factor EMAIL)`,
+    `SECRET_KEY does not open ${listSome(rows)}: restore the missing key, or replace what it encrypted (handback client replace ID, handback user reset-factor EMAIL)`,
   );
 };
 
-/** PostgreSQL's clock has fractions of a millisecond, its columns have none. */
-export const nowOf = async ({ server }: Reading): Promise<number> =>
+/** The time of the database, rounded because its columns have no fractions of a millisecond. */
+export const databaseNow = async ({ server }: Reading): Promise<number> =>
   Math.round((await server()).nowMs ?? Date.now());
 
 const checkKeys = async (reading: Reading): Promise<Finding> => {
-  const nowMs = await nowOf(reading);
+  const nowMs = await databaseNow(reading);
   const clients = await expiringKeys(reading.db, nowMs + EXPIRES_SOON_MS);
   if (clients.length === 0) return ok(`none expires within ${EXPIRES_SOON_DAYS} days`);
   const words = clients.map(({ id, name, expires_at }) => {
     const at = Number(expires_at);
     return `that of ${name} (client ${id}) ${at <= nowMs ? 'expired' : 'expires'} at ${toIso(at)}`;
   });
-  return warn(`${some(words)}: run handback client replace ID, or handback client update ID --expires DAY`);
+  return warn(
+    `${listSome(words)}: run handback client replace ID, or handback client update ID --expires DAY`,
+  );
 };
 
 const checkBackup = async (reading: Reading, config: Config): Promise<Finding> => {
   if (!config.backups) return ok('none is scheduled: set BACKUP_DAILY_AT and BACKUP_DIR for a daily backup');
   await checkBackups(config);
-  const [state, nowMs] = [await readSchedule(reading.db), await nowOf(reading)];
+  const [state, nowMs] = [await readSchedule(reading.db), await databaseNow(reading)];
   const restored = await findRestore(reading.db);
   if (!state?.newest && restored && nowMs - restored.at < LATE_AFTER_MS)
     return ok(`none yet since the restore at ${toIso(restored.at)}: a service takes one when it starts`);
@@ -117,7 +119,7 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
     return wrong(
       `${newest}${failed}${begun}: check that a process with ROLE all or worker is running with BACKUP_DAILY_AT. Until then, run handback backup FILE`,
     );
-  const missing = state?.newest && (await missingIn(config.backups, state.newest));
+  const missing = state?.newest && (await missingFinding(config.backups, state.newest));
   if (missing) return missing;
   if (unfinished === 'stalled')
     return warn(`${newest}${begun}: its process died or hangs; the next attempt is two hours later`);
@@ -125,8 +127,8 @@ const checkBackup = async (reading: Reading, config: Config): Promise<Finding> =
   return failed ? warn(`${newest}${failed}; the next attempt is within two hours`) : ok(newest);
 };
 
-/** Taken by a process of another machine, it may be in a folder there that has the same name. */
-const missingIn = async ({ folder }: BackupSchedule, newest: NewestBackup): Promise<Finding | null> => {
+/** Reports a missing backup. If another machine took it, it may be in a folder of the same name there. */
+const missingFinding = async ({ folder }: BackupSchedule, newest: NewestBackup): Promise<Finding | null> => {
   const found = await checkFile(folder, newest);
   if (found === 'there') return null;
   const what = found === 'gone' ? 'is missing' : `no longer has the ${newest.bytes} bytes that were written`;
@@ -145,17 +147,17 @@ const findRestore = async (db: Db): Promise<z.infer<typeof Restored> | null> => 
   return data;
 };
 
-const SAID_AFTER_RESTORE_MS = 7 * DAY_MS;
+const WARN_AFTER_RESTORE_MS = 7 * DAY_MS;
 
 const checkRestore = async (reading: Reading): Promise<Finding | null> => {
   const restored = await findRestore(reading.db);
-  if (!restored || (await nowOf(reading)) - restored.at > SAID_AFTER_RESTORE_MS) return null;
+  if (!restored || (await databaseNow(reading)) - restored.at > WARN_AFTER_RESTORE_MS) return null;
   return warn(
     `restored at ${toIso(restored.at)} from a backup of ${restored.madeAt}: keys revoked since then work again, and people removed since then are back; review the API clients and the team of each shop`,
   );
 };
 
-/** Only where something is to be done. */
+/** Reports erasures only if there is something to do. */
 const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
   const restoredAt = await findFact(db, 'restored-without-erasures');
   if (restoredAt !== null)
@@ -168,25 +170,25 @@ const checkErasures = async ({ db }: Reading): Promise<Finding | null> => {
     : warn(`${unfinished} unfinished: a running service finishes them within minutes`);
 };
 
-/** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
-const OLD_MS = 90_000;
+/** Four attempts take about a minute. An older delivery waits for a process, or behind others for the same receiver. */
+const OLD_DELIVERY_MS = 90_000;
 
 const DROPPED_WITHIN_MS = DAY_MS;
 
-/** What a queue that is empty again does not show: receivers that fail, and what was dropped lately. null: nothing. */
-const troubleOf = async (db: Db, nowMs: number): Promise<string | null> => {
+/** Describes failing receivers and recent drops, which an empty queue does not show. It returns null if there are none. */
+const describeTrouble = async (db: Db, nowMs: number): Promise<string | null> => {
   const failing = (await findReceivers(db)).filter(({ since }) => since !== null);
   const { dropped } = await db
     .selectFrom('webhook_deliveries')
     .select((eb) => eb.fn.countAll<number>().as('dropped'))
-    // Ids rise with time, and a delivery is dropped within a day: no other index is needed.
+    // The primary key suffices as an index, since ids rise with time and a delivery is dropped within a day.
     .where('id', '>=', lowestId(nowMs - 2 * DROPPED_WITHIN_MS))
     .where('status', '=', 'DROPPED')
     .where('finished_at', '>=', nowMs - DROPPED_WITHIN_MS)
     .executeTakeFirstOrThrow();
   const words = [
     failing.length > 0 &&
-      `failing receivers: ${some(failing.map(({ name, shop, error }) => `${name} of ${shop} (${error})`))}`,
+      `failing receivers: ${listSome(failing.map(({ name, shop, error }) => `${name} of ${shop} (${error})`))}`,
     Number(dropped) > 0 && `${dropped} webhooks were dropped within a day`,
   ];
   return words.filter(Boolean).join('; ') || null;
@@ -194,12 +196,12 @@ const troubleOf = async (db: Db, nowMs: number): Promise<string | null> => {
 
 const checkQueue = async (reading: Reading): Promise<Finding> => {
   const { count, oldestAt } = await countPendingDeliveries(reading.db);
-  const nowMs = await nowOf(reading);
-  const failing = await troubleOf(reading.db, nowMs);
+  const nowMs = await databaseNow(reading);
+  const failing = await describeTrouble(reading.db, nowMs);
   if (failing) return warn(`${failing}; ${count} webhooks waiting. handback status lists the receivers`);
   if (oldestAt === null) return ok('empty');
   const words = `${count === 1 ? '1 webhook waiting' : `${count} webhooks waiting`}, the oldest for ${Math.round(Math.max(0, nowMs - oldestAt) / 1000)} s`;
-  return nowMs - oldestAt < OLD_MS
+  return nowMs - oldestAt < OLD_DELIVERY_MS
     ? ok(words)
     : warn(
         `${words}: check that a process sends webhooks (ROLE all or worker) and that receivers respond; handback status lists them`,
@@ -210,117 +212,117 @@ const COUNTED_BY = ['shop_id', 'receiver_id', 'status', 'created_at', 'erased_at
 
 const checkTotals = async (reading: Reading): Promise<Finding> => {
   const { db } = reading;
-  const inTime = deadline();
-  const kept = await db.selectFrom('rma_totals').select(TOTAL_COLUMNS).execute();
-  /** By kept total, how many more rows there are. */
+  const throwIfLate = startDeadline();
+  const stored = await db.selectFrom('rma_totals').select(TOTAL_COLUMNS).execute();
+  /** For each stored total, the number of rows beyond it. */
   const missing = new Map(
-    kept.map(({ shop_id, kind, origin, status, count }) => [
+    stored.map(({ shop_id, kind, origin, status, count }) => [
       `${shop_id} ${kind} ${origin} ${status}`,
       -count,
     ]),
   );
   const months = new Map<string, number>();
   const addOne = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-  // Row by row on either engine, since SQLite cannot be interrupted while it counts.
+  // Rows are counted one by one on both engines, since SQLite cannot be interrupted while it counts.
   for (const kind of RETURN_TABLES)
     for await (const [shop, receiver, status, createdAt, erasedAt] of reading.rows(kind, COUNTED_BY)) {
-      inTime();
+      throwIfLate();
       const erased_at = erasedAt === null ? null : Number(erasedAt);
       const origin = originOf({ receiver_id: receiver as string | null });
       addOne(missing, `${shop} ${kind} ${origin} ${countedAs(kind, { status: String(status), erased_at })}`);
       addOne(months, `${shop} ${toIso(Number(createdAt)).slice(0, 7)}`);
     }
   const deleting = await db.selectFrom('shops').select('id').where('subscription', '=', DELETING).execute();
-  const off = [...missing]
+  const mismatches = [...missing]
     .filter(([name, count]) => count !== 0 && !deleting.some(({ id }) => name.startsWith(id)))
     .map(([name]) => name);
-  if (off.length > 0)
+  if (mismatches.length > 0)
     return wrong(
-      `stored totals do not match the rows: ${some(off)}; docs/operations/on-call.md explains how to repair them`,
+      `stored totals do not match the rows: ${listSome(mismatches)}; docs/operations/on-call.md explains how to repair them`,
     );
   const counters = await db.selectFrom('shop_counters').select(['shop_id', 'month', 'month_used']).execute();
-  const short = counters.filter(
+  const tooLow = counters.filter(
     ({ shop_id, month, month_used }) => month_used < (months.get(`${shop_id} ${month}`) ?? 0),
   );
-  if (short.length > 0)
+  if (tooLow.length > 0)
     return wrong(
-      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations/on-call.md explains how to repair them`,
+      `month_used is below the month's creations: ${listSome(tooLow.map(({ shop_id }) => `shop ${shop_id}`))}; docs/operations/on-call.md explains how to repair them`,
     );
   return ok(`${missing.size} stored totals match the rows`);
 };
 
-/** What each counter must not be below: a look into an index for each shop, however many rows there are. */
-const HIGHEST = [
+/** The columns that a counter must not be below. An index lookup for each shop finds their highest value. */
+const COUNTER_FLOORS = [
   ...RETURN_TABLES.map((table) => ({ counter: 'last_number', table, column: 'number' })),
   ...RETURN_TABLES.map((table) => ({ counter: 'last_at', table, column: 'updated_at' })),
   { counter: 'last_position', table: 'events', column: 'position' },
 ] as const;
 
 const checkCounters = async ({ db }: Reading): Promise<Finding> => {
-  const inTime = deadline();
-  const below: string[] = [];
-  for (const { counter, table, column } of HIGHEST) {
-    inTime();
+  const throwIfLate = startDeadline();
+  const behind: string[] = [];
+  for (const { counter, table, column } of COUNTER_FLOORS) {
+    throwIfLate();
     const { rows } = await sql<{ shop_id: string }>`
       select shop_id from shop_counters as counter where exists (
         select 1 from ${sql.table(table)} as of_shop
         where of_shop.shop_id = counter.shop_id and of_shop.${sql.ref(column)} > counter.${sql.ref(counter)})`.execute(
       db,
     );
-    below.push(...rows.map(({ shop_id }) => `${counter} of shop ${shop_id}`));
+    behind.push(...rows.map(({ shop_id }) => `${counter} of shop ${shop_id}`));
   }
-  if (below.length > 0)
+  if (behind.length > 0)
     return wrong(
-      `counters are behind their rows: ${some(below)}; docs/operations/on-call.md explains how to repair them`,
+      `counters are behind their rows: ${listSome(behind)}; docs/operations/on-call.md explains how to repair them`,
     );
   return ok('no row is ahead of its counter');
 };
 
-const SEEN_LATELY_MS = 7 * DAY_MS;
+const PROXY_SEEN_WITHIN_MS = 7 * DAY_MS;
 
-/** The service records such requests: behind a proxy that is not trusted all callers have one address, and one limit. */
+/** The service records requests through an untrusted proxy: all callers behind it share one address and one limit. */
 const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
   const seen = config.trustProxy === false ? await findFact(reading.db, 'untrusted-proxy') : null;
   const seenMs = Number(seen);
-  return seen === null || (await nowOf(reading)) - seenMs > SEEN_LATELY_MS
+  return seen === null || (await databaseNow(reading)) - seenMs > PROXY_SEEN_WITHIN_MS
     ? null
     : warn(
         `requests came with X-Forwarded-For (${toIso(seenMs)}), but TRUST_PROXY is off: behind a proxy all callers share one address and its rate limit; set TRUST_PROXY, or have the proxy remove the header`,
       );
 };
 
-/** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */
-const FAR_APART_MS = 2_000;
-const AHEAD_MS = 60_000;
+/** This machine's clock decides nothing important, but logs and the tokens of other services depend on it. */
+const MAX_CLOCK_OFFSET_MS = 2_000;
+const MAX_AHEAD_MS = 60_000;
 
 const checkClock = async (reading: Reading): Promise<Finding> => {
   const askedAt = Date.now();
   const server = await reading.server();
   const ownMs = (askedAt + Date.now()) / 2;
-  const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
-  if (Math.abs(apart) >= FAR_APART_MS)
+  const offsetMs = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
+  if (Math.abs(offsetMs) >= MAX_CLOCK_OFFSET_MS)
     return warn(
-      `this machine's clock is ${inSeconds(Math.abs(apart))} ${apart > 0 ? 'behind' : 'ahead of'} the database's: the service uses the database's clock, but correct this one (NTP)`,
+      `this machine's clock is ${formatSeconds(Math.abs(offsetMs))} ${offsetMs > 0 ? 'behind' : 'ahead of'} the database's: the service uses the database's clock, but correct this one (NTP)`,
     );
   const newest = await reading.db
     .selectFrom('shop_counters')
     .select((eb) => [eb.fn.max('last_at').as('at'), eb.fn.max('month').as('month')])
     .executeTakeFirst();
-  if (isAhead(newest?.month ?? '', ownMs + apart))
+  if (isAhead(newest?.month ?? '', ownMs + offsetMs))
     return warn(
       `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in the current month, docs/operations/on-call.md explains how to correct the count`,
     );
-  const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
-  if (ahead > AHEAD_MS)
+  const ahead = Number(newest?.at ?? 0) - (ownMs + offsetMs);
+  if (ahead > MAX_AHEAD_MS)
     return warn(
-      `the newest change is dated ${inSeconds(ahead)} ahead of now: the clock was or is wrong; changes keep that time until it has passed`,
+      `the newest change is dated ${formatSeconds(ahead)} ahead of now: the clock was or is wrong; changes keep that time until it has passed`,
     );
-  return ok(server.nowMs === null ? 'system clock' : `${Math.abs(apart)} ms from the database's clock`);
+  return ok(server.nowMs === null ? 'system clock' : `${Math.abs(offsetMs)} ms from the database's clock`);
 };
 
-const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** In this order. A snapshot for each: one whose statement PostgreSQL cancelled is of no more use. */
+/** The checks in their order. Each has its own snapshot, since PostgreSQL ends a snapshot when it cancels a statement. */
 export const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Finding | null>][] = [
   ['clock', checkClock],
   ['secret key', checkSecretKey],

@@ -17,15 +17,24 @@ import { type Config, needsStartTls, readConfig } from '../platform/config.ts';
 import { explainStartFailure } from '../platform/start-failure.ts';
 import { IdentityProvider, ProviderRefusal } from '../staff/oidc.ts';
 import { print, printable } from './command.ts';
-import { DATA_CHECKS, DOCTOR_LIMITS, type Finding, isTooLate, ok, some, warn, wrong } from './doctor-data.ts';
+import {
+  DATA_CHECKS,
+  DOCTOR_LIMITS,
+  type Finding,
+  isTimeout,
+  listSome,
+  ok,
+  warn,
+  wrong,
+} from './doctor-data.ts';
 
-type Look = (check: string, work: () => Promise<Finding | null>) => Promise<Finding | null>;
+type RunCheck = (check: string, work: () => Promise<Finding | null>) => Promise<Finding | null>;
 
-/** Prints findings as they come; with `--json` all of them at the end. */
+/** Prints each finding at once, or all of them at the end with `--json`. */
 export const doctor = async (json: boolean | undefined): Promise<void> => {
   const checks: (Finding & { check: string })[] = [];
   await examine(async (check, work) => {
-    const finding = await work().catch(failed);
+    const finding = await work().catch(findingForError);
     if (!finding) return null;
     checks.push({ check, ...finding });
     const { state, message } = finding;
@@ -37,38 +46,40 @@ export const doctor = async (json: boolean | undefined): Promise<void> => {
   if (!isOk) process.exitCode = 1;
 };
 
-const examine = async (look: Look): Promise<void> => {
-  const settings = await look('settings', async () => checkSettings(readConfig(process.env)));
+const examine = async (runCheck: RunCheck): Promise<void> => {
+  const settings = await runCheck('settings', async () => checkSettings(readConfig(process.env)));
   if (settings?.state === 'wrong') return;
   const config = readConfig(process.env);
   const read = <Found>(work: (reading: Reading) => Promise<Found>) =>
     withSnapshot(config, work, DOCTOR_LIMITS);
-  const server = await look('database', () => read(async (reading) => checkServer(await reading.server())));
+  const server = await runCheck('database', () =>
+    read(async (reading) => checkServer(await reading.server())),
+  );
   if (server?.state === 'ok') {
-    const schema = await look('migrations', () => read(checkMigrations));
-    await look('pooler', () => detectPooler(config).then((mode) => mode && POOLERS[mode]));
+    const schema = await runCheck('migrations', () => read(checkMigrations));
+    await runCheck('pooler', () => detectPooler(config).then((mode) => mode && POOLERS[mode]));
     if (schema?.state === 'ok') {
-      await look('writes', () => tryWrite(config).then(() => ok('accepted')));
+      await runCheck('writes', () => tryWrite(config).then(() => ok('accepted')));
       if (config.databaseUrl) {
-        await look('locks', () => read(checkLocks));
-        await look('connections', () => read((reading) => checkConnections(reading, config)));
+        await runCheck('locks', () => read(checkLocks));
+        await runCheck('connections', () => read((reading) => checkConnections(reading, config)));
       }
       for (const [name, check] of DATA_CHECKS)
-        await look(name, () => read((reading) => check(reading, config)));
-    } else await look('data', async () => warn('not checked: the schema is from another release'));
+        await runCheck(name, () => read((reading) => check(reading, config)));
+    } else await runCheck('data', async () => warn('not checked: the schema is from another release'));
   }
-  await look('disk', () => checkDisk(config));
-  await look('mail', () => checkMail(config));
-  await look('provider', () => checkProvider(config));
+  await runCheck('disk', () => checkDisk(config));
+  await runCheck('mail', () => checkMail(config));
+  await runCheck('provider', () => checkProvider(config));
 };
 
-const failed = (error: unknown): Finding => {
-  if (isTooLate(error)) return warn('timed out');
+const findingForError = (error: unknown): Finding => {
+  if (isTimeout(error)) return warn('timed out');
   if (isLockTimeout(error)) return wrong('another session holds a lock on these rows: see the line locks');
   if (error instanceof ConfigError) return wrong(error.message);
   const why = explainStartFailure(error);
   if (isUnavailable(error)) return wrong(reasonOf(error) ?? why);
-  // The message of a database may quote a row.
+  // The message of a database error is replaced by its code, since it may quote a row.
   const { code } = error as { code?: unknown };
   const mayQuote = typeof code === 'string' && !why.startsWith('cannot ');
   return wrong(`could not be checked: ${mayQuote ? code : why}`);
@@ -80,24 +91,26 @@ const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 const checkSettings = (config: Config): Finding => {
   const { allowPrivateWebhooks, host, publicUrlIsSet, mail, databaseUrl, dataDir } = config;
-  const doubts: string[] = [];
+  const warnings: string[] = [];
   if (allowPrivateWebhooks)
-    doubts.push('WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only');
+    warnings.push('WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only');
   if (!LOOPBACK.test(host) && !publicUrlIsSet)
-    doubts.push('PUBLIC_URL is not set: links lead to the address the service listens on');
+    warnings.push('PUBLIC_URL is not set: links lead to the address the service listens on');
   if (mail && !mail.requireTls && needsStartTls(mail.smtpUrl))
-    doubts.push('SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted');
+    warnings.push(
+      'SMTP_ALLOW_PLAIN lets emails, their links and the password in SMTP_URL go out unencrypted',
+    );
   for (const [how, hosts] of databaseUrl ? hostsAtRisk(databaseUrl) : [])
-    doubts.push(
+    warnings.push(
       `${hosts.join(', ')} is reached ${how}, so others in between can read and change everything: set sslmode=verify-full in DATABASE_URL`,
     );
   const where = databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${dataDir}`;
-  return doubts.length === 0 ? ok(`valid; data is in ${where}`) : warn(doubts.join('; '));
+  return warnings.length === 0 ? ok(`valid; data is in ${where}`) : warn(warnings.join('; '));
 };
 
 const RISKS = { none: 'without TLS', unchecked: 'over TLS without a check of its certificate' };
 
-/** Hosts of other machines, by how they are reached; a socket is a path. */
+/** Groups hosts of other machines by the risk of their connection. A host that is a path is a local socket. */
 const hostsAtRisk = (databaseUrl: string): [string, string[]][] => {
   const hosts = parseAddress(databaseUrl).urls.flatMap((url) => {
     const { hostname, searchParams } = new URL(url);
@@ -134,30 +147,30 @@ const POOLERS: Record<PoolerMode, Finding> = {
   ),
 };
 
-/** The service waits for a lock in slices of less than a second: one look would miss it. */
-const LOOKS = 5;
-const LOOK_AGAIN_MS = 200;
+/** The number of scans for locks. The service waits in slices of less than a second, so a single scan could miss it. */
+const LOCK_SCANS = 5;
+const LOCK_SCAN_PAUSE_MS = 200;
 
 const checkLocks = async ({ db }: Reading): Promise<Finding> => {
   const found = new Map<number, Blocker>();
-  for (let looks = 0; looks < LOOKS; looks++) {
+  for (let scan = 0; scan < LOCK_SCANS; scan++) {
     for (const blocker of await findBlockers(db)) {
       const known = found.get(blocker.pid);
       if (!known || known.blocks <= blocker.blocks) found.set(blocker.pid, blocker);
     }
-    await pause(LOOK_AGAIN_MS);
+    await pause(LOCK_SCAN_PAUSE_MS);
   }
   const all = [...found.values()].sort((one, other) => Number(one.waitsItself) - Number(other.waitsItself));
   const [first] = all;
   if (!first) return ok('no session is waiting for a lock');
-  const words = some(all.map(inWords));
+  const words = listSome(all.map(asSentence));
   const isBlocking = all.some(({ blocks }) => blocks > 0);
   return isBlocking
     ? wrong(`${words}: end the first session, for example with select pg_terminate_backend(${first.pid})`)
     : warn(`${words}: it may hold locks; end it if it is not in use`);
 };
 
-const inWords = ({ pid, application, state, since, blocks, blocksOwn, waitsItself }: Blocker): string => {
+const asSentence = ({ pid, application, state, since, blocks, blocksOwn, waitsItself }: Blocker): string => {
   const known = [printable(application), state, since !== null && `transaction since ${toIso(since)}`];
   const who = pid === 0 ? 'a prepared transaction' : `session ${pid}`;
   const waiting = waitsItself ? 'waits itself, and ' : '';
@@ -179,10 +192,10 @@ const checkConnections = async ({ db }: Reading, { poolSizes }: Config): Promise
 
 const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;
-/** Less than a large creation with its indexes takes. */
+/** A large creation with its indexes needs more than this. */
 const FULL_BYTES = 1e6;
 
-/** Only where there is data on this machine: the disk of a server cannot be seen from here. */
+/** Checks the disk only if the data is on this machine, since the disk of a database server is not visible. */
 const checkDisk = async (config: Config): Promise<Finding | null> => {
   if (config.databaseUrl || !existsSync(config.dataDir)) return null;
   const { bavail, bsize } = await statfs(config.dataDir);
@@ -199,7 +212,7 @@ const checkMail = async ({ mail }: Config): Promise<Finding | null> => {
   const problem = await checkMailServer(mail);
   return problem
     ? wrong(`${hostname}: ${problem}; handback mail test ADDRESS tries again`)
-    : ok(`${hostname} accepts the login; handback mail test ADDRESS sends a mail`);
+    : ok(`${hostname} accepts the login; handback mail test ADDRESS sends an email`);
 };
 
 const checkProvider = async ({ provider, passwordSignIn }: Config): Promise<Finding | null> => {

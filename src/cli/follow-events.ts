@@ -25,80 +25,80 @@ interface EventsOptions extends Feed {
   json: boolean;
 }
 
-/** Follows the feed until Ctrl-C or SIGTERM, and then prints the cursor to go on from. */
+/** Follows the feed until Ctrl-C or SIGTERM, and then prints the cursor to continue from. */
 export const followEvents = async (options: EventsOptions): Promise<void> => {
   const { key, url, after, types, forward, json } = options;
   const stopping = new AbortController();
   const end = () => stopping.abort();
-  // A second Ctrl-C ends it at once.
+  // A second Ctrl-C ends the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   const stop = stopping.signal;
   const feed = { url: feedUrl(url), key, types };
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
-  const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
-  say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
+  const activity = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
+  printNotice(`${activity}, starting ${describeStart(start)}. Ctrl-C ends it.`);
 
   process.stdout.on('error', end);
-  const send = forward && forwarding(forward, stop);
+  const send = forward && createForwarder(forward, stop);
   let cursor = start;
   try {
-    for await (const page of pagesOf(feed, start, stop)) {
+    for await (const page of followPages(feed, start, stop)) {
       for (const event of page.items) {
         if (stop.aborted) return;
         const forwarded = await send?.(event);
         if (forwarded === null) return;
         const line = json
           ? JSON.stringify({ ...event, ...(forwarded && { forwarded }) })
-          : lineFor(event, forwarded);
-        // Waits for a slow reader. One that goes away instead is reported by the listener above.
+          : formatEvent(event, forwarded);
+        // This waits for a slow reader. If the reader goes away, the listener above ends the command.
         if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain').catch(() => {});
       }
       cursor = page.cursor;
     }
   } finally {
-    if (cursor !== start) say(`To continue from here, pass --after ${cursor}`);
+    if (cursor !== start) printNotice(`To continue from here, pass --after ${cursor}`);
     end();
   }
 };
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const printNotice = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const describeStart = (cursor: string | null): string => {
-  if (cursor === null) return 'with the oldest event that is kept (--after latest: only new ones)';
+  if (cursor === null) return 'with the oldest stored event (pass --after latest for new ones only)';
   return cursor === 'latest' ? 'with the next event' : `after ${cursor}`;
 };
 
 // --- waiting ---
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+const MIN_BACK_OFF_MS = 1_000;
+const MAX_BACK_OFF_MS = 30_000;
 
-const pause = async (ms: number, stop: AbortSignal): Promise<void> => {
-  // Rejects when the command is stopped, which the caller sees by itself.
+const interruptiblePause = async (ms: number, stop: AbortSignal): Promise<void> => {
+  // The pause rejects when the command is stopped, which the caller checks itself.
   await sleep(ms, undefined, { signal: stop }).catch(() => {});
 };
 
-type BackOff = ReturnType<typeof backOff>;
-const backOff = (stop: AbortSignal, isBack: string) => {
+type BackOff = ReturnType<typeof createBackOff>;
+const createBackOff = (stop: AbortSignal, recoveredMessage: string) => {
   let failures = 0;
-  let said = '';
+  let lastReason = '';
   return {
-    /** Waits longer after each failure in a row, or as long as the other side asks, and says so once for each reason. */
-    async failed(why: string, waitMs = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS)) {
-      // What the stop broke off has not failed.
+    /** Waits longer after each consecutive failure, or as long as the server asks. Each reason is printed once. */
+    async backOff(why: string, waitMs = Math.min(MIN_BACK_OFF_MS * 2 ** failures, MAX_BACK_OFF_MS)) {
+      // Work that the stop aborted has not failed.
       if (stop.aborted) return null;
       failures += 1;
-      if (why !== said) say(`${why}; trying again in ${Math.ceil(waitMs / 1000)} s`);
-      said = why;
-      // Spread out, so that callers that failed together do not return together.
-      await pause(waitMs * (1 + Math.random() / 10), stop);
+      if (why !== lastReason) printNotice(`${why}; trying again in ${Math.ceil(waitMs / 1000)} s`);
+      lastReason = why;
+      // The wait is random, so that callers that failed together do not return together.
+      await interruptiblePause(waitMs * (1 + Math.random() / 10), stop);
       return null;
     },
-    worked(): void {
-      if (failures > 0) say(isBack);
+    reset(): void {
+      if (failures > 0) printNotice(recoveredMessage);
       failures = 0;
-      said = '';
+      lastReason = '';
     },
   };
 };
@@ -117,45 +117,45 @@ const EventsPage = z.object({
   cursor: z.string(),
 });
 type EventsPage = z.infer<typeof EventsPage>;
-type FeedEvent = EventsPage['items'][number];
+type FollowedEvent = EventsPage['items'][number];
 
 const feedUrl = (base: string): string => {
   const root = base.replace(/\/+$/, '');
   return `${root.endsWith(BASE_PATH) ? root : root + BASE_PATH}/events`;
 };
 
-/** A service that has nothing and does not wait either is not asked again at once. */
-const LEAST_BETWEEN_EMPTY_MS = 1_000;
+/** The minimum interval of requests if a service returns empty pages without waiting. */
+const MIN_EMPTY_INTERVAL_MS = 1_000;
 
-async function* pagesOf(feed: Feed, start: string | null, stop: AbortSignal): AsyncGenerator<EventsPage> {
-  const service = backOff(stop, 'the service answers again');
+async function* followPages(feed: Feed, start: string | null, stop: AbortSignal): AsyncGenerator<EventsPage> {
+  const service = createBackOff(stop, 'the service responds again');
   let cursor = start;
   while (!stop.aborted) {
     const askedAt = performance.now();
     const page = await readPage(feed, cursor, stop, service);
     if (!page) continue;
-    service.worked();
+    service.reset();
     yield page;
     if (page.items.length === 0 && page.cursor === cursor)
-      await pause(LEAST_BETWEEN_EMPTY_MS - (performance.now() - askedAt), stop);
+      await interruptiblePause(MIN_EMPTY_INTERVAL_MS - (performance.now() - askedAt), stop);
     cursor = page.cursor;
   }
 }
 
-const PAGE_SIZE = 100;
-/** The wait, and time for a response that is large or comes a long way. */
-const RESPONSE_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
+const EVENTS_PER_PAGE = 100;
+/** The wait of the request, and time for a large or slow response. */
+const FEED_TIMEOUT_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const LONGEST_MESSAGE = 300;
 
-/** null where it failed, and can be asked for again. */
+/** Reads a page, or resolves to null if it failed and may be tried again. */
 const readPage = async (feed: Feed, after: string | null, stop: AbortSignal, service: BackOff) => {
-  const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
-  // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
+  const query = new URLSearchParams({ limit: String(EVENTS_PER_PAGE) });
+  // A request for the newest cursor must not wait, since it could wait for an event and then skip it.
   if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
   if (after !== null) query.set('after', after);
   if (feed.types !== undefined) query.set('types', feed.types);
-  const late = AbortSignal.timeout(RESPONSE_WITHIN_MS);
+  const late = AbortSignal.timeout(FEED_TIMEOUT_MS);
   try {
     const response = await fetch(`${feed.url}?${query}`, {
       headers: { 'x-api-key': feed.key, 'user-agent': `Handback-CLI/${VERSION}`, accept: 'application/json' },
@@ -163,33 +163,33 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal, ser
       redirect: 'manual',
       signal: AbortSignal.any([stop, late]),
     });
-    return await pageIn(feed, response, await response.text(), service);
+    return await parsePage(feed, response, await response.text(), service);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     const why = late.aborted
-      ? `no response within ${RESPONSE_WITHIN_MS / 1000} s`
+      ? `no response within ${FEED_TIMEOUT_MS / 1000} s`
       : describeSendError((error as Error).cause ?? error);
-    return service.failed(`the service cannot be reached: ${why}`);
+    return service.backOff(`the service cannot be reached: ${why}`);
   }
 };
 
 const LISTS = RETURN_TABLES.map((table) => `/${RETURN_KINDS[table].path}`).join(' and ');
-const EXPIRED =
+const CURSOR_EXPIRED =
   `the cursor is older than the 30 days that the feed keeps. Read the lists once (GET ${LISTS}), ` +
-  'then go on with --after latest; --after oldest begins with the oldest event that is kept';
+  'then continue with --after latest; --after oldest begins with the oldest stored event';
 
-/** What to say where asking again would not help. */
+/** Explains an error that another attempt would not fix. */
 const explainFinal = (url: string, status: number, message: string): string => {
   if (status >= 300 && status < 400) return `${url} has moved: pass its new address as --url`;
   if (status === 401) return `the service does not accept the key: ${message}`;
   if (status === 404) return `there is no event feed at ${url}: is --url the address of the service?`;
-  return status === 410 ? EXPIRED : answered(status, message);
+  return status === 410 ? CURSOR_EXPIRED : statusLine(status, message);
 };
 
-const answered = (status: number, message: string): string =>
-  `the service answered ${status}${message ? `: ${message}` : ''}`;
+const statusLine = (status: number, message: string): string =>
+  `the service responded with ${status}${message ? `: ${message}` : ''}`;
 
-const pageIn = ({ url, key }: Feed, response: Response, text: string, service: BackOff) => {
+const parsePage = ({ url, key }: Feed, response: Response, text: string, service: BackOff) => {
   const { status } = response;
   if (status === 200) {
     // Numbers keep their digits, so that a forwarded event has the bytes of its webhook.
@@ -197,13 +197,16 @@ const pageIn = ({ url, key }: Feed, response: Response, text: string, service: B
     if (page.success) return page.data;
     throw new CliFailure(`${url} is not an event feed: check that --url is the address of the service`);
   }
-  const message = messageIn(text).replaceAll(key, '(the key)');
+  const message = parseMessage(text).replaceAll(key, '(the key)');
   if (status !== 429 && status !== 408 && status < 500)
     throw new CliFailure(explainFinal(url, status, message));
-  return service.failed(answered(status, message), retryAfterMs(response.headers.get('retry-after') ?? ''));
+  return service.backOff(
+    statusLine(status, message),
+    retryAfterMs(response.headers.get('retry-after') ?? ''),
+  );
 };
 
-const messageIn = (text: string): string => {
+const parseMessage = (text: string): string => {
   const { message = '' } = (jsonOr(text, null) ?? {}) as { message?: unknown };
   return printable([message].flat().join('; ')).slice(0, LONGEST_MESSAGE);
 };
@@ -215,32 +218,32 @@ const retryAfterMs = (header: string): number | undefined => {
 
 // --- forwarding ---
 
-interface Forwarded {
+interface ForwardResult {
   statusCode: number;
   attempts: number;
 }
 
 /**
- * Sends events as the dispatcher would, but in order, one at a time, and each until the receiver accepts it. A stop breaks off
- * what is being sent: that event comes again, as webhooks may.
+ * Sends events like the dispatcher, but in order, one at a time, and each until the receiver accepts it. A stop aborts the
+ * current attempt; that event is sent again later, as webhooks may be.
  */
-const forwarding = ({ to: url, secret }: { to: string; secret: string }, stop: AbortSignal) => {
+const createForwarder = ({ to: url, secret }: { to: string; secret: string }, stop: AbortSignal) => {
   const sender = createSender(addressGuard({ allowPrivate: true }));
-  const receiver = backOff(stop, 'the receiver accepts events again');
+  const receiver = createBackOff(stop, 'the receiver accepts events again');
   stop.addEventListener('abort', () => void sender.close());
-  /** null where the command was stopped before the receiver accepted it. */
-  return async ({ id, event, timestamp, data }: FeedEvent): Promise<Forwarded | null> => {
+  /** Resolves to null if the command was stopped before the receiver accepted the event. */
+  return async ({ id, event, timestamp, data }: FollowedEvent): Promise<ForwardResult | null> => {
     const body = Buffer.from(eventBody(event, timestamp, data));
     for (let attempts = 1; !stop.aborted; attempts++) {
       const attempt = Math.min(attempts, MAX_ATTEMPTS);
       const outcome = await sender.send({ url, secret, id, event, attempt, body });
       const statusCode = outcome?.statusCode ?? null;
       if (statusCode !== null && isAcknowledged(statusCode)) {
-        receiver.worked();
+        receiver.reset();
         return { statusCode, attempts };
       }
       const why = outcome?.error ?? `status ${statusCode}`;
-      await receiver.failed(`the receiver does not accept ${event} ${id}: ${why}`);
+      await receiver.backOff(`the receiver does not accept ${event} ${id}: ${why}`);
     }
     return null;
   };
@@ -250,7 +253,10 @@ const forwarding = ({ to: url, secret }: { to: string; secret: string }, stop: A
 
 const NAME_WIDTH = 'offline_repair.tracking_uploaded'.length;
 
-const lineFor = ({ id, event, timestamp, data }: FeedEvent, forwarded: Forwarded | undefined): string => {
+const formatEvent = (
+  { id, event, timestamp, data }: FollowedEvent,
+  forwarded: ForwardResult | undefined,
+): string => {
   const { rmaNumber, status, externalRef } = data;
   const attempts = forwarded && forwarded.attempts > 1 ? ` at attempt ${forwarded.attempts}` : '';
   const fields = [timestamp, event, rmaNumber, status, externalRef, id].map((field) =>

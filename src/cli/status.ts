@@ -8,13 +8,13 @@ import { type Config, readConfig, type SettingInForce, VERSION } from '../platfo
 import { CliFailure } from '../platform/start-failure.ts';
 import { countPendingDeliveries, findReceivers } from '../webhooks/queue.ts';
 import { type CommandResult, print } from './command.ts';
-import { DOCTOR_LIMITS, nowOf } from './doctor-data.ts';
+import { DOCTOR_LIMITS, databaseNow } from './doctor-data.ts';
 
-// `status`: the whole installation at a glance. It changes nothing; `doctor` judges.
+// The command `status` shows the whole installation at a glance. It changes nothing, and leaves judgements to `doctor`.
 
 const KEYS_WITHIN_DAYS = 30;
-/** Of receivers and of keys; the counts are of all. */
-const MOST_SHOWN = 50;
+/** The maximum number of receivers and keys in the output. The counts include all of them. */
+const MAX_ROWS_SHOWN = 50;
 
 const iso = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : toIso(Math.round(ms));
@@ -22,10 +22,10 @@ const iso = (ms: number | null | undefined): string | null =>
 export const status = async (json: boolean | undefined): Promise<void> => {
   const settings: SettingInForce[] = [];
   const config = readConfig(process.env, (setting) => settings.push(setting));
-  const found = await withSnapshot(config, (reading) => lookAtAny(reading, config), DOCTOR_LIMITS);
+  const found = await withSnapshot(config, (reading) => readStatus(reading, config), DOCTOR_LIMITS);
   if (json) return print({ version: VERSION, ...found, settings }, true);
   const { receivers, keys, ...rest } = found;
-  print(flat({ version: VERSION, ...rest }), false);
+  print(flatten({ version: VERSION, ...rest }), false);
   const section = (title: string, rows: CommandResult): void => {
     process.stdout.write(`\n${title}\n`);
     print(rows, false);
@@ -35,27 +35,27 @@ export const status = async (json: boolean | undefined): Promise<void> => {
   section('settings', settings);
 };
 
-/** What is read came with one migration or another, so a database that waits for some may lack it. */
-const lookAtAny = async (reading: Reading, config: Config) => {
+/** Explains errors of a database with pending migrations, which may lack a column or table that is read here. */
+const readStatus = async (reading: Reading, config: Config) => {
   const applied = await reading.migrations();
   if (applied.length === 0) throw new CliFailure(NOT_SET_UP);
   const missing = knownMigrations().filter((name) => !applied.includes(name));
   const schema = { newest: applied.at(-1) ?? null, missing };
-  return look(reading, config, schema).catch((error) => {
+  return collectStatus(reading, config, schema).catch((error) => {
     if (missing.length === 0 || isUnavailable(error)) throw error;
     throw new CliFailure(
-      `this database is older than ${missing[0]}: the start of a service brings it up to date, or handback migrate`,
+      `this database lacks the migration ${missing[0]}: start a service or run handback migrate`,
     );
   });
 };
 
-const look = async (
+const collectStatus = async (
   reading: Reading,
   config: Config,
   schema: { newest: string | null; missing: string[] },
 ) => {
   const { db } = reading;
-  const nowMs = await nowOf(reading);
+  const nowMs = await databaseNow(reading);
   const waiting = await countPendingDeliveries(db);
   const receivers = await findReceivers(db);
   const backups = await readSchedule(db);
@@ -80,7 +80,7 @@ const look = async (
     },
     receivers: {
       count: receivers.length,
-      first: receivers.slice(0, MOST_SHOWN).map(({ since, oldestAt, ...receiver }) => ({
+      first: receivers.slice(0, MAX_ROWS_SHOWN).map(({ since, oldestAt, ...receiver }) => ({
         ...receiver,
         failingSince: iso(since),
         oldestWaitingAt: iso(oldestAt),
@@ -89,13 +89,13 @@ const look = async (
     keys: {
       count: keys.length,
       first: keys
-        .slice(0, MOST_SHOWN)
+        .slice(0, MAX_ROWS_SHOWN)
         .map(({ expires_at, ...key }) => ({ ...key, expiresAt: iso(expires_at) })),
     },
   };
 };
 
-const flat = (result: object): Record<string, unknown> =>
+const flatten = (result: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(result).flatMap(([name, value]) =>
       value !== null && typeof value === 'object'

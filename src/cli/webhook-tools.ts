@@ -16,45 +16,45 @@ import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { print } from './command.ts';
 
-// What developers of webhook receivers use: `listen` receives, `trigger` sends.
+// Developers of webhook receivers use these commands: `listen` receives events, `trigger` sends one.
 
 // --- listen ---
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export const listen = async (options: { port: number; secret?: string; answer: number; hang?: boolean }) => {
   const { port, secret, answer, hang } = options;
-  // It never ends by itself, and is of no use once its reader has gone.
+  // The command never ends by itself, so it exits when the reader of its output goes away.
   process.stdout.on('error', () => process.exit());
   const server = createServer(async (request, response) => {
     const { headers } = request;
     const body = await buffer(request).catch(() => null);
-    if (!body) return say(`\n${new Date().toISOString()}  a request that the sender aborted`);
+    if (!body) return printLine(`\n${new Date().toISOString()}  a request that the sender aborted`);
     const signature = String(headers['x-webhook-signature'] ?? '');
-    say(
+    printLine(
       `\n${new Date().toISOString()}  ${headers['x-webhook-event'] ?? '(no event)'}  attempt ${headers['x-webhook-attempt'] ?? '?'}` +
-        `\nid         ${headers['x-webhook-id'] ?? '-'}\nsignature  ${verdict(secret, signature, body)}` +
-        `\nanswered   ${hang ? 'not at all (--hang)' : answer}\n${pretty(body)}`,
+        `\nid         ${headers['x-webhook-id'] ?? '-'}\nsignature  ${describeSignature(secret, signature, body)}` +
+        `\nanswered   ${hang ? 'not at all (--hang)' : answer}\n${formatBody(body)}`,
     );
     if (!hang) response.writeHead(answer).end();
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
   const { port: actualPort } = server.address() as AddressInfo;
-  say(`Listening on http://127.0.0.1:${actualPort}; Ctrl-C ends it.`);
-  say(
-    'To be called, run the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true and give a client this webhook URL.',
+  printLine(`Listening on http://127.0.0.1:${actualPort}; Ctrl-C ends it.`);
+  printLine(
+    'To receive events, run the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true and give a client this webhook URL.',
   );
-  if (!secret) say('Without --secret, signatures are shown but not verified.');
+  if (!secret) printLine('Without --secret, signatures are shown but not verified.');
 };
 
-/** Seen by the developer alone: the sender gets the same response, so how long it takes to compare tells nothing. */
-const verdict = (secret: string | undefined, signature: string, body: Buffer): string => {
+/** The comparison need not take constant time: only the developer sees the result, and the response does not depend on it. */
+const describeSignature = (secret: string | undefined, signature: string, body: Buffer): string => {
   if (!signature) return 'MISSING';
   if (!secret) return `${signature} (not checked)`;
   return signature === signatureOf(secret, body) ? 'holds' : 'DOES NOT HOLD';
 };
 
-const pretty = (body: Buffer): string => {
+const formatBody = (body: Buffer): string => {
   try {
     return JSON.stringify(JSON.parse(body.toString('utf8')), null, 2);
   } catch {
@@ -66,7 +66,7 @@ const pretty = (body: Buffer): string => {
 
 const MAX_RESPONSE_SHOWN = 2_000;
 
-/** Sends one event as the dispatcher would, once, about a return that does not exist. */
+/** Sends one event like the dispatcher, in a single attempt and about a return that does not exist. */
 export const trigger = async (
   event: WebhookEventName,
   { to, secret, json }: { to: string; secret: string; json?: boolean },
@@ -74,7 +74,7 @@ export const trigger = async (
   const nowMs = Date.now();
   const id = newId(nowMs);
   const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));
-  // The operator may call any address: the guard is for addresses that come from tenants.
+  // The operator may use any address, since the guard is only for addresses from tenants.
   const sender = createSender(addressGuard({ allowPrivate: true }));
   const chunks: Buffer[] = [];
   const start = performance.now();
@@ -102,16 +102,16 @@ export const trigger = async (
     throw new CliFailure(`the receiver responded with ${statusCode}: only a 2xx acknowledges an event`);
 };
 
-/** An event's schema keeps only its own. */
-const EXTRA = {
+/** Fields of some events; the schema of an event drops the others. */
+const EXTRA_FIELDS = {
   trackingNumber: 'JD0146000034',
   carrierName: 'DHL',
   assignedToId: 'tech-12',
   offlineDisposition: 'RESTOCK_MASTER',
 };
 
-/** The reference's example of a return, as of now. */
-const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer<Schema> => {
+/** The example of a return from the API reference, with current times. */
+const currentExample = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer<Schema> => {
   const [example] = (schema.meta()?.['examples'] ?? []) as object[];
   const now = toIso(nowMs);
   return schema.parse({ ...example, id: newId(nowMs), statusSince: now, createdAt: now, updatedAt: now });
@@ -120,7 +120,7 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   const kind = kindOfEvent(event);
   if (!kind) return testEventData(nowMs);
-  const rma = fresh(RETURN_VIEWS[kind], nowMs);
+  const rma = currentExample(RETURN_VIEWS[kind], nowMs);
   const schema = WEBHOOK_EVENT_DATA[event];
   if (schema === RETURN_VIEWS[kind]) return rma;
   const move = RETURN_MOVES.findLast((each) => each.event === event);
@@ -130,6 +130,6 @@ const sampleData = (event: WebhookEventName, nowMs: number): object => {
     items: rma.items.map((item) => ({ ...item, received: item.quantity, accepted: item.quantity })),
     creditAmount: rma.declaredAmount,
   };
-  const extra = { ...EXTRA, erasedAt: toIso(nowMs) };
+  const extra = { ...EXTRA_FIELDS, erasedAt: toIso(nowMs) };
   return schema.parse({ ...rma, ...received, ...extra, previousStatus, status });
 };

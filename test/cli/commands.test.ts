@@ -181,7 +181,7 @@ it('mail test sends one mail or says why it cannot, and needs no database', asyn
   const refused = await failing(test, as('wrong-one'));
   expect(refused).toMatch(/the mail was not sent: .* user and password in SMTP_URL \[EAUTH 535\]/);
   expect(refused).not.toContain('wrong-one');
-  expect(await failing(test, { DATA_DIR: env.DATA_DIR })).toMatch(/no mail server is set up: SMTP_URL/);
+  expect(await failing(test, { DATA_DIR: env.DATA_DIR })).toMatch(/no mail server is set up: set SMTP_URL/);
   expect(await runHere(['mail', 'test', 'ada'], env)).toMatchObject({ status: 2, stdout: '' });
   expect(existsSync(env.DATA_DIR)).toBe(false);
 });

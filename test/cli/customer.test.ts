@@ -185,7 +185,7 @@ describe('a restored backup', () => {
     const { file, list, leaver } = await erasedAfterBackup(t, admin);
     const target = await emptyOn(ENGINE);
     const { stdout } = await runHere(['restore', file], target);
-    expect(stdout).toMatch(/^What was erased since the backup is back: .*--apply FILE\.$/m);
+    expect(stdout).toMatch(/^Data erased since the backup is back: .*--apply FILE\.$/m);
     expect(await isHeldBy(lookInto(target))).toBe(true);
     expect(await doctor(target)).toMatchObject({ state: 'warn', message: expect.stringMatching(/--apply/) });
     const second = backupFile();

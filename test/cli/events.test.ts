@@ -210,7 +210,7 @@ describe('events with an unreliable service', () => {
     await gotLines(follower, 1);
     const [refused, next] = asked;
     expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThan(1_900);
-    expect(follower.out.stderr).toContain('the service answers again');
+    expect(follower.out.stderr).toContain('the service responds again');
     await endedCleanly(follower);
   });
 

@@ -205,7 +205,7 @@ describe('a restore', () => {
     const file = backupFile();
     await cliHere(['backup', file], source);
     const target = await emptyOn('postgres');
-    expect(await failing(['restore', file], target)).toMatch(/shops does not hold what the backup holds/);
+    expect(await failing(['restore', file], target)).toMatch(/shops does not match the backup/);
     expect(await isUntouched(target)).toBe(true);
   });
 });

@@ -134,7 +134,7 @@ describe('status', () => {
     });
     await sql`drop table webhook_failures`.execute(lookInto(env));
     expect(await failing(['status'], env)).toMatch(
-      /this database is older than 0002-colour: .* handback migrate\n$/,
+      /this database lacks the migration 0002-colour: .* handback migrate\n$/,
     );
   });
 

@@ -1,11 +1,11 @@
 import type { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { run as runCommand } from '../../src/cli/run.ts';
+import { runCli as runCommand } from '../../src/cli/run.ts';
 import { type Env, outcome, printed, type Run } from './process.ts';
 
 // Commands called in this process, as the program calls them: a process of their own takes half a second of a core each. Tests about
-// the process itself start one with `run`.
+// the process itself start one with `runCli`.
 
 type Output = Record<'stdout' | 'stderr', string>;
 
