@@ -1,7 +1,6 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview, type OverviewReturn } from '../../contract/admin.ts';
-import type { KindField, ReturnTable } from '../../contract/kinds.ts';
-import { perField, RETURN_TABLES } from '../../contract/kinds.ts';
+import { type KindField, perField, RETURN_TABLES, type ReturnTable } from '../../contract/kinds.ts';
 import type { ReturnView } from '../../contract/webhook-event.ts';
 import { lowestId } from '../lib/ids.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';

@@ -1,8 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type RefusedReturn, rmaNumber } from '../../contract/common.ts';
-import type { ReturnTable } from '../../contract/kinds.ts';
-import { perField, perKind, perMonthsField, RETURN_KINDS, RETURN_TABLES } from '../../contract/kinds.ts';
+import {
+  perField,
+  perKind,
+  perMonthsField,
+  RETURN_KINDS,
+  RETURN_TABLES,
+  type ReturnTable,
+} from '../../contract/kinds.ts';
 import type { EraseCustomer, Erasure, Forgetting, ForgettingCount } from '../../contract/personal-data.ts';
 import { changesBetween, recordShopAudit } from '../audit/store.ts';
 import { isLockTimeout } from '../db/database-errors.ts';

@@ -1,5 +1,4 @@
-import type { ReturnTable } from '../../contract/kinds.ts';
-import { perKind } from '../../contract/kinds.ts';
+import { perKind, type ReturnTable } from '../../contract/kinds.ts';
 import { ERASED_EMAIL, ERASED_TEXT } from '../../contract/personal-data.ts';
 import type { Row, Tables } from '../db/schema.ts';
 import { fold, phoneDigits } from '../lib/fold.ts';

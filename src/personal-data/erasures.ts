@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { isId } from '../../contract/common.ts';
-import type { ReturnTable } from '../../contract/kinds.ts';
-import { RETURN_TABLES } from '../../contract/kinds.ts';
+import { RETURN_TABLES, type ReturnTable } from '../../contract/kinds.ts';
 import { ERASED_TEXT, type FormerEmployee } from '../../contract/personal-data.ts';
 import { OPERATOR, recordAudit } from '../audit/store.ts';
 import type { Row } from '../db/schema.ts';

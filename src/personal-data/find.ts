@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { type RawBuilder, sql } from 'kysely';
 import type { RefusedReturn } from '../../contract/common.ts';
-import type { ReturnTable } from '../../contract/kinds.ts';
-import { RETURN_KINDS, RETURN_TABLES } from '../../contract/kinds.ts';
+import { RETURN_KINDS, RETURN_TABLES, type ReturnTable } from '../../contract/kinds.ts';
 import type { FindCustomer, FoundCustomer } from '../../contract/personal-data.ts';
 import { recordShopAudit } from '../audit/store.ts';
 import { TIMELINE_COLUMNS } from '../db/schema.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
-import type { ReturnTable } from '../../contract/kinds.ts';
-import { RETURN_TABLES } from '../../contract/kinds.ts';
+import { RETURN_TABLES, type ReturnTable } from '../../contract/kinds.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { isoOrNull } from '../lib/time.ts';

@@ -7,8 +7,7 @@ import type { Db } from '../db/types.ts';
 import { bodyOf, type LoggedEvent } from '../events/event.ts';
 import { newId } from '../lib/ids.ts';
 import type { SealedFor } from '../platform/secrets.ts';
-import type { Receiver } from '../shops/plans.ts';
-import { hasApi, type Shop } from '../shops/plans.ts';
+import { hasApi, type Receiver, type Shop } from '../shops/plans.ts';
 
 /**
  * Selects the receivers of some shops whose client is active and has a URL, oldest first: a receiver has the id of its first

@@ -1,7 +1,6 @@
 import type { Assignee, SetWaitingFor } from '../../../contract/admin-returns.ts';
 import { rmaNumber } from '../../../contract/common.ts';
-import type { ReturnTable } from '../../../contract/kinds.ts';
-import { perKind, RETURN_KINDS } from '../../../contract/kinds.ts';
+import { perKind, RETURN_KINDS, type ReturnTable } from '../../../contract/kinds.ts';
 import { MOVE_ENTRIES, type ReturnAction, type TimelineType } from '../../../contract/lifecycle.ts';
 import { auditRow } from '../../audit/store.ts';
 import type { Row } from '../../db/schema.ts';

@@ -1,6 +1,5 @@
 import { type CompiledQuery, sql } from 'kysely';
-import type { ReturnTable } from '../../../contract/kinds.ts';
-import { perKind, RETURN_KINDS, RETURN_TABLES } from '../../../contract/kinds.ts';
+import { perKind, RETURN_KINDS, RETURN_TABLES, type ReturnTable } from '../../../contract/kinds.ts';
 import type { TimelineType } from '../../../contract/lifecycle.ts';
 import { statement, statementsBy } from '../../db/statements.ts';
 import type { Statement } from '../../db/types.ts';

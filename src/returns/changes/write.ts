@@ -1,5 +1,4 @@
-import type { ReturnTable } from '../../../contract/kinds.ts';
-import { RETURN_TABLES } from '../../../contract/kinds.ts';
+import { RETURN_TABLES, type ReturnTable } from '../../../contract/kinds.ts';
 import type { Insertion, Update, Write } from '../../db/types.ts';
 import { saveCounters } from '../../shops/counters.ts';
 import { storeResponses } from '../idempotency.ts';

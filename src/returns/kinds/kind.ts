@@ -7,8 +7,7 @@ import type {
 } from '../../../contract/admin-returns.ts';
 import { type Right, rmaNumber } from '../../../contract/common.ts';
 import type { RmaEventName } from '../../../contract/event-feed.ts';
-import type { ReturnTable } from '../../../contract/kinds.ts';
-import { RETURN_KINDS } from '../../../contract/kinds.ts';
+import { RETURN_KINDS, type ReturnTable } from '../../../contract/kinds.ts';
 import type { ReturnAction } from '../../../contract/lifecycle.ts';
 import type { CreateOfflineRepair } from '../../../contract/offline-repair.ts';
 import type { ReturnView } from '../../../contract/webhook-event.ts';
