@@ -15,12 +15,6 @@ import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 
 // A backup consists of gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
 //
-//   {"handback":"backup","format":1,"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-schema"],"keyChecks":["…"]}
-//   {"table":"shops","columns":["id",…]}
-//   ["019a8c1e-…",…]
-//   … the other rows, the other tables …
-//   {"tables":{"shops":{"rows":1,"digest":"…"},…}}
-//   {"hmac":"…"}
 //
 // The last line is a separate gzip member with a fixed length. Its HMAC covers every byte of the file before it, so a restore
 // decompresses and writes nothing that SECRET_KEY has not signed.

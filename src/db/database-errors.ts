@@ -154,7 +154,10 @@ export const retryConflicts = async <Result>(work: () => Promise<Result>): Promi
     }
 };
 
-/** The strategy for a failed batch (`lib/batch.ts`): a conflict is retried, while an unavailable database is not, since that takes too long. */
+/**
+ * The strategy for a failed batch (`lib/batch.ts`): a conflict is retried, while an unavailable database is not, since that takes
+ * too long.
+ */
 export const afterFailure = (error: unknown): 'split' | 'retry' | 'fail' => {
   if (isConflict(error)) return 'retry';
   return isUnavailable(error) ? 'fail' : 'split';

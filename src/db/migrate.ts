@@ -94,7 +94,10 @@ export const migrateTo = async (
   return results.length > 0;
 };
 
-/** Migrates the database of a service to the latest. One that a later release has migrated is accepted, since releases only add (ADR 0020). */
+/**
+ * Migrates the database of a service to the latest. One that a later release has migrated is accepted, since releases only add (ADR
+ * 0020).
+ */
 export const migrateToLatest = async (db: Kysely<Tables>, dialect: NoticingDialect): Promise<boolean> => {
   const isChanged = await migrateTo(db, dialect, null);
   const wrong = await wrongSchema(db, dialect);
@@ -118,7 +121,10 @@ export const wrongSchema = async (db: Kysely<Tables>, dialect: SchemaDialect): P
   return `this database does not have the schema of this release (${name} ${what}${others}): back it up with this release (handback backup) and restore that into an empty database`;
 };
 
-/** Reads the schema from a database in memory, so that no second list can differ. It excludes the index of pg_trgm, which may not be available. */
+/**
+ * Reads the schema from a database in memory, so that no second list can differ. It excludes the index of pg_trgm, which may not be
+ * available.
+ */
 export const expectedSchema = async (dialect: SchemaDialect): Promise<SchemaPart[]> => {
   const memory = new Kysely<unknown>({
     dialect: new SqliteDialect({ database: new SqliteDatabase(':memory:') }),

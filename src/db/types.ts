@@ -136,7 +136,10 @@ export interface Database extends Dialect {
   webhooks: Db;
   /** The same for clean-up and times of last use, on a connection that neither webhooks nor requests share. */
   background: Db;
-  /** For many successive transactions. On SQLite, where the event loop would wait for the disk, they do not; `scrub` waits for all of them. */
+  /**
+   * For many successive transactions. On SQLite, where the event loop would wait for the disk, they do not; `scrub` waits for all
+   * of them.
+   */
   bulk: Db;
   fill: Fill;
   /** Migrates the schema, once for all processes that start at the same time, and sets the clock. */

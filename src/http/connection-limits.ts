@@ -138,7 +138,10 @@ class Connections {
   }
 }
 
-/** Limits the number of connections, stops reading a body once the response is known (a 401 does not read 100 MB first), and drains connections at a stop. */
+/**
+ * Limits the number of connections, stops reading a body once the response is known (a 401 does not read 100 MB first), and drains
+ * connections at a stop.
+ */
 export const manageConnections = (app: FastifyInstance, perAddress: number): void => {
   const connections = new Connections(app, perAddress);
   app.decorate('connections', connections);

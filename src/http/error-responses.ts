@@ -147,7 +147,10 @@ export const refuseUnknown = (
   });
 };
 
-/** Responds with 405 for the routes that are registered after this. A route for each other method would take longer than the rest of a start. */
+/**
+ * Responds with 405 for the routes that are registered after this. A route for each other method would take longer than the rest of
+ * a start.
+ */
 export const refuseOtherMethods = (app: FastifyInstance): void => {
   const known: Record<string, { pattern: RegExp; methods: Set<string> }> = {};
   app.addHook('onRoute', ({ method, url }) => {

@@ -23,7 +23,10 @@ const endOfString = (json: string, start: number): number => {
 const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
-/** Returns the first key that occurs twice in an object of a valid JSON text, since parsers disagree on which counts. It also checks both limits. */
+/**
+ * Returns the first key that occurs twice in an object of a valid JSON text, since parsers disagree on which counts. It also checks
+ * both limits.
+ */
 const repeatedKey = (json: string): string | null => {
   const open: (Set<string> | null)[] = [];
   let last = '';

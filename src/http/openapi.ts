@@ -60,7 +60,10 @@ const asStated = ({ jsonSchema }: Converted): void => {
   Object.assign(jsonSchema, override, description && { description }, examples && { examples });
 };
 
-/** Responses allow more fields, since v1 adds some (docs/contract.md). Bodies have no defaults, since generators make such fields required. */
+/**
+ * Responses allow more fields, since v1 adds some (docs/contract.md). Bodies have no defaults, since generators make such fields
+ * required.
+ */
 const asBodyOrResponse = ({ zodSchema, jsonSchema }: Converted): void => {
   const { def } = zodSchema._zod;
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;

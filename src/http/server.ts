@@ -54,7 +54,10 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
     connectionTimeout: timeLimit(CONNECTION_LIMITS.connectionTimeout),
   });
 
-/** Gives every response its request id, and counts, times and logs it. It logs the route, never the address, which may hold a customer's data. */
+/**
+ * Gives every response its request id, and counts, times and logs it. It logs the route, never the address, which may hold a
+ * customer's data.
+ */
 const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: ServerParts): void => {
   app.addHook('onRequest', (request, reply, done) => {
     metrics.openRequests += 1;

@@ -40,7 +40,10 @@ export const monthsBefore = (ms: number, months: number): number => {
   return date.getUTCDate() === day ? date.getTime() : date.setUTCDate(0);
 };
 
-/** Rejects after the timeout, while the work itself continues. A busy process may not have read the result yet, so the timeout first lets the event loop do that. */
+/**
+ * Rejects after the timeout, while the work itself continues. A busy process may not have read the result yet, so the timeout first
+ * lets the event loop do that.
+ */
 export const withTimeout = async <Result>(
   work: Promise<Result>,
   timeoutMs: number,

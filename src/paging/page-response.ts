@@ -16,7 +16,10 @@ const CHUNK_ROWS = { first: 5, most: 100 } as const;
 const MOST_OPEN = { perShop: 100, total: 400 } as const;
 /** A chunk that waits longer for a slot fails. It is below the deadline of a request, so that the first chunk can be a 503. */
 const SLOT_WAIT_MS = 3_500;
-/** After a chunk of t ms its slot stays taken for 8·t, at most 200 ms: large pages get a fifth of the process, and other requests the rest. */
+/**
+ * After a chunk of t ms its slot stays taken for 8·t, at most 200 ms: large pages get a fifth of the process, and other requests
+ * the rest.
+ */
 const SLOT_REST = { times: 8, mostMs: 200 } as const;
 
 /** The log identifies a row by its id. */

@@ -118,7 +118,8 @@ const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.sli
 const cleanStored = async (ctx: ReturnServices, trx: Trx, { kind, before, entries, at }: ErasedReturn) => {
   const { id, shop_id } = before;
   const clean = (text: string): string => cleanJson(kind, text, toIso(at));
-  // Most entries and events do not change, and are not written: on PostgreSQL each statement is a round trip for which the shop's other changes wait.
+  // Most entries and events do not change, and are not written: on PostgreSQL each statement is a round trip for which the shop's
+  // other changes wait.
   for (const entry of entries) {
     const data = clean(entry.data);
     const own = sql`rma_id = ${id} and at = ${entry.at}`;

@@ -176,7 +176,10 @@ export const digitsOfPhone = (phone: string): string => phoneDigits(phone).repla
 
 const foldedWords = (text: string): string[] => fold(text).match(/[^\s,;]+/g) ?? [];
 
-/** Whether all words of a name are next to each other, in any order. A name of one word does not count: it may be a city, a shop or "kettle". */
+/**
+ * Whether all words of a name are next to each other, in any order. A name of one word does not count: it may be a city, a shop or
+ * "kettle".
+ */
 const holdsName = (text: string, name: string): boolean => {
   const [words, wanted] = [foldedWords(text), foldedWords(name).toSorted()];
   return (

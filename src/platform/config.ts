@@ -331,7 +331,10 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   refuseContradictions(config);
-  /** The path of PUBLIC_URL, like `/returns`, or empty. It never comes from a request, since a caller could then redirect links and cookies. */
+  /**
+   * The path of PUBLIC_URL, like `/returns`, or empty. It never comes from a request, since a caller could then redirect links and
+   * cookies.
+   */
   const publicPath = new URL(config.publicUrl).pathname.replace(/\/$/, '');
   return Object.freeze({ ...config, publicPath });
 };

@@ -34,7 +34,10 @@ export const keyName = ({ owner_id, key }: KeyUse): string => `${owner_id}:${key
 
 export type StoredResponses = ReadonlyMap<string, Row<'idempotency_keys'>>;
 
-/** A key belongs to a receiver or a person, and every creation locks its shop's counter first, so requests with one key never run concurrently. */
+/**
+ * A key belongs to a receiver or a person, and every creation locks its shop's counter first, so requests with one key never run
+ * concurrently.
+ */
 export const selectStoredResponses = statement(
   ({ rows }, { asked }: { asked: KeyUse[] }) => sql<Row<'idempotency_keys'>>`
     select kept.owner_id, kept.key, kept.body_hash, kept.response, kept.created_at

@@ -72,7 +72,10 @@ export const nationalDigits = (text: string): string | undefined => {
 /** The maximum number of words in a statement. */
 const MOST_WORDS = 8;
 
-/** Returns the words that all must match, or the digits of a phone number. A text that folds to nothing stays as it is and matches nothing. */
+/**
+ * Returns the words that all must match, or the digits of a phone number. A text that folds to nothing stays as it is and matches
+ * nothing.
+ */
 export const searchedFor = (q: string): { words: string[]; phone: string | undefined } => {
   const words = fold(q).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   return { words: words.length > 0 ? words : [q], phone: nationalDigits(q) };
@@ -81,8 +84,8 @@ export const searchedFor = (q: string): { words: string[]; phone: string | undef
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
- * The spellings of an email that `lower(customer_email)` may return: on SQLite and in some locales of PostgreSQL it lowers only A to Z. An email in
- * another script is looked up in both cases and in both Unicode forms. Most emails have one spelling.
+ * The spellings of an email that `lower(customer_email)` may return: on SQLite and in some locales of PostgreSQL it lowers only A
+ * to Z. An email in another script is looked up in both cases and in both Unicode forms. Most emails have one spelling.
  */
 export const emailSpellings = (email: string): string[] => {
   const spellings = [email, email.toLowerCase(), email.toUpperCase()]

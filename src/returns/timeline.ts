@@ -12,7 +12,10 @@ import { findReturn, isApiClient, notFound } from './store.ts';
 
 type Entry = Row<'timeline'>;
 
-/** Most timelines are shorter. The rest of a longer one is read between other large responses: with 50, eight of 26 MB delayed others sevenfold. */
+/**
+ * Most timelines are shorter. The rest of a longer one is read between other large responses: with 50, eight of 26 MB delayed
+ * others sevenfold.
+ */
 const FIRST_OF_LONG = 20;
 
 export const readTimeline = async (

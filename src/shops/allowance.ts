@@ -27,7 +27,10 @@ const monthOf = ({ month, month_used }: Used, nowMs: number) => {
   return { month: isAhead(month, nowMs) ? now : month, used: month_used };
 };
 
-/** Counts one return of this month's allowance and returns its number. At the limit it refuses API clients but never staff, since a customer is at the counter. */
+/**
+ * Counts one return of this month's allowance and returns its number. At the limit it refuses API clients but never staff, since a
+ * customer is at the counter.
+ */
 export const consumeAllowance = (counter: Counter, { shop, actor }: Caller, nowMs: number): number => {
   const { kind, limit } = shop.billing;
   const { month, used } = monthOf(counter, nowMs);

@@ -162,7 +162,10 @@ export const viewLinkTarget = async (ctx: Core, token: string): Promise<LinkTarg
   };
 };
 
-/** Sets the password and signs in. It also requires the second factor, since a mailbox alone is not enough. After a wrong code the link stays valid. */
+/**
+ * Sets the password and signs in. It also requires the second factor, since a mailbox alone is not enough. After a wrong code the
+ * link stays valid.
+ */
 export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, given: UseLink) => {
   const { token: linkToken, password, code } = given;
   const user = await linkOwner(ctx, linkToken);

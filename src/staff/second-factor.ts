@@ -77,7 +77,10 @@ const openFactor = (ctx: StaffServices, { id, factor_secret }: UserRow): Buffer 
 
 const normalisedCode = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
-/** Whether the app's code is valid. Each code is valid once, and no older one after it. The person's row must be locked, so that only one of two processes accepts a code. */
+/**
+ * Whether the app's code is valid. Each code is valid once, and no older one after it. The person's row must be locked, so that
+ * only one of two processes accepts a code.
+ */
 const spendAppCode = async (ctx: StaffServices, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();

@@ -49,7 +49,10 @@ const browserOf = (userAgent = ''): string | null => {
   return CLIENT_NAME.exec(userAgent)?.[0] ?? null;
 };
 
-/** Throws if the user was removed or their password changed since it was checked. It locks their row, so that a later change ends this session. */
+/**
+ * Throws if the user was removed or their password changed since it was checked. It locks their row, so that a later change ends
+ * this session.
+ */
 export const openSession = async (
   trx: Trx,
   user: UserRow,
@@ -167,7 +170,10 @@ const cookieName = (config: Config, kind: CookieKind): string =>
 export const cookieIn = ({ config }: Core, { cookies }: FastifyRequest, kind: CookieKind): string =>
   cookies[cookieName(config, kind)] ?? '';
 
-/** Sets the cookie; null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app receives them. */
+/**
+ * Sets the cookie; null removes it. Scripts cannot read these cookies, other sites cannot make a browser send them, and only the
+ * admin app receives them.
+ */
 export const sendCookie = (ctx: Core, reply: FastifyReply, kind: CookieKind, value: string | null) => {
   const { config } = ctx;
   const end = value === null ? { maxAge: 0, expires: new Date(0) } : {};

@@ -52,14 +52,20 @@ const failureKey = ({ secrets }: Core, parts: (string | null)[]): string =>
 const pairKey = (ctx: StaffServices, email: string, address: string, device: string | null): string =>
   failureKey(ctx, device ? ['pair', email, 'device', device] : ['pair', email, 'address', address]);
 
-/** Limits of wrong passwords. The last two lock only browsers and addresses that never signed in to the email, so guessing cannot lock out its owner. */
+/**
+ * Limits of wrong passwords. The last two lock only browsers and addresses that never signed in to the email, so guessing cannot
+ * lock out its owner.
+ */
 const passwordLimits = (ctx: StaffServices, { email, from: { address }, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: PASSWORD_LOCK_MS, key: pairKey(ctx, email, address, device) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: failureKey(ctx, ['email', email]) },
   { failures: 100, ms: PASSWORD_LOCK_MS, key: failureKey(ctx, ['address', address]) },
 ];
 
-/** Limits of wrong codes after a correct password. Untrusted browsers share a count. Three of a million codes are valid, so 50 guesses a day find one within 13 years with a probability of one half. */
+/**
+ * Limits of wrong codes after a correct password. Untrusted browsers share a count. Three of a million codes are valid, so 50
+ * guesses a day find one within 13 years with a probability of one half.
+ */
 const codeLimits = (ctx: StaffServices, { user, device }: SignInAttempt): Limit[] => [
   { failures: 10, ms: HOUR_MS, key: failureKey(ctx, ['codes-hour', user?.id ?? null, device]) },
   { failures: 50, ms: 24 * HOUR_MS, key: failureKey(ctx, ['codes-day', user?.id ?? null, device]) },
@@ -233,7 +239,10 @@ export const refusePerson = ({ signInLimits }: StaffServices, userId: string): v
   if (!(state instanceof Promise) && state.refused) throw rateLimited(state.msBeforeNext);
 };
 
-/** Attempts for one email from one address share a queue, so that each failure is counted before the next guess. Other attempts rarely share it. */
+/**
+ * Attempts for one email from one address share a queue, so that each failure is counted before the next guess. Other attempts
+ * rarely share it.
+ */
 const newQueues = () =>
   Array.from(
     { length: 256 },
@@ -307,8 +316,8 @@ export const clearFailures = async (ctx: StaffServices, trx: Trx, { email, from,
 export const signIn = async (ctx: StaffServices, from: SignInOrigin, { email, password, code }: SignIn) => {
   if (!ctx.config.passwordSignIn) throw new ServiceError('PASSWORD_SIGN_IN_OFF');
   return attemptSignIn(ctx, from, { email: normalizeEmail(email), code }, (attempt) =>
-    // Each lane finishes one attempt before the next: a hundred guesses from as many addresses cannot all pass the lock before one is counted,
-    // and codes, which count as wrong until they are checked, cannot lock each other out.
+    // Each lane finishes one attempt before the next: a hundred guesses from as many addresses cannot all pass the lock before one
+    // is counted, and codes, which count as wrong until they are checked, cannot lock each other out.
     inLane(attempt, () => signInWith(ctx, attempt, password)),
   );
 };

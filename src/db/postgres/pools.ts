@@ -18,7 +18,10 @@ import type { Hosts } from './hosts.ts';
 /** Together these are below 5 s, the time limit of a request whose database is unavailable or hangs. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
-/** For the pipeline of changes, in which all shops would wait. Changes that meet a lock are retried on another connection (`transaction.ts`). */
+/**
+ * For the pipeline of changes, in which all shops would wait. Changes that meet a lock are retried on another connection
+ * (`transaction.ts`).
+ */
 const SHORT_LOCK_TIMEOUT_MS = 100;
 
 type PoolSettings = Record<string, string | number>;

@@ -149,7 +149,10 @@ const FOLDER_LOCK_TIMEOUT_MS = 1000;
 /** These references keep the connections, and so their locks, from being garbage-collected. */
 const heldLocks = new Set<Sqlite.Database>();
 
-/** Locks the folder, since rate limits are counted in memory and two processes would count separately (ADR 0001). The lock ends with the process. */
+/**
+ * Locks the folder, since rate limits are counted in memory and two processes would count separately (ADR 0001). The lock ends with
+ * the process.
+ */
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
   ensurePrivateFile(file);
