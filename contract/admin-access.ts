@@ -4,7 +4,7 @@ import { Id, Instant } from './common.ts';
 import { email, LENGTH, optionalText, text } from './fields.ts';
 import { NewPassword, newStaffEmail } from './person-fields.ts';
 
-// Access in the admin API: links to choose a password, and the second factor.
+// The schemas of access in the admin API: links to choose a password, and the second factor.
 
 // --- links ---
 
@@ -73,7 +73,7 @@ export type SignInOptions = z.infer<typeof SignInOptions>;
 
 // --- the identity provider ---
 
-/** Why a sign-in or a proof through the identity provider came to nothing. */
+/** The reason why a sign-in or a proof through the identity provider failed. */
 export type ProviderRefusalCode =
   | 'AWAY'
   | 'INVALID'
@@ -86,7 +86,7 @@ export type ProviderRefusalCode =
   | 'NOT_RECENT';
 
 const newWindow = z.boolean().default(false).meta({
-  description: 'Whether it happens in a window of its own, which is closed afterwards.',
+  description: 'Whether it happens in a separate window, which is closed afterwards.',
 });
 
 export const GoToProvider = z
@@ -132,7 +132,7 @@ export type RecoveryCodes = z.infer<typeof RecoveryCodes>;
 
 // --- one's own account ---
 
-/** Something that only the person has or knows: a stranger at their unlocked screen has neither. */
+/** A proof is something that only the person has or knows, unlike a stranger at their unlocked screen. */
 export const Proof = z
   .strictObject({ password: PasswordOrCode, code: CodeText })
   .refine(...isProvedBy('password'))

@@ -13,7 +13,7 @@ import {
   staffEmail,
 } from './person-fields.ts';
 
-// People in the admin API: the session, the team, the audit log, the shop's rules.
+// The schemas of people in the admin API: the session, the team, the audit log and the shop's rules.
 
 export { PLANS, PLANS_WITH_API, type Plan, SUBSCRIPTIONS } from './admin-plans.ts';
 
@@ -24,12 +24,12 @@ export type UserRole = (typeof USER_ROLES)[number];
 
 // --- session ---
 
-/** `""` removes the name, and `null` leaves it. */
+/** A value of `""` removes the name, and `null` leaves it unchanged. */
 const changedName = verbatimText(LENGTH.name, NAME)
   .refine(...isName)
   .transform((value) => value?.trim() ?? null);
 
-/** Six digits, or a recovery code; spaces and hyphens do not matter. */
+/** The code has six digits or is a recovery code; spaces and hyphens are ignored. */
 export const CodeText = optionalText(LENGTH.reference, {
   description: 'A code of the authenticator app, or a recovery code. Only if a second factor is on.',
   examples: ['492039'],
@@ -50,7 +50,7 @@ export const SignedIn = z
       secondFactor: z.boolean().meta({ description: 'Whether the user has a second factor.' }),
       throughProvider: z.boolean().meta({
         description:
-          'Whether this session was opened through the identity provider: no second factor is required of it.',
+          'Whether this session was opened through the identity provider, so it needs no second factor.',
       }),
       providerOnly: z.boolean().meta({
         description: 'Whether the user signs in through the identity provider and has no password.',
@@ -71,7 +71,7 @@ export const SignedIn = z
   .meta({ id: 'SignedIn' });
 export type SignedIn = z.infer<typeof SignedIn>;
 
-/** For calls that need more than an open session: the body has a password, in this field, or a code. */
+/** Some requests need more than an open session: their body must have a password in this field, or a code. */
 export const isProvedBy = (
   field: string,
 ): [(body: Record<string, unknown>) => boolean, { path: string[]; error: string; params: object }] => [
@@ -124,10 +124,10 @@ export const UserList = listOf(User).meta({ id: 'UserList', description: 'Newest
 export const UserQuery = z.strictObject(pageQuery);
 export type UserQuery = z.infer<typeof UserQuery>;
 
-/** Without it people of the identity provider get neither password nor link. */
+/** Without this flag people of the identity provider get neither a password nor a link. */
 const besideProvider = z.boolean().default(false).meta({
   description:
-    'Gives a password also to a user who signs in through the identity provider, where it goes on working when their account there is closed.',
+    'Also gives a password to a user who signs in through the identity provider. It works even after their account there is closed.',
 });
 
 export const GiveLink = z.strictObject({ besideProvider }).meta({ id: 'GiveLink' });

@@ -1,7 +1,7 @@
-// The plans a shop may have. Plain data, so that importing them loads no schema.
+// The plans of shops are plain data, so that importing them loads no schema.
 
 export const PLANS = ['STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
 export type Plan = (typeof PLANS)[number];
-/** Plans that include the External API and webhooks. */
+/** The plans that include the External API and webhooks. */
 export const PLANS_WITH_API: readonly Plan[] = ['SCALE', 'ENTERPRISE'];
 export const SUBSCRIPTIONS = ['active', 'inactive'] as const;

@@ -8,7 +8,7 @@ import { OfflineRepair, OfflineRepairQuery } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturn, TradeReturnQuery } from './trade-return.ts';
 
-// Returns as the shop's staff see them: assignee, due time, filters of lists.
+// The schemas of returns for the shop's staff: assignee, due time, filters of lists.
 
 export const Assignee = z
   .object({
@@ -25,7 +25,7 @@ export type StaffWaitingFor = z.infer<typeof StaffWaitingFor>;
 
 const staffFields = {
   waitingFor: StaffWaitingFor.nullable().meta({
-    description: 'What the work waits for; `null` if for nothing. Its target days stand still meanwhile.',
+    description: 'What the work waits for; `null` if for nothing. Its target days are paused meanwhile.',
   }),
   assignee: Assignee.nullable().meta({ description: 'The person of the team who works on it.' }),
   dueAt: Instant.nullable().meta({
@@ -63,7 +63,7 @@ export type StoreList = z.infer<typeof StoreList>;
 
 // --- filters and order of lists ---
 
-const flag = (description: string) =>
+const booleanFilter = (description: string) =>
   z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
@@ -73,7 +73,7 @@ const flag = (description: string) =>
 const isoTime = (description: string, meta: { examples?: string[] } = {}) =>
   sentTime.optional().meta({ override: { type: 'string', format: 'date-time' }, description, ...meta });
 
-/** Filters and order for staff, beyond those for API clients. */
+/** The filters and the order for staff, in addition to those for API clients. */
 const staffQuery = {
   q: text(LENGTH.name, {
     description:
@@ -83,7 +83,7 @@ const staffQuery = {
     .enum(['API', 'STAFF'])
     .optional()
     .meta({ description: 'Created by an API client of the shop, or by its staff.' }),
-  open: flag('`true` for open returns only, `false` for ended ones only.'),
+  open: booleanFilter('`true` for open returns only, `false` for ended ones only.'),
   assignee: z
     .string()
     .overwrite((value) => (isId(value.toLowerCase()) ? value.toLowerCase() : value))
@@ -104,16 +104,15 @@ const staffQuery = {
     .enum([...WAITING_FOR, 'any', 'none'])
     .optional()
     .meta({
-      description:
-        'What the work waits for; `any` for whatever it is, `none` for returns that wait for nothing.',
+      description: 'What the work waits for; `any` for every reason, `none` for returns that do not wait.',
     }),
-  dueFrom: isoTime('Due at or after this ISO 8601 time. What waits is not due.'),
+  dueFrom: isoTime('Due at or after this ISO 8601 time. Waiting returns are not due.'),
   dueTo: isoTime('Due before this ISO 8601 time.'),
   createdFrom: isoTime('Created at or after this ISO 8601 time.'),
   createdTo: isoTime('Created before this ISO 8601 time.'),
   sort: z.enum(RETURN_SORTS).default(DEFAULT_ORDER.sort).meta({
     description:
-      'Sort key; ties are ordered by number. `status` sorts in the order of the work; with `dueAt`, what has no due time comes last in either order.',
+      'Sort key; ties are ordered by number. `status` sorts in the order of the work; with `dueAt`, returns without a due time come last in either order.',
   }),
   order: z.enum(SORT_ORDERS).default(DEFAULT_ORDER.order),
 };
@@ -122,22 +121,22 @@ const part = (description: string) => text(LENGTH.name, { description }).optiona
 
 export const AdminOfflineRepairQuery = OfflineRepairQuery.extend({
   ...staffQuery,
-  isDangerous: flag('`true` for dangerous goods only, `false` for all others.'),
+  isDangerous: booleanFilter('`true` for dangerous goods only, `false` for all others.'),
   disposition: z.enum(DISPOSITIONS).optional(),
-  store: part("A part of the store's id, in upper or lower case."),
+  store: part("A part of the store's id, not case-sensitive."),
 });
 export const AdminTradeReturnQuery = TradeReturnQuery.extend({
   ...staffQuery,
-  company: part("A part of the company's name or id, in upper or lower case."),
+  company: part("A part of the company's name or id, not case-sensitive."),
 });
 type StaffQuery = z.output<typeof AdminOfflineRepairQuery> & z.output<typeof AdminTradeReturnQuery>;
 /** The filters of lists of all kinds. */
 export type RmaFilters = Page &
   Partial<Omit<StaffQuery, keyof Page | 'status'>> & { status?: string | undefined };
 
-// --- calls on one return that only staff have ---
+// --- requests about one return, for staff only ---
 
-/** Sent by callers that decide by what they saw: the admin app always does. */
+/** The version on which the caller based a decision. The admin app always sends it. */
 const seen = isoTime(
   'The `updatedAt` that the caller saw. If the return was moved since (for a correction: corrected), the response is a 409 `EDIT_CONFLICT` and nothing changes.',
   { examples: ['2026-11-15T09:30:00.000Z'] },

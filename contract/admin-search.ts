@@ -3,7 +3,7 @@ import { Id, Instant } from './common.ts';
 import { LENGTH, text } from './fields.ts';
 import { KIND_NAMES } from './kinds.ts';
 
-// The search over returns of both kinds, for staff and their scanners.
+// The schemas of the search over returns of both kinds, for staff and their scanners.
 
 export const SearchQuery = z.strictObject({
   q: text(LENGTH.name, {
@@ -12,7 +12,7 @@ export const SearchQuery = z.strictObject({
   }),
 });
 
-/** Fields in which a return is found by an exact match. */
+/** The fields that can match a search exactly. */
 const EXACT_MATCHES = ['number', 'serial', 'tracking', 'reference', 'order'] as const;
 export type ExactMatch = (typeof EXACT_MATCHES)[number];
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LENGTH, text } from './fields.ts';
 import { NewPassword, newStaffEmail, PersonName } from './person-fields.ts';
 
-// The first start: creating the first shop and its Admin.
+// The schemas of the first start, which creates the first shop and its Admin.
 
 const setUpToken = () =>
   text(LENGTH.reference, { description: 'The token of the setup link that the latest start printed.' });

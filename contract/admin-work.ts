@@ -2,15 +2,22 @@ import { z } from 'zod';
 import { STAFF_SCHEMAS } from './admin-returns.ts';
 import { type FieldError, Id } from './common.ts';
 import { text } from './fields.ts';
-import { ENDED, KIND_NAMES, perName, RETURN_KINDS, RETURN_TABLES, type ReturnStatus } from './kinds.ts';
+import {
+  FINAL_STATUSES,
+  KIND_NAMES,
+  perName,
+  RETURN_KINDS,
+  RETURN_TABLES,
+  type ReturnStatus,
+} from './kinds.ts';
 
-// How a shop works on its returns: target days and saved views.
+// The schemas of a shop's target days and saved views.
 
 // --- target days ---
 
-/** Statuses in which a return can be overdue. */
+/** The statuses in which a return can be overdue. */
 const TARGET_STATUSES = RETURN_TABLES.flatMap((table): readonly ReturnStatus[] =>
-  RETURN_KINDS[table].statuses.filter((status) => !ENDED.includes(status)),
+  RETURN_KINDS[table].statuses.filter((status) => !FINAL_STATUSES.includes(status)),
 );
 const MOST_TARGET_DAYS = 365;
 
@@ -45,33 +52,33 @@ const FILTERS = perName((table) =>
   (STAFF_SCHEMAS[table].query as z.ZodObject).omit({ page: true, limit: true }),
 );
 
-/** Filters and order as in the list's address. */
+/** The filters and the order, as in the address of the list. */
 const search = z.record(z.string(), z.string()).meta({
   description: "The list's filters and order, by name, as in its address.",
   examples: [{ assignee: 'me' }] as never,
 });
 
-/** Zod's records drop this name without an error. */
-const DROPPED = '__proto__';
+/** The records of Zod drop this name silently, so it is reported here. */
+const DROPPED_KEY = '__proto__';
 const givenSearch = z.preprocess((given, { addIssue }) => {
-  if (given instanceof Object && Object.hasOwn(given, DROPPED))
+  if (given instanceof Object && Object.hasOwn(given, DROPPED_KEY))
     addIssue({
       code: 'custom',
-      path: [DROPPED],
+      path: [DROPPED_KEY],
       message: 'is not a filter of this list',
       params: { rule: 'filter' },
     });
   return given;
 }, search);
 
-/** Errors in the filters of a list of this kind, as errors of the field `search`. */
+/** Reports errors in the filters of a list of this kind as errors of the field `search`. */
 export const searchErrors = (kind: SavedView['kind'], given: Record<string, string>): FieldError[] =>
   (FILTERS[kind].safeParse(given).error?.issues ?? []).flatMap((issue) => {
     const isUnknown = issue.code === 'unrecognized_keys';
     const names = isUnknown ? issue.keys : [issue.path.map(String).join('.')];
     return names.map((name) => {
-      const says = isUnknown ? 'is not a filter of this list' : 'has a value that the list does not know';
-      return { field: `search.${name}`, rule: 'filter', message: `search.${name} ${says}` };
+      const problem = isUnknown ? 'is not a filter of this list' : 'has a value that the list does not know';
+      return { field: `search.${name}`, rule: 'filter', message: `search.${name} ${problem}` };
     });
   });
 

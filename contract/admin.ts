@@ -7,7 +7,7 @@ import { LENGTH, optionalText, text } from './fields.ts';
 import { KIND_NAMES, perField, RETURN_KINDS, type ReturnTable } from './kinds.ts';
 import { BILLING_KINDS } from './usage.ts';
 
-// Schemas of the admin API, beyond those that it shares with the external one. People are in admin-people.ts.
+// These schemas belong to the admin API only. Those of people are in admin-people.ts.
 
 // --- returns ---
 
@@ -33,9 +33,9 @@ const time = sentTime.meta({
   examples: ['2027-02-01T00:00:00Z'],
 });
 
-/** How long before its end a key is said to expire soon. */
+/** A key counts as expiring soon for this many days before its end. */
 export const EXPIRES_SOON_DAYS = 14;
-/** How long an old key may work beside the new one. */
+/** An old key may work beside the new one for at most this many days. */
 export const LONGEST_OVERLAP_DAYS = 30;
 const KEY_STATUSES = ['ACTIVE', 'EXPIRES_SOON', 'EXPIRED', 'REVOKED'] as const;
 
@@ -47,7 +47,7 @@ export const ApiClientView = z
     rights,
     events,
     expiresAt: Instant.nullable().meta({
-      description: 'From then on the key is refused; webhooks go on. `null` if it does not expire.',
+      description: 'From then on the key is refused; webhooks continue. `null` if it does not expire.',
     }),
     keyStatus: z.enum(KEY_STATUSES).meta({
       id: 'KeyStatus',
@@ -69,15 +69,15 @@ export const NewApiClientView = ApiClientView.extend({
   webhookSecret: z.string().meta({ description: 'The webhook secret, shown only in this response.' }),
 }).meta({ id: 'NewApiClient' });
 
-/** Absent or `null`: the default of a new client, and unchanged in an existing one. */
-const settings = { rights: rights.nullish(), events: events.nullish() };
+/** Absent and `null` fields have the default in a new client, and are unchanged in an existing one. */
+const clientSettings = { rights: rights.nullish(), events: events.nullish() };
 
 export const CreateApiClient = z
   .strictObject({
     name: text(LENGTH.name),
     webhookUrl,
-    rights: settings.rights.meta({ description: '`["write"]` when absent.' }),
-    events: settings.events.meta({ description: 'The nine of the specification when absent.' }),
+    rights: clientSettings.rights.meta({ description: '`["write"]` when absent.' }),
+    events: clientSettings.events.meta({ description: 'The nine events of the specification when absent.' }),
     expiresAt: time.nullish().meta({ description: 'From when on the key is refused; never when absent.' }),
   })
   .meta({ id: 'CreateApiClient' });
@@ -86,7 +86,7 @@ export const ChangeApiClient = z
   .strictObject({
     name: text(LENGTH.name).optional(),
     webhookUrl: webhookUrl.unwrap().optional(),
-    ...settings,
+    ...clientSettings,
     expiresAt: time.nullish().meta({ description: '`null` for never. A later time revives an expired key.' }),
   })
   .meta({ id: 'ChangeApiClient', description: 'Absent fields are unchanged.' });
@@ -117,7 +117,7 @@ export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
 
 // --- overview ---
 
-const isTimeZone = (value: string): boolean => {
+const isTimeZoneOrOffset = (value: string): boolean => {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
   } catch {
@@ -125,7 +125,7 @@ const isTimeZone = (value: string): boolean => {
   }
 };
 
-/** Age groups of open returns, in days: the upper end of each, the last without one. */
+/** The upper ends of the age groups of open returns, in days. One more group has no upper end. */
 export const AGE_STEPS_DAYS = [1, 3, 7, 30] as const;
 
 const span = {
@@ -155,8 +155,8 @@ const countsPerKind = perField((table) => counts(RETURN_KINDS[table].statuses)) 
 
 export const OverviewQuery = z.strictObject({
   timeZone: text(LENGTH.reference)
-    .refine(isTimeZone, {
-      error: 'must be an IANA time zone, Europe/Berlin for example',
+    .refine(isTimeZoneOrOffset, {
+      error: 'must be an IANA time zone such as Europe/Berlin',
       params: { rule: 'timeZone' },
     })
     .default('UTC')
@@ -173,7 +173,9 @@ const OverviewReturn = z
     id: Id,
     rmaNumber: z.string(),
     status: z.string(),
-    isPartlyReceived: z.boolean().meta({ description: 'An approved trade return of which some has come.' }),
+    isPartlyReceived: z
+      .boolean()
+      .meta({ description: 'Whether an approved trade return has partly arrived.' }),
     title: z.string().meta({ description: 'The product of a repair, or the company of a trade return.' }),
     customerName: z.string(),
     assignee: Assignee.nullable(),
@@ -226,7 +228,9 @@ export const Overview = z
       .meta({ description: 'Up to 8 open returns that have a due time, the earliest first.' }),
     mine: z
       .array(OverviewReturn)
-      .meta({ description: 'The same of the caller, those without a due time included, which come last.' }),
+      .meta({
+        description: 'The same for the caller, including returns without a due time, which come last.',
+      }),
     openLongest: z
       .array(OverviewReturn)
       .meta({ description: 'The oldest open returns, without repairs that only need to be closed.' }),

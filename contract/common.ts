@@ -29,7 +29,7 @@ export const WaitingFor = z
   })
   .meta({ id: 'WaitingFor' });
 
-/** The last fields of both kinds of RMA. */
+/** The last fields of returns of both kinds. */
 export const stamps = {
   waitingFor: WaitingFor.nullable().meta({
     description:
@@ -39,7 +39,7 @@ export const stamps = {
   createdAt: Instant,
   updatedAt: Instant,
   erasedAt: Instant.nullable().meta({
-    description: "When the customer's data in it were erased; `null`: they are here.",
+    description: "When the customer's data in it were erased; `null` if they were not.",
   }),
 };
 
@@ -67,7 +67,7 @@ const pageQueryOf = (size: { default: number; most: number }) => ({
 
 export const pageQuery = pageQueryOf(PAGE_SIZE);
 
-/** With `#RMA-`, with `RMA-` or digits only: all mean the same. Fifteen digits are still exact. */
+/** The prefixes `#RMA-` and `RMA-` are optional. The limit is fifteen digits, which a double represents exactly. */
 const RMA_NUMBER = new RegExp(`^(?:#?RMA-)?(?:\\d{${RMA_DIGITS}}|[1-9]\\d{${RMA_DIGITS},14})$`);
 
 export const isRmaNumber = (value: string): boolean => RMA_NUMBER.test(value);
@@ -88,7 +88,7 @@ export const rmaNumberFilter = z
 const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
 const END_MS = Date.UTC(10_000, 0);
 
-/** In milliseconds, of a time that callers send. An offset may lead out of the years that our own times can name. */
+/** A time of a caller, in milliseconds. Its offset may lead to a year that our time format cannot represent. */
 export const sentTime = z.iso
   .datetime({ offset: true })
   .transform((value) => Date.parse(value))
@@ -160,7 +160,7 @@ export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 
 // --- rights of API clients ---
 
-/** What a client may do beyond reading: creations and repair actions, moves of trade returns, erasing personal data. */
+/** The rights of a client beyond reading: creations and repair actions, moves of trade returns, erasures of personal data. */
 export const RIGHTS = ['write', 'move-trade-returns', 'erase'] as const;
 export type Right = (typeof RIGHTS)[number];
 
@@ -172,7 +172,7 @@ export const RefusedReturn = z
     rmaNumber: z.string().meta({ examples: ['#RMA-000123'] }),
     reason: z
       .enum(['OPEN', 'DELIVERY_WAITING'])
-      .meta({ description: 'It is not ended yet, or a webhook about it is still to be sent.' }),
+      .meta({ description: 'It has not ended yet, or a webhook about it is still pending.' }),
   })
   .meta({ id: 'RefusedReturn' });
 export type RefusedReturn = z.infer<typeof RefusedReturn>;
@@ -189,7 +189,7 @@ export const FieldError = z
   .meta({ id: 'FieldError' });
 export type FieldError = z.infer<typeof FieldError>;
 
-/** The document of each API lists the codes that it can return. */
+/** The OpenAPI document of each API lists the codes that it can return. */
 const ErrorCode = z.string().meta({
   id: 'ErrorCode',
   description: 'The name of this error, for your code. More may be added within v1.',
@@ -227,7 +227,7 @@ export const ErrorBody = z
   .meta({ id: 'ApiError' });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** Chosen by the caller, so that a creation can be sent twice and happens once. */
+/** The caller chooses the key, so that a creation that is sent twice happens once. */
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })

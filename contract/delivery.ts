@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Instant, isId, listOf, pageQuery } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
-// Webhook deliveries, as the API client that receives them sees its own.
+// The schemas of webhook deliveries for the API client that receives them.
 
 const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
 const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({
@@ -13,7 +13,7 @@ const EventName = z
   .enum(Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]])
   .meta({ id: 'WebhookEventName' });
 
-const EXAMPLE = {
+const DELIVERY_EXAMPLE = {
   id: '019a8c1e-7a55-7d0e-8f43-2c9b6d1a7e90',
   event: 'offline_repair.closed',
   rmaId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
@@ -35,7 +35,10 @@ export const WebhookDelivery = z
     reason: z
       .string()
       .nullable()
-      .meta({ description: 'Why it was dropped; `null` unless it was.', examples: [EXAMPLE.reason] }),
+      .meta({
+        description: 'Why it was dropped; `null` unless it was.',
+        examples: [DELIVERY_EXAMPLE.reason],
+      }),
     attempts: z.array(
       z.object({
         at: Instant,
@@ -45,7 +48,7 @@ export const WebhookDelivery = z
       }),
     ),
   })
-  .meta({ id: 'WebhookDelivery', examples: [EXAMPLE] });
+  .meta({ id: 'WebhookDelivery', examples: [DELIVERY_EXAMPLE] });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const WebhookDeliveryList = listOf(WebhookDelivery).meta({
@@ -62,7 +65,7 @@ export const WebhookDeliveryWithBody = WebhookDelivery.extend({
   id: 'WebhookDeliveryWithBody',
   examples: [
     {
-      ...EXAMPLE,
+      ...DELIVERY_EXAMPLE,
       body: '{"event":"offline_repair.closed","timestamp":"2026-11-15T09:30:00.000Z","data":{"id":"019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44","rmaNumber":"#RMA-000123","externalRef":"POS-88213","externalSource":null,"status":"OFFLINE_CLOSED","previousStatus":"OFFLINE_RESOLVED","offlineDisposition":"RESTOCK_MASTER"}}',
     },
   ],

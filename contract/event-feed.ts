@@ -4,12 +4,12 @@ import { SPECIFIED_EVENTS, WEBHOOK_EVENT_DATA, type WebhookEventName } from './w
 
 export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 
-/** Events that are about an RMA; the feed has no others. */
+/** The events about a return; the feed contains no others. */
 export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
   (name): name is RmaEventName => name !== 'webhook.test',
 );
 
-/** As `types`: every kind of event. */
+/** The value of `types` that selects every kind of event. */
 export const ALL_TYPES = 'all';
 
 const namesIn = (types: string): string[] => types.split(',').map((name) => name.trim());
@@ -32,10 +32,10 @@ const EventTypes = z
     examples: ['offline_repair.created,offline_repair.closed'],
   });
 
-/** As `after`: no events, only the newest cursor. */
+/** The value of `after` that returns no events, only the newest cursor. */
 export const LATEST = 'latest';
 
-/** How long a request may wait for the next event. */
+/** A request may wait this long for the next event. */
 export const LONGEST_WAIT_SECONDS = 25;
 
 export const EventQuery = z.strictObject({
@@ -59,7 +59,7 @@ export const EventQuery = z.strictObject({
 });
 export type EventQuery = z.infer<typeof EventQuery>;
 
-/** `offline_repair.status_changed` → `OfflineRepairStatusChangedEvent`. */
+/** Turns `offline_repair.status_changed` into `OfflineRepairStatusChangedEvent`. */
 const schemaName = (event: string): string =>
   `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
 

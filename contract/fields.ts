@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { LENGTH } from './lengths.ts';
 
-// The building blocks of every request body. The only place that defines what a field may contain.
+// The building blocks of every request body. Only this file defines what a field may contain.
 
 export { LENGTH };
 
 /** Numbers up to here keep four decimals exactly in a double, so what is read back is what was sent. */
 const LARGEST_NUMBER = 100_000_000_000;
-const DECIMALS = 4;
+const MAX_DECIMALS = 4;
 
 const codePoints = (value: string): number => (value.length === 0 ? 0 : [...value].length);
 
@@ -23,11 +23,11 @@ const textErrors = (value: string, max: number): TextError[] => [
     : []),
 ];
 const EMPTY: TextError = { rule: 'notEmpty', message: 'must not be empty' };
-/** Pasted from a web page, for example. */
-const HIDDEN = /[\p{Cc}\p{Cf}]/u;
-const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
-/** NUL is another error. */
-const isBlank = (value: string): boolean => !VISIBLE.test(value) && !value.includes('\0');
+/** Characters that are often pasted from a web page and cannot be seen. */
+const HIDDEN_CHARACTER = /[\p{Cc}\p{Cf}]/u;
+const VISIBLE_CHARACTER = /[^\s\p{Cc}\p{Cf}]/u;
+/** A text with NUL is not blank, since it has a separate error. */
+const isBlank = (value: string): boolean => !VISIBLE_CHARACTER.test(value) && !value.includes('\0');
 
 const reporting =
   (errorsOf: (value: string) => TextError[]) =>
@@ -37,7 +37,7 @@ const reporting =
   };
 const checked = (errorsOf: (value: string) => TextError[]) => z.string().trim().check(reporting(errorsOf));
 
-/** For the OpenAPI document, in a form that every regex engine understands: no NUL, and if required not only spaces. */
+/** The patterns for the OpenAPI document, which every regex engine understands: no NUL, and not only spaces if required. */
 const NO_NUL = '^[^\\x00]*$';
 const NOT_BLANK = '^\\s*[^\\s\\x00][^\\x00]*$';
 
@@ -67,7 +67,7 @@ export const verbatimText = (max: number, about: About = {}) =>
     .nullable()
     .default(null);
 
-/** An optional text; `null`, `""` and absent all mean the same. */
+/** An optional text, for which `null`, `""` and absent mean the same. */
 export const optionalText = (max: number, about: About = {}) =>
   checked((value) => textErrors(value, max))
     .meta({ maxLength: max, pattern: NO_NUL, ...about })
@@ -76,9 +76,9 @@ export const optionalText = (max: number, about: About = {}) =>
     .default(null);
 
 /**
- * Looser than most: a customer's real address must not be rejected at a counter. Any script, no spaces or
- * quoting, and a dot in the domain, since "ada@gmail" is a typing error. Every bracket is escaped: the pattern is in the
- * OpenAPI document, and Java reads an unescaped bracket inside a class as a nested class.
+ * This pattern is looser than most, because a customer's real address must not be rejected at a counter. It allows any script,
+ * no spaces or quoting, and requires a dot in the domain, since "ada@gmail" is a typing error. Every bracket is escaped: the
+ * pattern is in the OpenAPI document, and Java reads an unescaped bracket inside a class as a nested class.
  */
 const NOT_IN_EMAIL = String.raw`\s\x00@"(),:;<>\[\\\]`;
 const EMAIL = new RegExp(
@@ -90,20 +90,20 @@ const HIDDEN_IN_EMAIL: TextError = { rule: 'format', message: 'must not contain 
 export const email = (about: About = {}) =>
   checked((value) => {
     const errors = textErrors(value, LENGTH.name);
-    return errors.length === 0 && HIDDEN.test(value) ? [HIDDEN_IN_EMAIL] : errors;
+    return errors.length === 0 && HIDDEN_CHARACTER.test(value) ? [HIDDEN_IN_EMAIL] : errors;
   })
     .regex(EMAIL, { error: 'must be an email address' })
     .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 
-/** Sums computed in binary (0.1 + 0.2) stand for decimals: a difference in the last few bits is no error. */
+/** Rounds to the last decimal, since binary sums (0.1 + 0.2) may differ from the decimal number in the last bits. */
 const inLastDecimal = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 const BITS_OF_NOISE = 8 * Number.EPSILON;
-/** In large numbers a few bits can amount to a decimal; this bounds the difference well below the last stored one. */
+/** In large numbers a few bits can reach a decimal, so the difference is also bounded well below the last stored one. */
 const isDecimal = (value: number, decimals: number): boolean =>
   Math.abs(value - inLastDecimal(value, decimals)) <=
   Math.min(BITS_OF_NOISE * Math.abs(value), 10 ** -(decimals + 2));
 
-const decimal = (bounded: z.ZodNumber, decimals = DECIMALS, most = LARGEST_NUMBER) =>
+const decimal = (bounded: z.ZodNumber, decimals = MAX_DECIMALS, most = LARGEST_NUMBER) =>
   bounded
     .max(most)
     .check((ctx) => {
@@ -119,26 +119,26 @@ const decimal = (bounded: z.ZodNumber, decimals = DECIMALS, most = LARGEST_NUMBE
 
 export const quantity = () =>
   decimal(z.number().gt(0)).meta({
-    description: `More than 0, at most ${DECIMALS} decimals.`,
+    description: `More than 0, at most ${MAX_DECIMALS} decimals.`,
     examples: [1],
   });
 export const price = () =>
   decimal(z.number().min(0)).meta({
-    description: `Per piece, in the shop's own currency; at most ${DECIMALS} decimals, kept exactly.`,
+    description: `Per unit, in the shop's own currency; at most ${MAX_DECIMALS} decimals, stored exactly.`,
     examples: [149.95],
   });
 /** A sum of price × quantity has twice the decimals. JSON keeps fifteen digits exactly. */
-const AMOUNT_DECIMALS = 2 * DECIMALS;
-/** Of a line and of a whole return. */
+const AMOUNT_DECIMALS = 2 * MAX_DECIMALS;
+/** The maximum amount of a line and of a whole return. */
 const LARGEST_AMOUNT = 10 ** 15;
 
-interface Priced {
+interface PricedItem {
   price: number;
   quantity: number;
 }
-export const isAmount = ({ price, quantity }: Priced): boolean => price * quantity <= LARGEST_AMOUNT;
-/** The sum of a return. An item that costs too much has an error of its own. */
-export const isSum = (items: Priced[]): boolean =>
+export const isAmount = ({ price, quantity }: PricedItem): boolean => price * quantity <= LARGEST_AMOUNT;
+/** Checks the sum of a return. An item that costs too much has a separate error. */
+export const isSum = (items: PricedItem[]): boolean =>
   !items.every(isAmount) ||
   items.reduce((sum, { price, quantity }) => sum + price * quantity, 0) <= LARGEST_AMOUNT;
 export const AMOUNT_EXCEEDED = {
@@ -151,11 +151,14 @@ export const amount = (description: string, examples: number[]) =>
     description: `${description} At most ${AMOUNT_DECIMALS} decimals.`,
     examples,
   });
-/** A count of pieces. */
-export const figure = (description: string, examples: number[]) =>
-  decimal(z.number().min(0)).meta({ description: `${description} At most ${DECIMALS} decimals.`, examples });
+/** A number of units. */
+export const unitsField = (description: string, examples: number[]) =>
+  decimal(z.number().min(0)).meta({
+    description: `${description} At most ${MAX_DECIMALS} decimals.`,
+    examples,
+  });
 export const optionalWeight = () =>
   decimal(z.number().min(0))
     .nullable()
     .default(null)
-    .meta({ description: `In the shop's own unit; at most ${DECIMALS} decimals.`, examples: [1.25] });
+    .meta({ description: `In the shop's own unit; at most ${MAX_DECIMALS} decimals.`, examples: [1.25] });

@@ -5,28 +5,28 @@ import {
   type TradeReturnStatus,
 } from './lifecycle.ts';
 
-// The kinds of returns, each under the name of its table. What names all kinds iterates over this one object; what a kind does when
-// it is created, changed or shown is in src/returns/kinds/. Data only: the admin app loads it with its first page.
+// The kinds of returns, each under the name of its table. Code for all kinds iterates over this object. src/returns/kinds/
+// defines how a kind is created, changed and shown. This is plain data, because the admin app loads it with its first page.
 
 interface KindFacts<Status extends string> {
-  /** As the admin API names it. */
+  /** The name in the admin API. */
   name: string;
-  /** The path of its collection, also in the external API. */
+  /** The path of its collection in both APIs. */
   path: string;
-  /** The field that holds its part where an object has one for each kind. */
+  /** The field for this kind in objects with a field for each kind. */
   field: string;
-  /** The field of `Forgetting`. */
+  /** The field for this kind in `Forgetting`. */
   monthsField: string;
   /** The plural at the beginning of a sentence. */
   plural: string;
-  /** What the names of its events begin with. */
+  /** The prefix of its event names. */
   event: string;
-  /** Whether the shop's oldest receiver gets the events of a return whose own receiver cannot be called. */
+  /** True if the shop's oldest receiver gets the events of a return whose own receiver is unusable. */
   hasFallbackReceiver: boolean;
   statuses: readonly Status[];
-  /** Final statuses. */
+  /** The final statuses. */
   ended: readonly Status[];
-  /** Statuses that may be erased without `includeOpen`: a resolved repair waits for nothing but its closing. */
+  /** The statuses that may be erased without `includeOpen`. A resolved repair only needs to be closed. */
   erasable: readonly Status[];
 }
 
@@ -63,9 +63,9 @@ export const RETURN_KINDS = {
 export type ReturnTable = keyof typeof RETURN_KINDS;
 export const RETURN_TABLES = Object.keys(RETURN_KINDS) as ReturnTable[];
 
-type Facts<Name extends keyof KindFacts<string>> = (typeof RETURN_KINDS)[ReturnTable][Name];
+type FactOf<Name extends keyof KindFacts<string>> = (typeof RETURN_KINDS)[ReturnTable][Name];
 
-export type KindField = Facts<'field'>;
+export type KindField = FactOf<'field'>;
 
 /** A value for each kind, by the name of its table. */
 export const perKind = <Value>(of: (table: ReturnTable) => Value): Record<ReturnTable, Value> =>
@@ -73,9 +73,9 @@ export const perKind = <Value>(of: (table: ReturnTable) => Value): Record<Return
 
 const keyedBy =
   <Name extends 'name' | 'field' | 'monthsField'>(name: Name) =>
-  <Value>(of: (table: ReturnTable) => Value): Record<Facts<Name>, Value> =>
+  <Value>(of: (table: ReturnTable) => Value): Record<FactOf<Name>, Value> =>
     Object.fromEntries(RETURN_TABLES.map((table) => [RETURN_KINDS[table][name], of(table)])) as Record<
-      Facts<Name>,
+      FactOf<Name>,
       Value
     >;
 
@@ -84,14 +84,16 @@ export const perName = keyedBy('name');
 export const perField = keyedBy('field');
 export const perMonthsField = keyedBy('monthsField');
 
-export type KindName = Facts<'name'>;
+export type KindName = FactOf<'name'>;
 export const KIND_NAMES = RETURN_TABLES.map((table): KindName => RETURN_KINDS[table].name);
 
-export type ReturnStatus = Facts<'statuses'>[number];
+export type ReturnStatus = FactOf<'statuses'>[number];
 
-/** The kind that an event is about; `undefined` for a test event, which is about no return. */
+/** Returns the kind that an event is about, or `undefined` for a test event, which is about no return. */
 export const kindOfEvent = (event: string): ReturnTable | undefined =>
   RETURN_TABLES.find((table) => event.startsWith(`${RETURN_KINDS[table].event}.`));
 
 /** Final statuses of all kinds. */
-export const ENDED: readonly string[] = RETURN_TABLES.flatMap((table) => [...RETURN_KINDS[table].ended]);
+export const FINAL_STATUSES: readonly string[] = RETURN_TABLES.flatMap((table) => [
+  ...RETURN_KINDS[table].ended,
+]);

@@ -1,4 +1,4 @@
-// The two lifecycles as data. Endpoints, admin buttons, events and the OpenAPI document all read these tables.
+// The two lifecycles are data. Endpoints, admin buttons, events and the OpenAPI document all read these tables.
 
 export const OFFLINE_REPAIR_STATUSES = [
   'COUNTER_SWAPPED',
@@ -36,7 +36,7 @@ export const TIMELINE_TYPES = [
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
-/** One lifecycle action: `to` is null if the status stays; `entry` is the type of its timeline entry; `event` is what it fires. */
+/** A lifecycle action. `to` is null if the status stays, and `entry` is the type of its timeline entry. */
 interface Move<Status extends string> {
   to: Status | null;
   entry: TimelineType;
@@ -73,7 +73,7 @@ interface GuardedMove extends Move<TradeReturnStatus> {
   to: TradeReturnStatus;
 }
 
-/** Moves by the shop's staff, each allowed from certain statuses only. */
+/** The moves by the shop's staff, each allowed only from certain statuses. */
 export const TRADE_RETURN_MOVES = {
   approve: {
     from: ['TRADE_SUBMITTED'],
@@ -108,7 +108,7 @@ export const TRADE_RETURN_MOVES = {
 } as const satisfies Record<string, GuardedMove>;
 export type TradeReturnAction = keyof typeof TRADE_RETURN_MOVES;
 
-/** `receive` with lines while goods are still to come, or to correct what was counted: the status stays. */
+/** A `receive` with lines while more goods are expected, or to correct counts, leaves the status unchanged. */
 export const TRADE_RETURN_RECEIPT = {
   from: ['TRADE_APPROVED', 'TRADE_RECEIVED'],
   to: null,
@@ -116,7 +116,7 @@ export const TRADE_RETURN_RECEIPT = {
   event: 'trade_return.items_received',
 } as const satisfies Move<TradeReturnStatus> & { from: readonly TradeReturnStatus[] };
 
-/** Only a return in one of these has a credit. */
+/** A return has a credit only in these statuses. */
 export const CREDIT_STATUSES: readonly TradeReturnStatus[] = [
   'TRADE_RECEIVED',
   'TRADE_CREDIT_REQUESTED',
@@ -139,12 +139,12 @@ export const RETURN_MOVES: readonly (Move<string> & { from?: readonly string[] }
   TRADE_RETURN_RECEIPT,
 ];
 
-/** Timeline types of moves: such an entry changes status, disposition, tracking or what was received. */
+/** The timeline types of moves. Such an entry changes status, disposition, tracking or received quantities. */
 export const MOVE_ENTRIES: readonly TimelineType[] = [...new Set(RETURN_MOVES.map(({ entry }) => entry))];
 
-/** What work on a return may be waiting for. */
+/** The reasons why work on a return may wait. */
 export const WAITING_FOR = ['PART', 'CUSTOMER', 'SUPPLIER'] as const;
 
-/** What stands in place of an erased text. What may be null becomes null. */
+/** The replacement of an erased text. A nullable field becomes null instead. */
 export const ERASED_TEXT = '[erased]';
 export const ERASED_EMAIL = 'erased@erased.invalid';

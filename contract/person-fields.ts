@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { email, LENGTH, optionalText } from './fields.ts';
 
-// Fields of a person: email, name, password. In a separate file, so that the first pages load little.
+// The fields of a person (email, name, password) have a separate file, so that the first pages load little.
 
 export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 
-/** Used as typed, including spaces. Long ones are rejected here, before they are hashed, since hashing is expensive. */
+/** A password is used as typed, including spaces. Long ones are rejected before they are hashed, which is expensive. */
 const password = (least: number) =>
   z
     .string()
@@ -19,20 +19,20 @@ const password = (least: number) =>
     })
     .meta({ format: 'password', minLength: least, maxLength: PASSWORD_LENGTH.most });
 export const NewPassword = password(PASSWORD_LENGTH.least);
-/** A password that is only compared: a short one is wrong, not malformed. */
+/** A password that is only compared. A short one is wrong, not invalid. */
 export const GivenPassword = password(1);
 
 const EMAIL_ABOUT = { examples: ['grace@example.com'] };
-/** An address that someone has: accounts from before may have letters beyond ASCII. */
+/** An existing address. Older accounts may have letters beyond ASCII. */
 export const staffEmail = () => email(EMAIL_ABOUT);
-/** A new address of a person: letters beyond ASCII can look like others, or become others in lower case. */
+/** A new address has only ASCII, since other letters can look like ASCII or become ASCII in lower case. */
 export const newStaffEmail = () =>
   email({ ...EMAIL_ABOUT, format: 'email' }).refine((value) => /^[!-~]*$/.test(value), {
     error: 'must have only letters from a to z, digits and signs: no accents, no other scripts',
     params: { rule: 'ascii' },
   });
 
-/** API clients see it in timelines, so it must not be an email address (docs/contract.md). */
+/** API clients see the name in timelines, so it must not be an email address (docs/contract.md). */
 export const NAME = {
   description: 'The name in timelines. API clients see `Staff` for a person without a name.',
   examples: ['Grace Muller'],

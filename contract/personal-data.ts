@@ -3,11 +3,11 @@ import { Id, Instant, RefusedReturn } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
 import { KIND_NAMES, perField, perMonthsField, RETURN_KINDS } from './kinds.ts';
 
-// A customer's personal data: found, exported, erased, and forgotten after a time. docs/contract.md has the rules.
+// The schemas to find, export, erase and automatically forget a customer's personal data (rules: docs/contract.md).
 
 export { ERASED_EMAIL, ERASED_TEXT } from './lifecycle.ts';
 
-/** Of a phone number: fewer would match too much. */
+/** A phone number with fewer digits would match too many returns. */
 export const FEWEST_DIGITS = 5;
 
 export const phoneNumber = text(LENGTH.name, {
@@ -19,7 +19,7 @@ export const phoneNumber = text(LENGTH.name, {
 });
 
 const person = {
-  email: email({ description: 'In upper or lower case.', examples: ['ada@example.com'] })
+  email: email({ description: 'Not case-sensitive.', examples: ['ada@example.com'] })
     .nullish()
     .transform((value) => value ?? undefined)
     .optional(),
@@ -28,31 +28,33 @@ const person = {
     .transform((value) => value ?? undefined)
     .optional(),
 };
-const ONE_OF_BOTH = {
+const EXACTLY_ONE = {
   path: ['email'],
   error: 'or phone is required, and only one of them',
   params: { rule: 'oneOf' },
 };
-const isOneOfBoth = (given: { email?: string | undefined; phone?: string | undefined }): boolean =>
+const isExactlyOne = (given: { email?: string | undefined; phone?: string | undefined }): boolean =>
   (given.email === undefined) !== (given.phone === undefined);
 
 export const FindCustomer = z
   .strictObject(person)
-  .refine(isOneOfBoth, ONE_OF_BOTH)
+  .refine(isExactlyOne, EXACTLY_ONE)
   .meta({ id: 'FindCustomer', examples: [{ email: 'ada@example.com' }] });
 export type FindCustomer = z.infer<typeof FindCustomer>;
 
-const { reason: Hold, ...named } = RefusedReturn.shape;
+const { reason: HoldReason, ...returnRef } = RefusedReturn.shape;
 
 const CustomerReturn = z
   .object({
     kind: z.enum(KIND_NAMES),
-    ...named,
+    ...returnRef,
     status: z.string(),
     customerName: z.string(),
     customerEmail: z.string(),
     createdAt: Instant,
-    hold: Hold.nullable().meta({ description: 'Why it would not be erased now; `null`: it would.' }),
+    hold: HoldReason.nullable().meta({
+      description: 'Why it would not be erased now; `null` if it would be.',
+    }),
   })
   .meta({ id: 'CustomerReturn' });
 export type CustomerReturn = z.infer<typeof CustomerReturn>;
@@ -73,7 +75,7 @@ export const CustomerExport = z
   .meta({ id: 'CustomerExport' });
 export type CustomerExport = z.infer<typeof CustomerExport>;
 
-const flag = (description: string) =>
+const optionalFlag = (description: string) =>
   z
     .boolean()
     .nullable()
@@ -81,43 +83,47 @@ const flag = (description: string) =>
     .transform((value) => value ?? false)
     .meta({ description });
 
-const dryRun = flag('Counts and names what would be erased, and changes nothing.');
+const dryRun = optionalFlag('Counts and names what would be erased, and changes nothing.');
 
 export const EraseCustomer = z
   .strictObject({
     ...person,
     reason: text(LENGTH.freeText, {
-      description: 'Kept in the audit log: why, without the name of the customer.',
+      description: 'The reason for the audit log, without the name of the customer.',
       examples: ['Asked for it by letter'],
     }),
-    includeOpen: flag('Also erases returns that are open; webhooks about them that wait are dropped.'),
+    includeOpen: optionalFlag('Also erases open returns; their waiting webhooks are dropped.'),
     dryRun,
   })
-  .refine(isOneOfBoth, ONE_OF_BOTH)
+  .refine(isExactlyOne, EXACTLY_ONE)
   .meta({
     id: 'EraseCustomer',
     examples: [{ email: 'ada@example.com', reason: 'Asked for it by letter', dryRun: true }],
   });
 export type EraseCustomer = z.infer<typeof EraseCustomer>;
 
-/** By API. */
+/** The body of an erasure through the external API. */
 export const CreateErasure = z
   .strictObject({ customerEmail: email({ examples: ['ada@example.com'] }), dryRun })
-  // Examples are sent as they stand, and what they erase is gone.
+  // The example is a dry run, since readers send examples unchanged and erased data is gone.
   .meta({ id: 'CreateErasure', examples: [{ customerEmail: 'ada@example.com', dryRun: true }] });
 export type CreateErasure = z.infer<typeof CreateErasure>;
 
-const count = (description: string) => z.int().min(0).meta({ description });
+const countField = (description: string) => z.int().min(0).meta({ description });
 
 export const Erasure = z
   .object({
     dryRun: z.boolean(),
-    matched: count('Returns that hold the customer and are not erased yet.'),
-    erased: count('How many this call erased, or would erase.'),
-    returns: z.array(z.object(named)).meta({ description: 'Those that it erased, or would erase.' }),
-    refused: z.array(RefusedReturn).meta({ description: 'Those that are not erased, and why; at most 500.' }),
-    remaining: count('How many can be erased by the next call: one call erases at most 500.'),
-    views: count(
+    matched: countField('Returns with data of the customer that are not erased yet.'),
+    erased: countField('The number of returns that this request erased, or would erase.'),
+    returns: z
+      .array(z.object(returnRef))
+      .meta({ description: 'The returns that it erased, or would erase.' }),
+    refused: z
+      .array(RefusedReturn)
+      .meta({ description: 'The returns that are not erased, and why; at most 500.' }),
+    remaining: countField('The number of returns for the next request: one request erases at most 500.'),
+    views: countField(
       "Saved views that lost text, since it was the customer's email, phone or full name; 0 in a dry run.",
     ),
   })
@@ -132,7 +138,7 @@ const months = z
   .max(120)
   .nullable()
   .meta({
-    description: 'Months after its end in which a return is erased; `null`: it is kept.',
+    description: 'Months after its end in which a return is erased; `null` if it is kept.',
     examples: [24],
   });
 
@@ -140,11 +146,11 @@ export const Forgetting = z.strictObject(perMonthsField(() => months)).meta({ id
 export type Forgetting = z.infer<typeof Forgetting>;
 
 export const ForgettingCount = z
-  .object(perField((table) => count(`${RETURN_KINDS[table].plural} that would be erased.`)))
+  .object(perField((table) => countField(`${RETURN_KINDS[table].plural} that would be erased.`)))
   .meta({ id: 'ForgettingCount' });
 export type ForgettingCount = z.infer<typeof ForgettingCount>;
 
-// --- former employees ---
+// --- removed users ---
 
 const FormerEmployee = z
   .object({

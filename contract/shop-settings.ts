@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { email, LENGTH, optionalText, text } from './fields.ts';
 import { PICTURE_TYPES, type PictureType, pictureSize } from './picture.ts';
 
-// What a shop prints on its slips and shows on its pages.
+// The schemas of a shop's settings for its slips and pages.
 
 const MOST_LINES = 8;
 /** The size of the picture itself; as a data URL it is a third larger. */
 export const LOGO_BYTES = 200_000;
-/** Four base64 characters are three bytes. */
+/** The length of a data URL: four base64 characters stand for three bytes. */
 const LOGO_CHARACTERS = Math.ceil(LOGO_BYTES / 3) * 4 + 'data:image/jpeg;base64,'.length;
-const bytesOf = (base64: string): number => (base64.length / 4) * 3 - (base64.match(/=*$/)?.[0].length ?? 0);
+const decodedLength = (base64: string): number =>
+  (base64.length / 4) * 3 - (base64.match(/=*$/)?.[0].length ?? 0);
 
 const isCurrency = (code: string): boolean => Intl.supportedValuesOf('currency').includes(code);
 
@@ -25,14 +26,14 @@ const isTimeZone = (name: string): boolean => {
 };
 
 export const LOGO_TYPES = PICTURE_TYPES;
-/** In pixels, on each side: a small file may contain a picture that fills the memory of the browser that opens it. */
+/** The maximum of each side in pixels, since a small file may contain a picture that fills the memory of a browser. */
 const LOGO_SIDE = 5_000;
 
 const DATA_URL = /^data:(image\/(?:png|jpeg|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
 
 const logoError = (value: string): string | null => {
   const [, type, base64 = ''] = DATA_URL.exec(value.slice(0, LOGO_CHARACTERS + 1)) ?? [];
-  if (value.length > LOGO_CHARACTERS || bytesOf(base64) > LOGO_BYTES)
+  if (value.length > LOGO_CHARACTERS || decodedLength(base64) > LOGO_BYTES)
     return `must be at most ${LOGO_BYTES / 1000} kB`;
   if (type === undefined || base64.length % 4 !== 0)
     return 'must be a PNG, JPEG or WebP picture as a data URL';
@@ -42,7 +43,7 @@ const logoError = (value: string): string | null => {
   return isLogoSize(size) ? null : `must be 1 to ${LOGO_SIDE} pixels wide and high`;
 };
 
-/** Whether a picture has a size that can be printed. */
+/** Returns true if a picture has a size that can be printed. */
 export const isLogoSize = (size: { width: number; height: number }): boolean =>
   [size.width, size.height].every((side) => side >= 1 && side <= LOGO_SIDE);
 
@@ -61,7 +62,7 @@ const logo = z
     examples: [`data:image/png;base64,${ONE_PIXEL}`],
   });
 
-const settings = {
+const shopSettings = {
   name: optionalText(LENGTH.name, {
     description: "The name on slips; the shop's own name if it is empty.",
   }),
@@ -94,7 +95,7 @@ const settings = {
 };
 
 export const ReplaceShopSettings = z
-  .strictObject(settings)
+  .strictObject(shopSettings)
   .meta({ id: 'ReplaceShopSettings', description: 'Replaces all settings: absent ones become empty.' });
 export type ReplaceShopSettings = z.infer<typeof ReplaceShopSettings>;
 

@@ -4,7 +4,6 @@ import {
   AMOUNT_EXCEEDED,
   amount,
   email,
-  figure,
   isAmount,
   isSum,
   LENGTH,
@@ -13,6 +12,7 @@ import {
   price,
   quantity,
   text,
+  unitsField,
   verbatimText,
 } from './fields.ts';
 import { TRADE_RETURN_STATUSES, type TradeReturnAction } from './lifecycle.ts';
@@ -110,8 +110,8 @@ const ReceivedLine = z
       .min(1)
       .max(MOST_ITEMS)
       .meta({ description: 'The `line` of the item.', examples: [1] }),
-    received: figure('How many have arrived in all so far, at most the `quantity` of the line.', [3]),
-    accepted: figure('How many of them are credited; all that were received when absent.', [2])
+    received: unitsField('How many have arrived in total so far, at most the `quantity` of the line.', [3]),
+    accepted: unitsField('How many of them are credited; all that were received when absent.', [2])
       .nullable()
       .default(null),
     note,
@@ -124,7 +124,7 @@ const ReceiveTradeReturn = z
     note,
     lines: z.array(ReceivedLine).min(1).max(MOST_ITEMS).nullable().default(null).meta({
       description:
-        'Totals so far, not differences: the same call again changes nothing. Lines that are not named stay as they are. Without `lines`, every line that has no figures yet is received and accepted in full.',
+        'Totals so far, not differences: repeating the request changes nothing. Omitted lines are unchanged. Without `lines`, every line that has no figures yet is received and accepted in full.',
     }),
     complete: z.boolean().nullable().default(null).meta({
       description:
@@ -164,19 +164,19 @@ export const TradeReturnMoveBody = {
   resolve: TradeMove,
 } as const satisfies Record<TradeReturnAction, z.ZodType>;
 
-// --- what is answered ---
+// --- responses ---
 
-const counted = (description: string) => z.number().meta({ description });
+const quantityField = (description: string) => z.number().meta({ description });
 
-/** An item in the events that say what was received. */
+/** An item in events about received goods. */
 export const ReceivedItem = z
   .object({
     line: z.int().min(1).meta({ description: 'Its position among the items, from 1.' }),
     sku: z.string(),
     tradeLineItemId: z.string().nullable(),
-    quantity: counted('How many were declared.'),
-    received: counted('How many have arrived; 0 before anything came.'),
-    accepted: counted('How many of them are credited.'),
+    quantity: quantityField('How many were declared.'),
+    received: quantityField('How many have arrived; 0 before the first arrival.'),
+    accepted: quantityField('How many of them are credited.'),
   })
   .meta({ id: 'ReceivedItem' });
 export type ReceivedItem = z.infer<typeof ReceivedItem>;

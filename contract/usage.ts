@@ -4,7 +4,7 @@ import { Instant } from './common.ts';
 import { RETURN_TABLES } from './kinds.ts';
 import { RETURN_VIEWS } from './webhook-event.ts';
 
-// Usage of the month's allowance, and dry runs of creations.
+// The schemas of the month's usage, and of dry runs of creations.
 
 export const BILLING_KINDS = ['ALLOWANCE', 'USAGE'] as const;
 
@@ -45,7 +45,7 @@ export const Usage = z
   });
 export type Usage = z.infer<typeof Usage>;
 
-/** A creation that would be accepted. */
+/** The response to a creation that would be accepted. */
 export const DryRun = z
   .object({
     dryRun: z.literal(true),

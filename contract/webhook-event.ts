@@ -4,9 +4,9 @@ import { perKind, RETURN_KINDS, type ReturnTable } from './kinds.ts';
 import { OfflineDisposition, OfflineRepair, OfflineRepairStatus } from './offline-repair.ts';
 import { CreditAmount, ReceivedItem, TradeReturn, TradeReturnStatus } from './trade-return.ts';
 
-// Event name → schema of its `data`. The sender builds from these, the reference shows them, receivers rely on them.
+// These schemas define the `data` of each event. The sender uses them, the reference shows them, receivers rely on them.
 
-/** In the data of every event. */
+/** The fields in the data of every event. */
 const common = {
   id: Id,
   rmaNumber: z.string(),
@@ -110,7 +110,7 @@ export const WEBHOOK_EVENT_TEXTS: Record<keyof typeof WEBHOOK_EVENT_DATA, string
   'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 
-/** The events of the specification: what a client is sent, and the feed has, unless other events are chosen. */
+/** The events of the specification. Clients are sent these, and the feed has these, unless other events are chosen. */
 export const SPECIFIED_EVENTS = [
   'offline_repair.created',
   'offline_repair.tracking_uploaded',

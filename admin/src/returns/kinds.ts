@@ -1,5 +1,5 @@
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../../contract/admin-returns.ts';
-import { ENDED } from '../../../contract/kinds.ts';
+import { FINAL_STATUSES } from '../../../contract/kinds.ts';
 import {
   type DISPOSITIONS,
   OFFLINE_REPAIR_STATUSES,
@@ -86,7 +86,7 @@ export const describeStatus = (status: string): StatusLook => {
   return { label: words.statuses[known] ?? status, ...(STATUS_COLORS[known] ?? { color: 'gray' }) };
 };
 
-export const isEnded = (status: string): boolean => ENDED.includes(status);
+export const isEnded = (status: string): boolean => FINAL_STATUSES.includes(status);
 
 export const DISPOSITION_LABELS: Record<
   (typeof DISPOSITIONS)[number],
