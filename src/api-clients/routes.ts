@@ -38,7 +38,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     at: 'POST /clients',
     operationId: 'createClient',
     proof: true,
-    changesSettings: 'clients',
+    shopLimit: 'clients',
     summary: 'Create an API client',
     description:
       'Key and webhook secret are in this response and nowhere else. A shop has 100 active clients at most.',
@@ -52,7 +52,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     at: 'PATCH /clients/:id',
     operationId: 'changeClient',
     proof: true,
-    changesSettings: 'clients',
+    shopLimit: 'clients',
     summary: "Change a client's name, webhook URL, rights, events or expiry",
     description:
       'Pending deliveries go to the new URL. Rights and expiry count from the next request on, chosen events from the next change of a return. A revoked or replaced client cannot be changed.',
@@ -74,7 +74,7 @@ export const apiClientRoutes = (app: FastifyInstance, ctx: WebhookServices): voi
     at: 'POST /clients/:id/replace',
     operationId: 'replaceClient',
     proof: true,
-    changesSettings: 'clients',
+    shopLimit: 'clients',
     summary: 'Replace a client',
     description:
       'For a key that was lost or exposed, or is changed from time to time: creates a new client with the same rights and events and revokes the old one in one step; with `oldKeyUntil` the old key works until then. Events of RMAs that the old one created go to the new one from now on, pending deliveries included. Key and webhook secret are in this response and nowhere else.',

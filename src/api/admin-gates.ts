@@ -14,7 +14,7 @@ declare module 'fastify' {
     /** The limit of one-time links that also applies to the route. */
     linkLimit?: 'asked' | 'used';
     /** The limit of settings changes that also applies to the route. */
-    changesSettings?: 'settings' | 'clients';
+    shopLimit?: 'settings' | 'clients';
   }
   /** The person who is signed in, in the admin API only. */
   interface FastifyRequest extends Self {}
@@ -29,25 +29,26 @@ const contentTypeGate = ({ headers }: FastifyRequest): void => {
 };
 
 /** The values of a browser's Sec-Fetch-Site for requests of other sites. Other clients send neither this header nor our cookies. */
-const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
+const OTHER_ORIGINS: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 const WEB_PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:']);
 const originGate = ({ headers }: FastifyRequest, ownOrigin: string): void => {
   const { origin, host } = headers;
   const url = URL.parse(origin ?? '');
-  // This compares the Host header, since callers can forge X-Forwarded-Host unless the proxy removes it. A browser extension
-  // may use our host's name as its own.
+  // This compares the Host header, since callers can forge X-Forwarded-Host unless the proxy removes it. The
+  // protocol is checked, too, since the origin of a browser extension may contain our host name.
   const isOwn =
     origin === undefined ||
     origin === ownOrigin ||
     (url !== null && WEB_PROTOCOLS.has(url.protocol) && url.host === host?.toLowerCase());
-  if (!isOwn || OTHER_SITES.has(String(headers['sec-fetch-site']))) throw new ServiceError('CROSS_SITE');
+  if (!isOwn || OTHER_ORIGINS.has(String(headers['sec-fetch-site']))) throw new ServiceError('CROSS_SITE');
 };
 
-/** The body limit without a session, which is enough for a password or a link. Any caller could make us parse more. */
+/** The body limit without a session, which is enough for a password or a link. A higher limit would let any stranger make us parse more. */
 const VISITOR_BODY_BYTES = 8 * 1024;
 
-// The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
-// pages; then session and its limit, or that of links; second factor, role, body and query, proof. The action checks the rest.
+// The checks on every request to the admin API, in this order: limit of the address; JSON and our own origin
+// for changes; session, or the limits without one; limit of links; limit of the session; second factor, role, body and query, proof,
+// limit of the shop. The action checks the rest.
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const { origin } = new URL(ctx.config.publicUrl);
   app.decorateRequest('caller');
@@ -96,8 +97,8 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
   app.addHook('preValidation', validationGate);
   // This follows the check of the body, so that nobody enters a password for a request that is refused anyway.
   app.addHook('preHandler', async (request) => {
-    const { proof, changesSettings } = request.routeOptions.config;
+    const { proof, shopLimit } = request.routeOptions.config;
     if (proof) requireProof(ctx, request.provedAt);
-    if (changesSettings) await limit(changesSettings, request.caller.shop.id);
+    if (shopLimit) await limit(shopLimit, request.caller.shop.id);
   });
 };

@@ -28,7 +28,7 @@ import { findCheck, keysOf, type SealedFor } from '../platform/secrets.ts';
 import { countedAs, originOf } from '../returns/totals.ts';
 import { isAhead } from '../shops/allowance.ts';
 import { DELETING } from '../shops/store.ts';
-import { countPendingDeliveries, findReceivers } from '../webhooks/queue.ts';
+import { countPendingDeliveries, findWaitingOrFailingClients } from '../webhooks/queue.ts';
 
 export interface Finding {
   state: 'ok' | 'warn' | 'wrong';
@@ -177,7 +177,7 @@ const DROPPED_WITHIN_MS = DAY_MS;
 
 /** Describes failing receivers and recent drops, which an empty queue does not show. It returns null if there are none. */
 const describeTrouble = async (db: Db, nowMs: number): Promise<string | null> => {
-  const failing = (await findReceivers(db)).filter(({ since }) => since !== null);
+  const failing = (await findWaitingOrFailingClients(db)).filter(({ since }) => since !== null);
   const { dropped } = await db
     .selectFrom('webhook_deliveries')
     .select((eb) => eb.fn.countAll<number>().as('dropped'))

@@ -6,7 +6,7 @@ import { type Reading, withSnapshot } from '../db/transfer.ts';
 import { DAY_MS, toIso } from '../lib/time.ts';
 import { type Config, readConfig, type SettingInForce, VERSION } from '../platform/config.ts';
 import { CliFailure } from '../platform/start-failure.ts';
-import { countPendingDeliveries, findReceivers } from '../webhooks/queue.ts';
+import { countPendingDeliveries, findWaitingOrFailingClients } from '../webhooks/queue.ts';
 import { type CommandResult, print } from './command.ts';
 import { DOCTOR_LIMITS, databaseNow } from './doctor-data.ts';
 
@@ -57,7 +57,7 @@ const collectStatus = async (
   const { db } = reading;
   const nowMs = await databaseNow(reading);
   const waiting = await countPendingDeliveries(db);
-  const receivers = await findReceivers(db);
+  const receivers = await findWaitingOrFailingClients(db);
   const backups = await readSchedule(db);
   const keys = await expiringKeys(db, nowMs + KEYS_WITHIN_DAYS * DAY_MS);
   const leases = await db

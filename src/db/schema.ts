@@ -125,7 +125,7 @@ const SCHEMA = {
     ...textOrNull('provider_issuer', 'provider_subject'),
     ...fixedNumber('created_at'),
     // 1: they changed it themselves, and have not used a link since that was only mailed to it.
-    ...zeroAtFirst('email_by_holder'),
+    ...zeroAtFirst('email_unconfirmed'),
   },
   sessions: {
     ...fixedText('token_hash', 'id', 'user_id'),
@@ -205,7 +205,7 @@ const SCHEMA = {
     ...fixed<ReturnTable | 'users' | 'shops'>()('kind'),
     ...fixedNumber('at'),
     // null: it is finished. Otherwise the janitor continues.
-    ...textOrNull('done_to'),
+    ...textOrNull('progress'),
     // How often a step failed. Those that failed less often come first.
     ...zeroAtFirst('failures'),
   },

@@ -61,7 +61,7 @@ export interface ChangeTransactions {
   /** Each transaction has a connection and waits up to 0.3 s for a lock. */
   waiting: ReadThenWrite;
   /** The maximum of concurrent waiting transactions, which leaves a connection for the pipeline. */
-  mostWaiting: number;
+  mostLockWaits: number;
   batchSize: number;
 }
 

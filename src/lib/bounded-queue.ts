@@ -8,7 +8,7 @@ interface QueueLimits {
   refusal: () => Error;
 }
 
-/** A first-in, first-out queue with a bound on its length and a deadline for each caller. */
+/** Runs at most `atOnce` callers at a time. The others wait in order: at most `waiting` of them, each for at most `withinMs`. */
 export class BoundedQueue {
   readonly #limits: QueueLimits;
   #running = 0;

@@ -116,7 +116,7 @@ export const PERSONAL_COLUMNS: PersonalColumns = {
   rma_totals: each('kept', 'shop_id', 'status'),
   target_days: each('kept', 'shop_id', 'status'),
   forget_rules: each('kept', 'shop_id'),
-  erasures: each('kept', 'subject_id', 'shop_id', 'done_to'),
+  erasures: each('kept', 'subject_id', 'shop_id', 'progress'),
   webhook_leases: each('kept', 'receiver_id', 'holder'),
   webhook_failures: each('kept', 'receiver_id', 'last_error'),
   installation: each('kept', 'name', 'value'),

@@ -29,7 +29,7 @@ export const ListedErasure = z.object({
 });
 export type ListedErasure = z.infer<typeof ListedErasure>;
 
-/** Values of `done_to` for unfinished erasures. */
+/** Values of `progress` for unfinished erasures. */
 const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
 const BEGUN = '00000000-0000-0000-0000-000000000001';
 
@@ -38,12 +38,12 @@ const ADDED_AT_ONCE = 1_000;
 /** Adds the missing erasures in the caller's transaction. `finishErasures` completes them, and drops webhooks about them until then. */
 export const addErasures = async (db: Db, list: ListedErasure[]): Promise<void> => {
   for (let first = 0; first < list.length; first += ADDED_AT_ONCE) {
-    const some = list.slice(first, first + ADDED_AT_ONCE).map((row) => ({ ...row, done_to: NOT_BEGUN }));
+    const some = list.slice(first, first + ADDED_AT_ONCE).map((row) => ({ ...row, progress: NOT_BEGUN }));
     const insertion = db.insertInto('erasures').values(some);
     await insertion.onConflict((conflict) => conflict.doNothing()).execute();
   }
   const drop = { status: 'DROPPED', reason: DROP_REASONS.erased, finished_at: Date.now() } as const;
-  const listed = db.selectFrom('erasures').select('subject_id').where('done_to', 'is not', null);
+  const listed = db.selectFrom('erasures').select('subject_id').where('progress', 'is not', null);
   const waiting = db.updateTable('webhook_deliveries').set(drop).where('status', '=', PENDING);
   await waiting.where('rma_id', 'in', listed).execute();
   await db.deleteFrom('installation').where('name', '=', 'restored-without-erasures').execute();
@@ -72,7 +72,7 @@ export const countUnfinished = async (db: Db): Promise<{ unfinished: number; unk
   const { rows } = await sql<{ unfinished: number; unknown: number }>`
     select count(*) as unfinished,
       count(case when kind not in ('users', 'shops') and not (${sql.join(RETURN_TABLES.map(isIn), sql` or `)}) then 1 end) as unknown
-    from erasures where done_to is not null`.execute(db);
+    from erasures where progress is not null`.execute(db);
   return { unfinished: Number(rows[0]?.unfinished), unknown: Number(rows[0]?.unknown) };
 };
 
@@ -81,8 +81,8 @@ const unfinishedErasures = (db: Db, nowMs: number) => {
   const justRemoved = sql`select user_id from removed_users where removed_at > ${nowMs - LONGEST_CHANGE_MS}`;
   return db
     .selectFrom('erasures')
-    .select(['subject_id', 'shop_id', 'kind', 'done_to', 'failures'])
-    .where(sql<boolean>`done_to is not null and subject_id not in (${justRemoved})`);
+    .select(['subject_id', 'shop_id', 'kind', 'progress', 'failures'])
+    .where(sql<boolean>`progress is not null and subject_id not in (${justRemoved})`);
 };
 
 const FINISHED_AT_ONCE = 10;
@@ -140,8 +140,8 @@ const continueErasure = async (
   }
 };
 
-const setProgress = async (db: Db, id: string, done_to: string | null): Promise<void> => {
-  await db.updateTable('erasures').set({ done_to }).where('subject_id', '=', id).execute();
+const setProgress = async (db: Db, id: string, progress: string | null): Promise<void> => {
+  await db.updateTable('erasures').set({ progress }).where('subject_id', '=', id).execute();
 };
 
 // --- former employees: the names of removed users, in timelines and in the audit log ---
@@ -149,15 +149,15 @@ const setProgress = async (db: Db, id: string, done_to: string | null): Promise<
 const MOST_LISTED = 100;
 
 export const listFormerEmployees = async (ctx: ReturnServices, { shop }: Caller) => {
-  const { rows } = await sql<Pick<FormerEmployee, 'id' | 'email'> & { at: number; done_to: string | null }>`
-    select removal.subject_id as id, subject_name as email, removal.at, done_to
+  const { rows } = await sql<Pick<FormerEmployee, 'id' | 'email'> & { at: number; progress: string | null }>`
+    select removal.subject_id as id, subject_name as email, removal.at, progress
     from audit_log as removal left join erasures on erasures.subject_id = removal.subject_id
-    where removal.shop_id = ${shop.id} and action = 'USER_REMOVED' and (erasures.at is null or done_to is not null)
+    where removal.shop_id = ${shop.id} and action = 'USER_REMOVED' and (erasures.at is null or progress is not null)
     order by removal.id desc limit ${sql.lit(MOST_LISTED)}`.execute(ctx.scans);
-  const items = rows.map(({ at, done_to, ...person }) => ({
+  const items = rows.map(({ at, progress, ...person }) => ({
     ...person,
     removedAt: toIso(at),
-    erasing: done_to !== null,
+    erasing: progress !== null,
   }));
   return { items };
 };
@@ -178,7 +178,7 @@ export const eraseFormerEmployee = async (
   await ctx.db.transaction().execute(async (trx) => {
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('erasures')
-      .values({ subject_id: id, shop_id: shop.id, kind: 'users', at, done_to: NOT_BEGUN })
+      .values({ subject_id: id, shop_id: shop.id, kind: 'users', at, progress: NOT_BEGUN })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     const subject = { type: 'USER', id, name: ERASED_TEXT } as const;
@@ -193,8 +193,8 @@ export const eraseEmployeeStep = (ctx: ReturnServices, id: string): Promise<bool
   ctx.background.transaction().execute(async (trx) => {
     const own = unfinishedErasures(trx, ctx.clock.now()).where('subject_id', '=', id);
     const erasure = await own.forUpdate().executeTakeFirst();
-    if (!erasure?.done_to) return false;
-    if (erasure.done_to === NOT_BEGUN) {
+    if (!erasure?.progress) return false;
+    if (erasure.progress === NOT_BEGUN) {
       // Such a list must not lock out a shop. The erasure stays unfinished until the shop has another Admin.
       if (await isOnlyAdmin(trx, id)) throw new Error('the only Admin of a shop is not removed');
       await eraseAccount(trx, id, erasure.shop_id);

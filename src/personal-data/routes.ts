@@ -108,7 +108,7 @@ export const personalDataRoutes = (app: FastifyInstance, ctx: ReturnServices): v
   route({
     at: 'PUT /forgetting',
     operationId: 'replaceForgetting',
-    changesSettings: 'settings',
+    shopLimit: 'settings',
     proof: true,
     summary: 'Change when customers are forgotten',
     description:

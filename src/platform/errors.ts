@@ -31,19 +31,19 @@ const EXTERNAL = {
   408: { REQUEST_TIMEOUT: 'The request took too long to arrive.' },
   409: {
     IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running.',
-    EDIT_CONFLICT: 'This return was changed since you read it; nothing was changed now.',
+    EDIT_CONFLICT: 'This return was changed since you read it; your change was not made.',
     MOVE_NOT_ALLOWED: "This move is not allowed in the return's current status.",
     ERASED: "The customer's data in this return was erased: it can no longer be changed.",
-    ERASE_REFUSED: 'No return was erased: they are still open, or have webhooks waiting to be sent.',
+    ERASE_REFUSED: 'No return was erased: each is still open, or has webhooks waiting to be sent.',
   },
   410: {
     CURSOR_EXPIRED:
-      'Events after this cursor are not kept any more: store the cursor of after=latest, read the lists once, then go on from that cursor.',
+      'Events after this cursor are no longer kept: request after=latest and store its cursor, read the lists once, then continue from that cursor.',
   },
   413: { BODY_TOO_LARGE: 'The body is larger than 256 KiB.' },
   415: { UNSUPPORTED_MEDIA_TYPE: 'Send the body as JSON, with Content-Type: application/json.' },
   417: { EXPECTATION_FAILED: 'Only the expectation 100-continue is supported.' },
-  422: { IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before with another body.' },
+  422: { IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before for another request.' },
   429: { RATE_LIMITED: 'Too many requests: wait as long as Retry-After says.' },
   431: { HEADERS_TOO_LARGE: 'The request headers are too large.' },
   500: { INTERNAL_ERROR: 'Something went wrong on our side.' },
@@ -87,7 +87,7 @@ const ADMIN = {
       'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx --no handback user create.',
     EMAIL_TAKEN: 'There is a user with this email already.',
     PROVIDER_ONLY:
-      'This person signs in through the identity provider and has no password: an Admin gives them one with besideProvider.',
+      'This person signs in through the identity provider and has no password: an Admin can give them one by sending besideProvider: true.',
     LAST_ADMIN: 'The shop needs an Admin: make another person an Admin first.',
     SECOND_FACTOR_ON: 'The second factor is on already.',
     SECOND_FACTOR_OFF: 'There is no second factor.',

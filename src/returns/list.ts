@@ -12,7 +12,15 @@ import { readTargets } from '../shops/settings.ts';
 import { KINDS } from './kinds/kinds.ts';
 import { emailSpellings, searchedFor } from './search-text.ts';
 import type { ReturnServices } from './services.ts';
-import { from, isApiClient, isEnded, isOpen, type ReturnRow, returnColumns, statusRank } from './store.ts';
+import {
+  from,
+  hasEndedStatus,
+  isApiClient,
+  isOpen,
+  type ReturnRow,
+  returnColumns,
+  statusRank,
+} from './store.ts';
 import { isTotalKept, keptTotal, type Origin } from './totals.ts';
 import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from './waiting.ts';
 
@@ -100,7 +108,7 @@ const CONDITIONS = {
   fromApi: () => sql`receiver_id is not null`,
   fromStaff: () => sql`receiver_id is null`,
   open: (_params, _engine, { table }) => isOpen(table),
-  ended: (_params, _engine, { table }) => isEnded(table),
+  ended: (_params, _engine, { table }) => hasEndedStatus(table),
   customerEmail: hasCustomerEmail,
   updatedSince: ({ updatedSince }) => sql`updated_at >= ${updatedSince}`,
   createdFrom: ({ createdFrom }) => sql`created_at >= ${createdFrom}`,

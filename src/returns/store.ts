@@ -64,7 +64,7 @@ export const rowsById = statementsBy((table: ReturnTable) =>
   ),
 );
 
-/** The error for an id of no return that the caller may see. If the id is an `rmaNumber`, it has a hint, whether or not that exists. */
+/** The error for an id that names no return the caller may see. An `rmaNumber` gets a hint, whether or not that return exists. */
 export const notFound = (id: string): ServiceError =>
   new ServiceError('NOT_FOUND', isRmaNumber(id) ? { message: TAKES_THE_ID } : {});
 
@@ -96,7 +96,7 @@ export const findReturn = async (
   return row;
 };
 
-// --- open returns: those whose status is not final ---
+// --- open returns: those that are not erased, and whose status is not final ---
 
 /** Statuses in the order of the lifecycle. */
 export const statusesOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].statuses;
@@ -113,13 +113,13 @@ export const hasOpenStatus = (table: ReturnTable): RawBuilder<SqlBool> =>
   )}`;
 
 /**
- * The spelling is that of the indexes of open returns, with the statuses in the text, so that these are used. An erased return cannot
+ * The spelling is that of the indexes of open returns, with the statuses in the text, so that the indexes are used. An erased return cannot
  * change any more, so it is not open, whatever its status.
  */
 export const isOpen = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`${hasOpenStatus(table)} and erased_at is null`;
 
-export const isEnded = (table: ReturnTable): RawBuilder<SqlBool> =>
+export const hasEndedStatus = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;
 
 /** Sorts by status, in the order of the lifecycle. */

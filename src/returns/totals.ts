@@ -5,7 +5,7 @@ import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import type { Change, Db } from '../db/types.ts';
 import type { Core } from '../platform/core.ts';
-import { hasOpenStatus, isEnded, openStatuses } from './store.ts';
+import { hasEndedStatus, hasOpenStatus, openStatuses } from './store.ts';
 
 // The number of a shop's returns by kind, origin and status. Every change updates it, since counting takes longer the more
 // there are.
@@ -52,7 +52,7 @@ const NARROWED = {
   status: (_table, status) => sql<SqlBool>`${STATUS} = ${status}`,
   open: (table) =>
     sql<SqlBool>`status in (${sql.join(openStatuses(table).map((status) => sql.lit(status)))})`,
-  ended: isEnded,
+  ended: hasEndedStatus,
   fromApi: () => sql<SqlBool>`origin = 'API'`,
   fromStaff: () => sql<SqlBool>`origin = 'STAFF'`,
 } satisfies Record<string, (table: ReturnTable, status: unknown) => RawBuilder<SqlBool>>;

@@ -41,7 +41,7 @@ export const beginShopDeletion = (ctx: Core, id: string): Promise<void> =>
     ctx.db.transaction().execute(async (trx) => {
       if (!(await lockShop(trx, id))) return;
       const at = ctx.clock.now();
-      const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, done_to: id } as const;
+      const erasure = { subject_id: id, shop_id: id, kind: 'shops', at, progress: id } as const;
       const insertion = trx.insertInto('erasures').values(erasure);
       await insertion.onConflict((conflict) => conflict.doNothing()).execute();
       await trx.updateTable('shops').set({ subscription: DELETING }).where('id', '=', id).execute();
@@ -74,7 +74,7 @@ export const deleteShopStep = async (ctx: Core, id: string): Promise<number> => 
   await ctx.db.transaction().execute(async (trx) => {
     await trx.deleteFrom('shops').where('id', '=', id).execute();
     // Unfinished erasures of the shop are finished with this.
-    await trx.updateTable('erasures').set({ done_to: null }).where('shop_id', '=', id).execute();
+    await trx.updateTable('erasures').set({ progress: null }).where('shop_id', '=', id).execute();
   });
   return 0;
 };

@@ -43,7 +43,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Core): void => {
   route({
     at: 'PUT /shop-settings',
     operationId: 'replaceShopSettings',
-    changesSettings: 'settings',
+    shopLimit: 'settings',
     role: 'ADMIN',
     summary: "Replace the shop's settings",
     bodyLimit: SETTINGS_BODY_BYTES,
@@ -61,7 +61,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Core): void => {
   route({
     at: 'PUT /target-days',
     operationId: 'replaceTargetDays',
-    changesSettings: 'settings',
+    shopLimit: 'settings',
     role: 'ADMIN',
     summary: 'Replace the target days',
     description:
@@ -84,7 +84,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
   route({
     at: 'PUT /dangerous-goods',
     operationId: 'replaceDangerousGoods',
-    changesSettings: 'settings',
+    shopLimit: 'settings',
     summary: 'Replace the dangerous-goods rules',
     description: 'They apply from the next repair on; earlier repairs stay as they are.',
     body: ReplaceDangerousGoods,
@@ -103,7 +103,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Core): void => {
   route({
     at: 'PUT /sign-in-rules',
     operationId: 'changeSignInRules',
-    changesSettings: 'settings',
+    shopLimit: 'settings',
     proof: true,
     summary: 'Change what signing in requires',
     body: SignInRules,

@@ -190,7 +190,7 @@ export const choosePassword = async (ctx: StaffServices, from: SignInOrigin, giv
         .returning('confirms_email')
         .executeTakeFirst();
       if (!before || !link) throw new ServiceError('LINK_EXPIRED');
-      if (link.confirms_email) await updateUser(trx, user.id, { email_by_holder: 0 });
+      if (link.confirms_email) await updateUser(trx, user.id, { email_unconfirmed: 0 });
       await endLinksOf(trx, user.id);
       const actor = { ...actorOf(before), address: from.address };
       const by = { actor, action: 'LINK_USED' } as const;

@@ -126,7 +126,7 @@ export const changeOwnEmail = async (
   if (email !== user.email) await ctx.mailLimits.newEmail(caller);
   await changeAccount(ctx, async (trx) => {
     const before = await lockSelf(trx, user.id);
-    const change = { email, ...(email === before.email ? {} : { email_by_holder: 1 }) };
+    const change = { email, ...(email === before.email ? {} : { email_unconfirmed: 1 }) };
     return { before, after: await updateAccount(ctx, trx, before, change, caller) };
   });
   return viewSignedIn({ caller, user: { ...user, email } });

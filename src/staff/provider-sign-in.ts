@@ -154,7 +154,7 @@ const findByVerifiedEmail = async (trx: Trx, email: string, identity: Identity) 
   if (user.provider_issuer === identity.issuer && user.provider_subject !== identity.subject)
     throw new ProviderRefusal('OTHER_PERSON', { userId: user.id });
   // Otherwise somebody who typed another person's email into their own account would share the account with that person.
-  if (user.email_by_holder) throw new ProviderRefusal('UNCONFIRMED', { userId: user.id });
+  if (user.email_unconfirmed) throw new ProviderRefusal('UNCONFIRMED', { userId: user.id });
   return user;
 };
 

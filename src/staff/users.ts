@@ -26,7 +26,7 @@ export const viewUser = (user: UserRow): User => ({
   lastSignInAt: user.last_sign_in_at === null ? null : toIso(user.last_sign_in_at),
   secondFactor: user.factor_since !== null,
   providerOnly: isProviderOnly(user),
-  emailConfirmed: user.email_by_holder === 0,
+  emailConfirmed: user.email_unconfirmed === 0,
 });
 
 /** They sign in through the identity provider, and no Admin has given them a password since. */
@@ -183,7 +183,7 @@ export const updateAccount = async (
   ctx: Core,
   trx: Trx,
   before: UserRow,
-  change: Pick<Updateable<UserTable>, 'email' | 'email_by_holder' | 'name' | 'role' | 'password_hash'>,
+  change: Pick<Updateable<UserTable>, 'email' | 'email_unconfirmed' | 'name' | 'role' | 'password_hash'>,
   { actor, action = 'USER_CHANGED' }: { actor: AuditActor; action?: AuditAction },
 ): Promise<UserRow> => {
   const hasNewPassword = change.password_hash !== undefined;
@@ -194,7 +194,7 @@ export const updateAccount = async (
   if (hasNewPassword) await endSessionsOf(trx, after.id);
   if (hasNewPassword || after.email !== before.email) await endLinksOf(trx, after.id);
   const changes = changesBetween(before, after, ['email', 'name', 'role']);
-  const isConfirmed = !changes?.['email'] && before.email_by_holder > after.email_by_holder;
+  const isConfirmed = !changes?.['email'] && before.email_unconfirmed > after.email_unconfirmed;
   const data = {
     ...changes,
     ...(hasNewPassword ? { passwordChanged: true } : {}),
@@ -224,7 +224,7 @@ export const changeUser = async (ctx: StaffServices, caller: Caller, id: string,
     const change = {
       email: email === null ? before.email : normalizeEmail(email),
       // An Admin who enters an email vouches for it, even if it is the current one.
-      email_by_holder: email === null ? before.email_by_holder : 0,
+      email_unconfirmed: email === null ? before.email_unconfirmed : 0,
       name: name === null ? before.name : name || null,
       role: role ?? before.role,
       password_hash,

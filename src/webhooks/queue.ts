@@ -119,7 +119,7 @@ const selectFailures = (db: Db) =>
     .where('failing.webhook_url', 'is not', null);
 
 /** Finds clients of all shops whose receiver fails or has pending deliveries, the longest waits first. */
-export const findReceivers = (db: Db) => {
+export const findWaitingOrFailingClients = (db: Db) => {
   const byReceiver = selectPending(db).select('receiver_id').groupBy('receiver_id');
   const failures = selectFailures(db).select(['failure.receiver_id', 'failure.last_error', 'failure.since']);
   return db

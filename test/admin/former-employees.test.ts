@@ -138,7 +138,7 @@ describe('a removed user', () => {
         shop_id: t.shop.id,
         kind: 'users',
         at,
-        done_to: '00000000-0000-0000-0000-000000000000',
+        progress: '00000000-0000-0000-0000-000000000000',
       })
       .execute();
     const left: number[] = [];

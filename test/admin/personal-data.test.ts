@@ -157,7 +157,7 @@ describe('erasures of a restored backup', () => {
     const unfinished = await db
       .selectFrom('erasures')
       .select(['subject_id', 'failures'])
-      .where('done_to', 'is not', null)
+      .where('progress', 'is not', null)
       .orderBy('subject_id')
       .execute();
     expect(unfinished.map(({ subject_id }) => subject_id)).toEqual(failing.toSorted());

@@ -496,7 +496,7 @@ describe('an account that someone else may have prepared', () => {
         (await sql`select 1 from pg_locks where not granted and locktype = 'transactionid'`.execute(db)).rows
           .length > 0;
       await db.transaction().execute(async (trx) => {
-        const change = { email: BOSS.email, email_by_holder: 1 };
+        const change = { email: BOSS.email, email_unconfirmed: 1 };
         await trx.updateTable('users').set(change).where('id', '=', person.id).execute();
         await adminCaller(t).post('/password-links', { email: 'before@example.com' });
         await until('the link waits for the change', waiting);
@@ -516,7 +516,7 @@ describe('an account that someone else may have prepared', () => {
     const { t, provider } = await withProvider({ PASSWORD_SIGN_IN: 'false' });
     const admin = await newUser(t, { email: BOSS.email });
     // Before the switch they changed it themselves.
-    const byThemselves = { email_by_holder: 1 };
+    const byThemselves = { email_unconfirmed: 1 };
     await t.ctx.db.updateTable('users').set(byThemselves).where('id', '=', admin.id).execute();
     const { userLink } = await import('../../src/cli/commands.ts');
     const token = (await userLink(t.ctx, BOSS.email)).link.split('#')[1];

@@ -237,8 +237,8 @@ describe('shop delete', () => {
     await beginShopDeletion(t.ctx, t.shop.id);
     await sweep(t.ctx);
     expect(await holding(t.ctx.db, [t.shop.id, ...clientIds, repair])).toEqual([]);
-    const [erasure] = await t.ctx.db.selectFrom('erasures').select(['subject_id', 'done_to']).execute();
-    expect(erasure).toEqual({ subject_id: t.shop.id, done_to: null });
+    const [erasure] = await t.ctx.db.selectFrom('erasures').select(['subject_id', 'progress']).execute();
+    expect(erasure).toEqual({ subject_id: t.shop.id, progress: null });
   });
 
   it('is repeated after a restore with the list', async ({ t }) => {

@@ -99,7 +99,7 @@ it("a removed user's entries are found by indexes, without reading other timelin
   const t = await harness();
   await fill(t);
   const id = newId(Date.now());
-  const erasure = { subject_id: id, shop_id: t.shop.id, kind: 'users', at: 1, done_to: newId(0) } as const;
+  const erasure = { subject_id: id, shop_id: t.shop.id, kind: 'users', at: 1, progress: newId(0) } as const;
   await t.ctx.db.insertInto('erasures').values(erasure).execute();
   const { ctx, statements } = watched(t.ctx);
   expect(await eraseEmployeeStep(ctx, id)).toBe(false);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { SchemaChange, SchemaDialect } from './types.ts';
 
-// Rows of every creation or move have no foreign keys: shops and clients are deleted after all their rows, the
+// Tables that every creation or move writes have no foreign keys: shops and clients are deleted after all their rows, the
 // action that writes has just read both, and the checks would lock the shop's row under load.
 export const createSchema: SchemaChange = async (db, engine) => {
   const subjects = [shops, people, returns, events, personalData, installation].map((subject) =>
@@ -45,13 +45,13 @@ create index api_clients_shop on api_clients (shop_id, created_at);
 create unique index api_clients_receiver on api_clients (receiver_id) where replaced_by is null;
 `;
 
-/** The database deletes a person's rows with the person. */
+/** Rows with `on delete cascade` are deleted with the person. */
 const people = ({ id }: SchemaDialect): string => `
 create table users (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), email text not null unique, name text,
   role text not null, password_hash text not null, last_sign_in_at bigint, factor_secret text, factor_since bigint,
   factor_step bigint not null default 0, factor_removals integer not null default 0, password_exposed_at bigint,
-  created_at bigint not null, provider_issuer text, provider_subject text, email_by_holder bigint not null default 0
+  created_at bigint not null, provider_issuer text, provider_subject text, email_unconfirmed bigint not null default 0
 );
 create index users_shop on users (shop_id);
 -- Both are null for people who never signed in at the identity provider, and nulls differ from each other.
@@ -93,7 +93,7 @@ create table audit_log (
 );
 -- Ids rise with time, so this is also a shop's log in order.
 create index audit_log_shop on audit_log (shop_id, id);
--- What a former employee did, and what was done with their account.
+-- What was done with a former employee's account, and what they did.
 create index audit_log_subject on audit_log (subject_id);
 create index audit_log_actor on audit_log (actor_id) where actor_id is not null;
 create index audit_log_address on audit_log (id) where address is not null;
@@ -160,8 +160,8 @@ create table timeline (
 );
 -- Corrections keep old values, by which a customer is found too.
 create index timeline_corrected on timeline (rma_id, at) where type = 'CORRECTED';
--- The entries of one person in all timelines until they are erased, as personal-data/erasures.ts spells it. The second is of the id
--- and the name in {"assigneeId":"…","assigneeName":"…"}.
+-- A person's entries that still name them, spelled as in personal-data/erasures.ts. In {"assigneeId":"…","assigneeName":"…"} the id
+-- begins at 16 and the name at 70.
 create index timeline_person on timeline (actor_id) where actor_type = 'USER' and actor_name <> '[erased]';
 create index timeline_assignee on timeline (substr(data, 16, 36)) where type = 'ASSIGNED' and substr(data, 70) <> '[erased]"}';
 create table idempotency_keys (
@@ -182,7 +182,7 @@ create index ${kind}_created on ${kind} (shop_id, created_at);
 create index ${kind}_external_ref on ${kind} (shop_id, external_ref, number) where external_ref is not null;
 create index ${kind}_external_source on ${kind} (shop_id, external_source, number) where external_source is not null;
 create index ${kind}_assignee on ${kind} (shop_id, assignee_id, number) where assignee_id is not null;
--- With all that open returns are counted and ordered by. Without the status SQLite would not count from it: 480 ms instead of 30
+-- It has all columns by which open returns are counted and sorted. Without the status SQLite would not count from it: 480 ms instead of 30
 -- for 80,000 open returns of a million.
 create index ${kind}_open on ${kind} (shop_id, number, assignee_id, created_at, updated_at, status) where ${IS_OPEN[kind]};
 -- Covers what due times are read from: SQLite sorts 100,000 open returns by them in 45 ms instead of 130, and PostgreSQL counts
@@ -240,15 +240,15 @@ create table webhook_deliveries (
   created_at bigint not null, finished_at bigint, reason text
 );
 -- The queue, receiver by receiver: one with a backlog is skipped in one step. First attempts have an index of their own,
--- since they are due whatever clock wrote them (ADR 0010). Not in the order of ids: SQLite would then read the index of
--- all deliveries of a client instead, those that have ended included.
+-- since they are due whatever clock wrote them (ADR 0010). Neither is in the order of ids: SQLite would then read the
+-- index of all deliveries of a client instead, including those that have ended.
 create index webhook_deliveries_first on webhook_deliveries (receiver_id, due_at) where status = 'PENDING' and attempts = 0;
 create index webhook_deliveries_retry on webhook_deliveries (receiver_id, due_at) where status = 'PENDING' and attempts > 0;
 -- Ids rise with time, so these are also a client's deliveries in order.
 create index webhook_deliveries_receiver on webhook_deliveries (receiver_id, id);
 create index webhook_deliveries_rma on webhook_deliveries (receiver_id, rma_id, id);
 create index webhook_deliveries_dropped on webhook_deliveries (receiver_id, id) where status = 'DROPPED';
--- Which process sends to a receiver, instead of which holds a delivery: what waits is read and not written.
+-- Which process sends to a receiver. Deliveries have no holder, so pending ones are read and not written.
 create table webhook_leases (
   receiver_id ${id} primary key not null, holder text not null, held_until bigint not null
 );
@@ -264,10 +264,10 @@ create table forget_rules (
   constraint forget_rules_pkey primary key (shop_id, kind)
 );
 create table erasures (
-  subject_id ${id} primary key not null, shop_id ${id} not null, kind text not null, at bigint not null, done_to ${id},
+  subject_id ${id} primary key not null, shop_id ${id} not null, kind text not null, at bigint not null, progress ${id},
   failures bigint not null default 0
 );
-create index erasures_unfinished on erasures (failures, subject_id) where done_to is not null;
+create index erasures_unfinished on erasures (failures, subject_id) where progress is not null;
 `;
 
 const installation = ({ rateLimits, times }: SchemaDialect): string => `

@@ -14,10 +14,10 @@ import { openPools, withOwnPool } from './pools.ts';
 import { changeTransactions } from './transaction.ts';
 import { writeCheck } from './write-check.ts';
 
-/** With many more, all callers wait for the same transaction, and process and server for each other. */
+/** With many more, all callers wait for the same transaction, while process and server take turns. */
 const BATCH_SIZE = 24;
 /** With twice as many, lists wait longer for each other without more throughput. */
-const LISTS_A_PACKET = 16;
+const LISTS_PER_PACKET = 16;
 
 export const openPostgres = (
   connectionString: string,
@@ -32,18 +32,18 @@ export const openPostgres = (
   const readiness = pools.readiness.kysely();
   const statements = new CompiledStatements({ db, ...postgresDialect });
   const clock = new DatabaseClock(pools.background, ownClock);
-  // The new server has a different clock.
+  // After a failover the new server has a different clock.
   hosts.on('move', () => clock.compareSoon());
   const notifications = new Notifications(pools.reads);
   const changes = changeTransactions(pools.changes, statements);
 
-  const isReady = readinessOf(pools, clock, changes);
+  const readinessMethods = readinessOf(pools, clock, changes);
 
   return {
     clock,
     db,
     lists: pools.lists.kysely(),
-    shortLists: pools.lists.kysely(LISTS_A_PACKET),
+    shortLists: pools.lists.kysely(LISTS_PER_PACKET),
     reads: pools.reads.kysely(),
     scans: pools.scans.kysely(),
     webhooks: pools.webhooks.kysely(),
@@ -55,19 +55,20 @@ export const openPostgres = (
       await clock.start();
     },
     analyze: () => analyzeGrown(background),
-    // VACUUM removes old rows, which PostgreSQL runs by itself.
+    // PostgreSQL's autovacuum removes old rows by itself.
     scrub: async () => {},
-    rateGate: (windows, given) =>
-      postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
+    rateGate: (windows, rateClock) =>
+      // Another clock than the database's is that of a test.
+      postgresRateGate(pools.reads, windows, rateClock, rateClock === clock ? null : rateClock),
     ...postgresDialect,
     changeTransactions: {
       ...changes,
-      mostWaiting: Math.max(1, poolSizes.changes - 2),
+      mostLockWaits: Math.max(1, poolSizes.changes - 2),
       batchSize: BATCH_SIZE,
     },
     wake: (topic, id) => notifications.wake(topic, id),
     onWake: (topic, listener) => notifications.onWake(topic, listener),
-    ...isReady,
+    ...readinessMethods,
     blockers: () => findBlockers(readiness),
     async close() {
       clock.stop();
@@ -100,7 +101,7 @@ const readinessOf = (
         });
       } catch (error) {
         if (!isOutOfConnections(error)) throw error;
-        // The check has lost its connection and cannot get another, so it uses one of the changes.
+        // The check has lost its connection and cannot get another, so it uses a connection of the changes pool.
         pools.readiness.observer.onDatabaseError('no connection left', error);
         await pipelined(queries, () => ({ writes: [], result: null }));
       }

@@ -72,7 +72,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     rateGate: memoryRateGate,
     ...sqliteDialect,
     // The more changes share a commit, the fewer of them wait for the disk.
-    changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
+    changeTransactions: { pipelined: transaction, waiting: transaction, mostLockWaits: 1, batchSize: 100 },
     // SQLite has one process, so an event emitter is enough. The change is committed, so a listener must not fail the request.
     wake(topic, id) {
       try {

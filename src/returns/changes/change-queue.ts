@@ -27,29 +27,29 @@ const deadlineOf = ({ overdueAt }: Queued): number => overdueAt;
 type Enqueue = (item: Queued) => Promise<Changed>;
 
 /** The maximum of waiting changes of one locked shop. */
-const MOST_OF_A_SHOP = 500;
+const MAX_WAITING_PER_SHOP = 500;
 /** How long a locked shop waits for one of the few connections for locked shops. */
 const CONNECTION_WAIT_MS = 1_000;
 
 export class ChangeQueue {
   readonly #ctx: Core;
   readonly #pipeline: Enqueue;
-  readonly #lockedShops = new Map<string, { enqueue: Enqueue; users: number }>();
-  readonly #connections: BoundedQueue;
+  readonly #lockedShops = new Map<string, { enqueue: Enqueue; pending: number }>();
+  readonly #connectionSlots: BoundedQueue;
   readonly #keys = new Set<string>();
   /** Called while changes wait for a lock that another transaction holds. */
   onLocked: () => void = () => {};
 
   constructor(ctx: Core) {
-    const { batchSize, mostWaiting } = ctx.changeTransactions;
+    const { batchSize, mostLockWaits } = ctx.changeTransactions;
     this.#ctx = ctx;
     this.#pipeline = batched((items, sent) => this.#runPipelined(items, sent), {
       most: batchSize,
       deadlineOf,
       afterFailure,
     });
-    this.#connections = new BoundedQueue({
-      atOnce: mostWaiting,
+    this.#connectionSlots = new BoundedQueue({
+      atOnce: mostLockWaits,
       waiting: 1_000,
       withinMs: CONNECTION_WAIT_MS,
       refusal: () => new QueueTimeout('too many shops wait for a lock'),
@@ -99,25 +99,25 @@ export class ChangeQueue {
   /** Adds a change to the queue of its shop, which exists while it is not empty. */
   async #waitForShop(item: Queued): Promise<Changed> {
     const shopId = item.wanted.caller.shop.id;
-    const shop = this.#lockedShops.get(shopId) ?? { enqueue: this.#newShopQueue(), users: 0 };
+    const shop = this.#lockedShops.get(shopId) ?? { enqueue: this.#newShopQueue(), pending: 0 };
     this.#lockedShops.set(shopId, shop);
-    shop.users += 1;
+    shop.pending += 1;
     try {
       return await shop.enqueue(item);
     } finally {
-      shop.users -= 1;
-      if (shop.users === 0) this.#lockedShops.delete(shopId);
+      shop.pending -= 1;
+      if (shop.pending === 0) this.#lockedShops.delete(shopId);
     }
   }
 
   #newShopQueue(): Enqueue {
     const { batchSize, waiting } = this.#ctx.changeTransactions;
     const work = async (items: Queued[]): Promise<Results<Changed>> => {
-      const running = this.#connections.run(() => this.#run(waiting, items, 'wait'));
+      const running = this.#connectionSlots.run(() => this.#run(waiting, items, 'wait'));
       this.onLocked();
       return (await running).map((result) => (result === LOCKED ? AGAIN : result));
     };
-    return batched(work, { most: batchSize, capacity: MOST_OF_A_SHOP, deadlineOf, afterFailure });
+    return batched(work, { most: batchSize, capacity: MAX_WAITING_PER_SHOP, deadlineOf, afterFailure });
   }
 
   async #run(

@@ -34,9 +34,9 @@ type BodyOf<Action extends TradeReturnAction> = z.infer<(typeof TradeReturnMoveB
 type MoveBody = BodyOf<'approve'> & Partial<BodyOf<'receive'> & BodyOf<'request-credit'>>;
 
 const moveNotAllowed = (action: TradeReturnAction, status: TradeReturnRow['status']): ServiceError => {
-  const open = openTradeMoves(status);
-  const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
-  // With lines it corrects the counts.
+  const allowed = openTradeMoves(status);
+  const rest = allowed.length > 0 ? `open now: ${allowed.join(', ')}` : 'no move is open any more';
+  // With lines, receive is allowed here: it corrects the counts.
   const what = action === 'receive' && status === 'TRADE_RECEIVED' ? 'receive without lines' : action;
   return new ServiceError('MOVE_NOT_ALLOWED', {
     message: `The return is ${status}, so ${what} is not open; ${rest}.`,
@@ -64,12 +64,12 @@ const view = namingRow((row: TradeReturnRow): TradeReturn => {
   };
 });
 
-/** The effect of a move besides the status: columns, timeline entry and event. `row` overrides the row of the table of moves. */
+/** The effect of a move besides the status: columns, timeline entry and event. `tableMove` overrides the row of the table of moves. */
 interface TradeEffect {
   set?: Partial<TradeReturnRow>;
   data?: object;
   event?: (after: TradeReturnRow) => object;
-  row?: typeof TRADE_RETURN_RECEIPT;
+  tableMove?: typeof TRADE_RETURN_RECEIPT;
 }
 
 type ToEffect = (before: TradeReturnRow, body: MoveBody) => TradeEffect | null;
@@ -82,10 +82,10 @@ const TRADE_EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
       lines,
       lines ? complete : true,
     );
-    const moves = isComplete && before.status === 'TRADE_APPROVED';
-    if (!moves && !isDifferent) return null;
+    const changesStatus = isComplete && before.status === 'TRADE_APPROVED';
+    if (!changesStatus && !isDifferent) return null;
     const effect = { set: { receipts }, data: { lines: timelineLines }, event: receiptFields };
-    return moves ? effect : { ...effect, row: TRADE_RETURN_RECEIPT };
+    return changesStatus ? effect : { ...effect, tableMove: TRADE_RETURN_RECEIPT };
   },
   'request-credit'(before, { creditAmount = null, note }) {
     const items = viewItems(before);
@@ -153,11 +153,11 @@ export const TRADE_RETURN: Kind = {
     clientMoves: { right: 'move-trade-returns', query: MoveQuery },
     describe: {
       create:
-        "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here, or a client with the right to; webhooks tell you.",
+        "A business-to-business return against a trade order. Counts toward the monthly allowance. Then the shop's staff move it, or a client with the right to; webhooks report each move.",
       related: 'List earlier returns of the company or customer',
     },
   },
-  // These are 12 MB at most.
+  // 50 full rows are 12 MB at most.
   maxFullRows: 50,
   searched: { order: 'trade_order_number', about: 'company_name', aboutIn: (company) => company },
   skuOf: () => null,
@@ -189,7 +189,7 @@ export const TRADE_RETURN: Kind = {
     const effectOf: ToEffect = TRADE_EFFECTS[action] ?? (() => ({}));
     const effect = effectOf(before, given);
     if (effect === null) return null;
-    const { to, entry, event: name } = effect.row ?? TRADE_RETURN_MOVES[action];
+    const { to, entry, event: name } = effect.tableMove ?? TRADE_RETURN_MOVES[action];
     const moved = to === null ? {} : { previousStatus: status };
     return {
       set: { ...effect.set, ...(to === null ? {} : { status: to }) },
