@@ -226,11 +226,9 @@ export const Overview = z
     next: z
       .array(OverviewReturn)
       .meta({ description: 'Up to 8 open returns that have a due time, the earliest first.' }),
-    mine: z
-      .array(OverviewReturn)
-      .meta({
-        description: 'The same for the caller, including returns without a due time, which come last.',
-      }),
+    mine: z.array(OverviewReturn).meta({
+      description: 'The same for the caller, including returns without a due time, which come last.',
+    }),
     openLongest: z
       .array(OverviewReturn)
       .meta({ description: 'The oldest open returns, without repairs that only need to be closed.' }),

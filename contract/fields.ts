@@ -132,13 +132,14 @@ const AMOUNT_DECIMALS = 2 * MAX_DECIMALS;
 /** The maximum amount of a line and of a whole return. */
 const LARGEST_AMOUNT = 10 ** 15;
 
-interface PricedItem {
+interface PriceAndQuantity {
   price: number;
   quantity: number;
 }
-export const isAmount = ({ price, quantity }: PricedItem): boolean => price * quantity <= LARGEST_AMOUNT;
+export const isAmount = ({ price, quantity }: PriceAndQuantity): boolean =>
+  price * quantity <= LARGEST_AMOUNT;
 /** Checks the sum of a return. An item that costs too much has a separate error. */
-export const isSum = (items: PricedItem[]): boolean =>
+export const isSum = (items: PriceAndQuantity[]): boolean =>
   !items.every(isAmount) ||
   items.reduce((sum, { price, quantity }) => sum + price * quantity, 0) <= LARGEST_AMOUNT;
 export const AMOUNT_EXCEEDED = {

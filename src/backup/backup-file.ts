@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { BACKED_UP_TABLES, type Reading, type Value } from '../db/transfer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { CliFailure, cannot } from '../platform/start-failure.ts';
-import { decryptToFile, encrypt, isEncrypted } from './encryption.ts';
+import { decryptToFile, encryptForRecipients, isEncrypted } from './encryption.ts';
 import { OWN_MARK, removeLeftBehind, UNFINISHED_FILE } from './left-behind.ts';
 
 // A backup consists of gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
@@ -162,7 +162,7 @@ export const writeBackup = (
   pipeline(
     joinLines(lines),
     createGzip(),
-    (compressed: AsyncIterable<Buffer>) => encrypt(withSignature(compressed, box), recipients),
+    (compressed: AsyncIterable<Buffer>) => encryptForRecipients(withSignature(compressed, box), recipients),
     (bytes: AsyncIterable<Uint8Array>) => file.writeFile(bytes),
     { ...(signal && { signal }) },
   );

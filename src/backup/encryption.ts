@@ -27,7 +27,7 @@ export const encrypterFor = async (recipients: readonly string[]) => {
 };
 
 /** Encrypts the bytes, or passes them on unchanged without recipients. */
-export async function* encrypt(
+export async function* encryptForRecipients(
   plain: AsyncIterable<Uint8Array>,
   recipients: readonly string[],
 ): AsyncGenerator<Uint8Array> {
