@@ -11,9 +11,7 @@ import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The limit of one-time links that also applies to the route. */
     linkLimit?: 'asked' | 'used';
-    /** The limit of settings changes that also applies to the route. */
     shopLimit?: 'settings' | 'clients';
   }
   /** The person who is signed in, in the admin API only. */

@@ -92,7 +92,6 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
 
 const RETRY_EVERY_MS = 500;
 
-/** Retries for a while if the database is unavailable. */
 const retryWhileUnavailable = async (
   database: Database,
   { databaseWaitMs }: Config,

@@ -52,7 +52,6 @@ export const recordAudit = async (db: Db, record: AuditRecord, id?: string): Pro
   await insertion.onConflict((conflict) => conflict.column('id').doUpdateSet({ data: row.data })).execute();
 };
 
-/** Records an entry about the shop itself, with the current time. */
 export const recordShopAudit = (
   { clock }: Pick<Core, 'clock'>,
   db: Db,
@@ -64,7 +63,6 @@ export const recordShopAudit = (
 
 const SHOPS_AT_ONCE = 200;
 
-/** Records an action of the operator that concerns all shops. */
 export const recordForAllShops = async (
   db: Db,
   { at, action, data }: Pick<AuditRecord, 'at' | 'action' | 'data'>,
@@ -74,7 +72,6 @@ export const recordForAllShops = async (
   while (rows.length > 0) await db.insertInto('audit_log').values(rows.splice(0, SHOPS_AT_ONCE)).execute();
 };
 
-/** Returns the fields whose values changed, or null if none did. */
 export const changesBetween = <Thing extends object>(
   before: Thing,
   after: Thing,

@@ -30,13 +30,10 @@ export const LATE_AFTER_MS = 26 * 60 * 60_000 + REOPEN_AFTER_MS;
 
 /** The value of the fact `scheduled-backup`, with times in milliseconds. */
 const ScheduleState = z.object({
-  /** The due time of the claimed backup. */
   due: z.number(),
   claimedAt: z.number(),
   doneAt: z.number().nullable(),
-  /** The reason why the last attempt failed. */
   error: z.string().nullable(),
-  /** The newest good backup. */
   newest: z
     .object({ at: z.number(), file: z.string(), bytes: z.number(), host: z.string().optional() })
     .nullable(),

@@ -69,7 +69,6 @@ export interface ContextOptions {
 /** The factor for time limits of a command, which may take longer than a request since no other caller waits for it. */
 const COMMAND_TIME_LIMIT_FACTOR = 10;
 
-/** Runs work on the database of the service. */
 export const withContext = async <Result>(
   config: Config,
   work: (ctx: Context) => Promise<Result>,

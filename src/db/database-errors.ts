@@ -59,7 +59,6 @@ const BY_CODE: ErrorClass[] = [
   [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file', 'permanent'],
 ];
 
-/** Errors of the driver and of ours, by their messages. */
 const BY_MESSAGE: ErrorClass[] = [
   [
     new RegExp(`^${REPLACED}`),
@@ -144,7 +143,6 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P
 
 const MOST_CONFLICTS = 3;
 
-/** Retries a transaction that may deadlock. */
 export const retryConflicts = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let tries = 1; ; tries++)
     try {

@@ -6,7 +6,6 @@ type Fact =
   | 'address'
   /** An id in the names of scheduled backups. A restored installation gets a new one. */
   | 'installation-id'
-  /** When readiness was last checked. */
   | 'ready-check'
   /** When a backup was last restored, and the backup's time, as JSON (`cli/backup.ts`). */
   | 'restored'

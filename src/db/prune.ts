@@ -11,7 +11,6 @@ export interface RetentionRule<Column = string> {
   /** The indexed column with the age of a row: a time, or an id, which increases with time. */
   by: Column;
   only?: RawBuilder<boolean>;
-  /** Sets this column to null instead. */
   blank?: Column;
 }
 

@@ -71,7 +71,6 @@ const MOST_REMEMBERED = 10_000;
 /** The state of a key after some calls. Times are the database's, in milliseconds. */
 interface KeyCount {
   key: string;
-  /** The number of allowed calls among these. */
   taken: number;
   now: number;
   /** The number of calls in the longest window, and the time of the first. */

@@ -20,7 +20,6 @@ interface Column<Type> {
   readonly isFixed: boolean;
   readonly holds?: Type;
 }
-/** Some columns of one type. */
 const columns =
   <Type>(isFixed = false) =>
   <Name extends string>(...names: Name[]) =>
@@ -277,7 +276,6 @@ export type UserTable = Tables['users'];
 export const columnsOf = <Name extends keyof Tables>(table: Name): readonly (keyof Tables[Name] & string)[] =>
   Object.keys(SCHEMA[table]) as (keyof Tables[Name] & string)[];
 
-/** The columns that may change after a row is inserted. */
 export const mutableColumns = (table: keyof Tables): string[] =>
   Object.entries<Column<unknown>>(SCHEMA[table]).flatMap(([name, { isFixed }]) => (isFixed ? [] : [name]));
 

@@ -30,7 +30,6 @@ class Param {
   }
 }
 
-/** Encodes a value, or the later value of a parameter. */
 const encoded = <Value>(value: Value, encode: (value: Value) => unknown): unknown =>
   value instanceof Param
     ? new Param(value.part, value.name, encode as (value: unknown) => unknown)
@@ -76,7 +75,6 @@ export class CompiledStatements {
     this.#engine = engine;
   }
 
-  /** Combines a statement with its values. */
   readonly fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) =>
     this.#filled([{ statement: what, values: values as object }], () =>
       what.build(this.#engine, paramsOf(0)),

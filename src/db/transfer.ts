@@ -55,7 +55,6 @@ export interface Filling extends Reading {
   insert(table: string, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
 }
 
-/** Adds the part that is equal on both engines. */
 const transferOf = (
   db: Db,
   notice: Notice,
@@ -99,7 +98,6 @@ export const isSetUp = async (where: DatabaseLocation): Promise<boolean> => {
   return (await withSnapshot(where, (reading) => reading.migrations())).length > 0;
 };
 
-/** Runs work that fills a database in one transaction. */
 export const fillDatabase = (
   { databaseUrl, dataDir }: DatabaseLocation,
   notice: Notice,

@@ -36,7 +36,6 @@ export interface RateState {
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
 export type Write = Insertion | Update | Change;
-/** New rows of a table, all with the same columns. */
 export type Insertion = {
   [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
 }[keyof Tables];
@@ -71,7 +70,6 @@ export interface Observer {
   onDatabaseError(what: string, error: unknown): void;
 }
 
-/** A session of the database server whose locks others wait for, or whose transaction seems forgotten. */
 export interface Blocker {
   /** It is 0 for a prepared transaction, which has no session. */
   pid: number;
@@ -171,7 +169,6 @@ export type WakeListener = (id: string | null) => void;
 /** Receives a message for the operator about a successful migration. */
 export type Notice = (message: string) => void;
 
-/** The number of connections of each kind of work on PostgreSQL. */
 export type PoolSizes = Readonly<
   Record<'changes' | 'lists' | 'admin' | 'scans' | 'webhooks' | 'reads', number>
 >;

@@ -104,7 +104,6 @@ export interface FeedPage {
   page: string;
   /** The position that its cursor names. */
   last: number;
-  /** Whether this page is empty and no event follows. */
   isEmpty: boolean;
 }
 

@@ -20,7 +20,6 @@ const SKIP_REST_MS = 100;
 type WakeUp = Map<string, Promise<FeedPage>>;
 
 interface Waiter {
-  /** The position up to which it has read. */
   position: number;
   /** It may have come before the wait. */
   wakeUp: WakeUp | null;

@@ -78,7 +78,6 @@ const accepts = (header: string | undefined, encoding: string): boolean =>
     return name.trim() === encoding && !/^\s*q=0(\.0*)?\s*$/.test(weight);
   });
 
-/** Returns the content encoding and bytes of the response. */
 const variantFor = ({ encodings }: BuiltFile, accepted: string | undefined): [string, Buffer] => {
   const known = [...encodings].find(([each]) => each === 'identity' || accepts(accepted, each));
   if (known) return known;
@@ -103,7 +102,6 @@ export const isBuilt = (name: string): boolean => existsSync(join(folderOf(name)
 
 export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and start it again';
 
-/** Returns a function that tells whether a path is a page. */
 export const serveBuilt = (
   app: FastifyInstance,
   { name, title, policyFor, fileFor }: BuiltFiles,

@@ -54,7 +54,6 @@ const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
 
 interface OpenConnection {
   address: string;
-  /** All connections of this address. */
   own: Set<Socket>;
   pending: number;
 }

@@ -127,7 +127,6 @@ export const handleOddRequests = (app: FastifyInstance): void => {
   });
 };
 
-/** Turns `/offline-repairs/:id` into a pattern for paths. */
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:\w+/g, '[^/]*')}$`);
 

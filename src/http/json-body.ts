@@ -4,7 +4,6 @@ import { invalidField, ServiceError } from '../platform/errors.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
-/** It also removes a byte order mark. */
 const utf8 = new TextDecoder();
 
 /** Returns the end of the string that begins at `start`: the first quote after an even number of backslashes. */

@@ -42,7 +42,6 @@ const ERROR_STATUSES = {
 } as const;
 type ErrorStatus = keyof typeof ERROR_STATUSES;
 
-/** The common part of a feature's routes. The rest is Fastify's `config`, which the gates read. */
 interface Shared extends FastifyContextConfig {
   tag: string;
 }
@@ -77,7 +76,6 @@ const json = (description: string, schema: z.ZodType) => ({
   content: { 'application/json': { schema } },
 });
 
-/** Describes a status of an operation by its codes, each with its sentence. */
 const meaningOf = (status: ErrorStatus, codes: ErrorCode[]): string => {
   const own = codes.filter((code) => ERRORS[code].status === status);
   if (own.length === 0) return ERROR_STATUSES[status];
@@ -153,7 +151,6 @@ export const sendJson = async <Body>(
   return body as Body;
 };
 
-/** Sends a page of a list. */
 export const sendPage = <Item>(
   reply: FastifyReply,
   page: Promise<{ body: string | Readable; items?: Item[] }>,

@@ -179,11 +179,9 @@ const fieldsIn = (root: unknown, level = ''): NestedField[] => {
   ]);
 };
 
-/** Returns the known name that was probably meant. */
 const nearest = (name: string, known: string[], fields: NestedField[]): string | null =>
   nearestBySpelling(name, known) ?? sameElsewhere(name, fields) ?? nearestByWords(name, known);
 
-/** Allows a third of the letters to differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
   if (known.length === 0) return null;
   const guess = closest(name, known);

@@ -35,7 +35,6 @@ interface Pending<Item, Result> {
 
 /** Together with one round trip this is below 5 s, the time limit of every request. */
 const QUEUE_TIMEOUT_MS = 2_500;
-/** The deadline of an item that is queued now, by `performance.now()`. */
 export const queueDeadline = (): number => performance.now() + timeLimit(QUEUE_TIMEOUT_MS);
 const MOST_TRIES = 3;
 const RETRY_PAUSE_MS = 50;

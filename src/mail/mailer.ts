@@ -14,7 +14,6 @@ export interface Mail {
 
 /** The pauses between attempts. After the last attempt the mail is dropped. */
 const RETRY_AFTER_MS = [1_000, 5_000, 30_000];
-/** The time limit of one attempt. */
 const ATTEMPT_MS = 20_000;
 /** nodemailer's limits for a silent server. */
 const SILENCE_LIMITS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
@@ -24,7 +23,6 @@ const QUEUE_LIMITS = {
   refusal: () => Object.assign(new Error('too many mails wait'), { code: 'TOO_MANY' }),
 };
 
-/** Reasons by nodemailer's error codes. */
 const REASONS: Record<string, string> = {
   EAUTH: 'the mail server does not accept the user and password in SMTP_URL',
   ETLS: 'the connection to the mail server could not be encrypted (SMTP_URL, SMTP_ALLOW_PLAIN)',

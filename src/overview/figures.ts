@@ -159,7 +159,6 @@ const kindFigures = async (ctx: Core, caller: Caller, table: ReturnTable, times:
 };
 
 const byAge = ({ createdAt }: OverviewReturn): string => createdAt;
-/** Returns without a due time come last. */
 const byDueTime = ({ dueAt, createdAt }: OverviewReturn): string => (dueAt ?? '9999') + createdAt;
 
 const deliveriesOf = async ({ scans }: Core, shopId: string, sinceMs: number) => {

@@ -26,7 +26,6 @@ const SLOT_REST = { times: 8, mostMs: 200 } as const;
 type Listed = { id: string };
 
 interface ListSource<Row, Item, Key> {
-  /** The name of the list in the log. */
   name: string;
   view(row: Row): Item;
   keyOf(row: Row): Key;

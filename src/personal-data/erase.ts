@@ -262,7 +262,6 @@ const dueBy = (db: Db, { shop_id, kind, months }: Rule, nowMs: number) =>
       sql<boolean>`erased_at is null and status in (${sql.join(RETURN_KINDS[kind].erasable.map(sql.lit))})`,
     );
 
-/** Counts the returns that these rules would erase now. */
 export const countForgettable = async (
   ctx: ReturnServices,
   { shop }: Caller,
@@ -308,7 +307,6 @@ const forgetSome = async (
   }
 };
 
-/** Erases some due returns of each shop and kind; true if more may be due. */
 export const forgetEndedReturns = async (ctx: ReturnServices, nowMs: number): Promise<boolean> => {
   let erased = 0;
   for (const rule of await readRules(ctx.background).execute()) {

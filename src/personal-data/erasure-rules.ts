@@ -224,7 +224,6 @@ const holdsEmail = (text: string, email: string): boolean => {
   );
 };
 
-/** The identifiers of a customer, current ones and those before corrections. */
 export interface CustomerMarks {
   names: string[];
   emails: string[];

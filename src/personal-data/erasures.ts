@@ -29,7 +29,6 @@ export const ListedErasure = z.object({
 });
 export type ListedErasure = z.infer<typeof ListedErasure>;
 
-/** Values of `progress` for unfinished erasures. */
 const NOT_BEGUN = '00000000-0000-0000-0000-000000000000';
 const BEGUN = '00000000-0000-0000-0000-000000000001';
 

@@ -39,7 +39,6 @@ const matchesPhone = (ctx: ReturnServices, digits: string): RawBuilder<boolean> 
 
 type WithCorrection = CustomerRow & { data: string };
 
-/** The values of a field before and after a correction. */
 export const correctedValues = (data: string, field: string): unknown[] => {
   try {
     return Object.values(JSON.parse(data)[field] ?? {});
@@ -95,7 +94,6 @@ export const findReturns = async (
   return [...found.values()].sort((one, other) => other.number - one.number);
 };
 
-/** A condition for pending deliveries about these returns. */
 export const isWaiting = ({ oneOf }: Core, shopId: string, ids: string[]): RawBuilder<boolean> => sql`
   receiver_id in (select receiver_id from api_clients where shop_id = ${shopId})
   and rma_id ${oneOf('id', ids)} and status = ${PENDING}`;
@@ -185,7 +183,6 @@ async function* exportAll(ctx: ReturnServices, found: CustomerRow[]): AsyncGener
   yield ']}';
 }
 
-/** Yields one JSON document, return by return. */
 export const exportCustomer = async (
   ctx: ReturnServices,
   caller: Caller,

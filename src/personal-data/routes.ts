@@ -39,7 +39,6 @@ const oneAtATime = () => {
   };
 };
 
-/** The routes for API clients with the right `erase`. */
 export const erasureRoutes = (app: FastifyInstance, ctx: ReturnServices): void => {
   const often = ctx.rateGate(ERASURES, ctx.clock);
   const alone = oneAtATime();

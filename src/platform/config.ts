@@ -42,7 +42,6 @@ const reader =
 const textMatching = (isValid: (value: string) => boolean, must: string): Read<string> =>
   reader(must, (value) => (isValid(value) ? value : null));
 
-/** Reads a list that is separated by commas. */
 const readList = (isValid: (each: string) => boolean, must: string): Read<string[]> =>
   reader(must, (value) => {
     const all = value.split(',').map((each) => each.trim());
@@ -151,7 +150,6 @@ const domains = readList(
   'be domains separated by commas, example.com for example (xn--… where they have other letters)',
 );
 
-/** The settings of the identity provider (OIDC), or null. */
 const providerFrom = (setting: ReadSetting, secret: ReadSetting) => {
   const issuer = setting('OIDC_ISSUER', issuerUrl, null);
   const clientId = setting('OIDC_CLIENT_ID', readText, null);
@@ -297,7 +295,6 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     secretKeys: secret('SECRET_KEY', secretKeys, null),
     /** It applies if no proxy is trusted. */
     maxConnectionsPerAddress: setting('MAX_CONNECTIONS_PER_ADDRESS', wholeNumberUpTo(5_000, 1), 100),
-    /** The number of proxies before us, or their addresses. */
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', readFlag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
@@ -307,7 +304,6 @@ export const readConfig = (env: NodeJS.ProcessEnv, note: Note = () => {}) => {
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     /** If it is not set, it is the address we listen on, which callers may not be able to reach. */
     publicUrlIsSet: isSet('PUBLIC_URL'),
-    /** The retention of the audit log. */
     auditMonths: setting('AUDIT_MONTHS', wholeNumberUpTo(120, 1), 24),
     metricsToken: secret('METRICS_TOKEN', readToken, null),
     mail: mailFrom(

@@ -50,7 +50,6 @@ const EXTERNAL = {
   503: { SERVICE_UNAVAILABLE: 'The service cannot do this right now: try again in a moment.' },
 };
 
-/** Errors that only the admin app can get. */
 const ADMIN = {
   401: {
     SIGNED_OUT: 'You are not signed in, or the session has ended.',

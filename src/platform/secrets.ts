@@ -118,7 +118,6 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
 
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
-/** Returns null if no key of the box opens the value. */
 export const openOrNull = (box: SecretBox, sealed: string, column: SealedFor): string | null => {
   try {
     return box.open(sealed, column);

@@ -30,7 +30,6 @@ import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from '
 interface ListShape {
   table: ReturnTable;
   conditions: Condition[];
-  /** The number of words to search for. */
   words: number;
   phone: boolean;
   /** The number of spellings of an email to look up; most have one. */
@@ -83,7 +82,6 @@ const hasWords: ToCondition = (params, { contains }, { words, phone }) => {
   return phone ? sql<SqlBool>`((${all}) or ${has('phone')})` : all;
 };
 
-/** Filters that compare a column exactly. */
 const EXACT_FILTERS = {
   rmaNumber: 'number',
   status: 'status',
@@ -378,7 +376,6 @@ const lightDb = (ctx: ReturnServices, caller: Caller, depth: number): Db =>
 const readsFullRows = (shape: ListShape, { limit }: RmaFilters): boolean =>
   limit <= KINDS[shape.table].maxFullRows && isInOrder(shape);
 
-/** Returns null if too many returns have the reference. */
 const findByReference = async (
   ctx: ReturnServices,
   shape: ListShape,

@@ -69,7 +69,6 @@ export const nationalDigits = (text: string): string | undefined => {
 
 // --- the words of a search ---
 
-/** The maximum number of words in a statement. */
 const MOST_WORDS = 8;
 
 /**

@@ -27,7 +27,6 @@ const exactColumns = (table: ReturnTable): [ExactMatch, string][] => {
 const newestOf = (db: Db, table: ReturnTable, shop: string, most = MOST_FOUND) =>
   from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(most));
 
-/** Reads the matches of one kind in the common form. */
 const readFound = (table: ReturnTable, found: ReturnType<typeof newestOf>) =>
   found
     .select(['id', 'number', 'status', 'customer_name', 'updated_at', 'external_ref'])

@@ -3,7 +3,6 @@ import type { ChangeQueue } from './changes/change-queue.ts';
 import type { ReturnLoader } from './store.ts';
 import type { RecentTotals } from './totals.ts';
 
-/** What the routes and actions of returns need. */
 export interface ReturnServices extends PagingServices {
   changes: ChangeQueue;
   /** Reads returns by id. Concurrent calls share a query. */

@@ -15,7 +15,6 @@ export type ReturnRow<Table extends ReturnTable = ReturnTable> = Table extends R
   ? Omit<Row<Table>, 'search_text'>
   : never;
 
-/** The fields of a return in short lists. */
 export const briefOf = (
   table: ReturnTable,
   { id, number, status, customer_name }: Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name'>,
@@ -98,7 +97,6 @@ export const findReturn = async (
 
 // --- open returns: those that are not erased, and whose status is not final ---
 
-/** Statuses in the order of the lifecycle. */
 export const statusesOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].statuses;
 
 const endedOf = (table: ReturnTable): readonly string[] => RETURN_KINDS[table].ended;
@@ -122,7 +120,6 @@ export const isOpen = (table: ReturnTable): RawBuilder<SqlBool> =>
 export const hasEndedStatus = (table: ReturnTable): RawBuilder<SqlBool> =>
   sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;
 
-/** Sorts by status, in the order of the lifecycle. */
 export const statusRank = (table: ReturnTable): RawBuilder<number> =>
   sql<number>`case status ${sql.join(
     statusesOf(table).map((status, rank) => sql`when ${sql.lit(status)} then ${sql.lit(rank)}`),

@@ -47,7 +47,6 @@ export const saveTotals = (changes: Total[]): Change[] =>
 const STATUS = sql<string>`replace(status, ${sql.lit(` ${ERASED}`)}, '')`;
 const SUM = sql<number>`cast(coalesce(sum(count), 0) as bigint)`;
 
-/** The filters of a list that have stored totals. */
 const NARROWED = {
   status: (_table, status) => sql<SqlBool>`${STATUS} = ${status}`,
   open: (table) =>
@@ -60,7 +59,6 @@ const NARROWED = {
 export const isTotalKept = (filters: readonly string[]): boolean =>
   filters.every((name) => Object.hasOwn(NARROWED, name));
 
-/** An expression for a shop's total with such filters. */
 export const keptTotal = (
   table: ReturnTable,
   filters: readonly string[],
@@ -111,7 +109,6 @@ export class RecentTotals {
   }
 }
 
-/** The totals of one kind by status. */
 export const totalsByStatus = async (
   { reads }: Core,
   shopId: string,

@@ -39,7 +39,6 @@ export interface ShopChange extends BillingChange {
 export const createShop = (ctx: Core, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
 
-/** Creates a shop in the caller's transaction, which may write more. */
 export const addShop = async (trx: Trx, actor: Actor, at: number, { name, plan, ...billing }: NewShop) => {
   const times = { created_at: at, updated_at: at };
   const row = await trx

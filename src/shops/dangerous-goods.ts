@@ -50,7 +50,6 @@ export const addRules = (ctx: Core, trx: Trx, shopId: string, patterns: string[]
 export interface RuleChange {
   add?: string[];
   remove?: string[];
-  /** The new list of all rules. */
   replace?: string[];
 }
 

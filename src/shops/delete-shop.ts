@@ -118,7 +118,6 @@ export async function* exportShop(ctx: Core, id: string): AsyncGenerator<string>
   yield '}\n';
 }
 
-/** Yields the rows of a table, returns with their timelines. */
 async function* exportRows({ scans }: Core, table: keyof Tables, shopId: string) {
   const key = SHOP_TABLES[table] ?? '';
   const columns = columnsOf(table).filter((column) => !/_(hash|secret)$/.test(column));

@@ -30,7 +30,6 @@ export interface Billing {
   limit: number | null;
 }
 
-/** How each plan is billed (docs/contract.md). */
 const PLAN_BILLING: Record<Plan, Billing> = {
   STARTER: { kind: 'ALLOWANCE', limit: null },
   GROWTH: { kind: 'ALLOWANCE', limit: null },

@@ -26,7 +26,6 @@ interface Letter {
   subject: string;
   opening: (shop: string) => string;
   closing: string;
-  /** Says what the link is for, above its button. */
   request?: string;
   button?: string;
 }
@@ -166,7 +165,6 @@ const letterAbout = (sentence: Sentence, hasPasswords: boolean): Letter => {
 
 export interface AccountChange {
   before: UserRow;
-  /** It is null if the account was removed. */
   after: UserRow | null;
   hasNewRecoveryCodes?: true;
 }
@@ -214,7 +212,6 @@ export const openMailLimits = ({ rateGate, clock }: Core): MailLimits => {
   };
 };
 
-/** Must be called after the commit. */
 export const mailChanges = async (ctx: StaffServices, change: AccountChange): Promise<void> => {
   const { db, mail, config } = ctx;
   const { shop_id: shopId, last_sign_in_at } = change.before;

@@ -246,7 +246,6 @@ export const viewSignedIn = ({ caller: { shop }, user }: Pick<Self, 'caller' | '
   },
 });
 
-/** Sets the cookie of the new session, and the one that identifies this browser at later sign-ins. */
 export const sendSession = async (ctx: Core, reply: FastifyReply, token: string): Promise<SignedIn> => {
   const session = await findSession(ctx, token);
   if (!session) throw new ServiceError('SIGN_IN_FAILED');

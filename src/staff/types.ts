@@ -38,7 +38,6 @@ export interface StaffServices extends Core {
   provider: IdentityProvider | null;
 }
 
-/** The person who is signed in. */
 export interface Self {
   caller: Caller;
   user: SignedIn['user'];
@@ -47,7 +46,6 @@ export interface Self {
   provedAt: number;
 }
 
-/** The browser from which someone signs in. */
 export interface SignInOrigin {
   address: string;
   userAgent: string | undefined;
@@ -55,7 +53,6 @@ export interface SignInOrigin {
   deviceCookie: string;
 }
 
-/** A one-time link with which a person chooses a password. */
 export interface Link {
   user: UserRow;
   path: string;

@@ -1,7 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Notice } from '../types.ts';
 
-/** The differences between the engines' schemas. */
 export interface SchemaDialect {
   id: 'uuid' | 'text';
   /** How texts are searched: with an index of trigrams, by scanning an index, or not at all (for the expected schema). */

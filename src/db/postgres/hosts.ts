@@ -25,7 +25,6 @@ export const tlsOf = (connectionString: string): 'none' | 'unchecked' | 'checked
 
 /** Emits `move` when another server is in use, or the current one is lost. */
 export class Hosts extends EventEmitter<{ move: [] }> {
-  /** The server in use. */
   url: string;
   /** Increases with each change of server. Connections of an earlier era must not be used any more. */
   era = 0;
@@ -115,7 +114,6 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   }
 }
 
-/** Runs a few queries on a connection outside the pools. */
 const withClient = async <Result>(
   connectionString: string,
   timeoutMs: number,

@@ -148,7 +148,6 @@ interface SessionSettings {
 /** Reads outside a transaction run immediately, on the reading connection or in a thread. Anything else waits in the queue of writers. */
 class Session implements DatabaseConnection {
   readonly #settings: SessionSettings;
-  /** Set while a transaction is open. */
   #endTurn: (() => void) | null = null;
 
   constructor(settings: SessionSettings) {

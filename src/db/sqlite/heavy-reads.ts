@@ -11,7 +11,6 @@ const THREADS = 2;
 const READ_WAIT_MS = 4000;
 const WAITING = 200;
 
-/** The thread's file in the sources, or in the build. */
 const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
 
 const THREAD_ENDED: Reply = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };

@@ -18,7 +18,6 @@ import { writesOf } from './write.ts';
 
 interface Queued {
   wanted: Wanted;
-  /** The deadline, by `performance.now()`. */
   overdueAt: number;
 }
 
@@ -26,7 +25,6 @@ const deadlineOf = ({ overdueAt }: Queued): number => overdueAt;
 
 type Enqueue = (item: Queued) => Promise<Changed>;
 
-/** The maximum of waiting changes of one locked shop. */
 const MAX_WAITING_PER_SHOP = 500;
 /** How long a locked shop waits for one of the few connections for locked shops. */
 const CONNECTION_WAIT_MS = 1_000;

@@ -50,7 +50,6 @@ export interface Facts {
   /** Counters of the shops, without those that another transaction has locked. */
   counters: ReadonlyMap<string, Counter>;
   rows: Record<ReturnTable, ReadonlyMap<string, ReturnRow>>;
-  /** Returns whose rows another transaction has locked. */
   lockedRows: ReadonlySet<string>;
   storedResponses: StoredResponses;
   /** The goods of the batch that are dangerous. */
@@ -242,7 +241,6 @@ const searchedIn = (kind: ReturnTable, row: ReturnRow) => ({
   search_text: searchText(row, KINDS[kind].searchedIn(row)),
 });
 
-/** Returns null if nothing would change. */
 const planOf = (
   wanted: Exclude<Wanted, OfType<'create'>>,
   before: ReturnRow,

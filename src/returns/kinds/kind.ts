@@ -130,7 +130,6 @@ export interface Kind {
   searchedIn(row: ReturnRow): (string | null)[];
 }
 
-/** Undefined fields stay unchanged. */
 export type Correction = Partial<Omit<CorrectOfflineRepair & CorrectTradeReturn, 'seen'>>;
 
 /** Turns `customerName` into `customer_name`. */

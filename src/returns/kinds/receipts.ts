@@ -10,7 +10,6 @@ import type { ReturnRow } from '../store.ts';
 export type TradeReturnRow = ReturnRow<'trade_returns'>;
 type Item = CreateTradeReturn['items'][number];
 
-/** The counts of a line. */
 type Figures = Pick<TradeReturn['items'][number], 'received' | 'accepted'>;
 
 const NOTHING_RECEIVED: Figures = { received: 0, accepted: 0 };
@@ -21,13 +20,11 @@ const parseItems = ({ items }: TradeReturnRow): Item[] => parseJsonColumn('items
 export const hasCredit = ({ status }: Pick<TradeReturnRow, 'status'>): boolean =>
   CREDIT_STATUSES.includes(status);
 
-/** The counts of each line; null if it has none yet. */
 const countsByLine = ({ receipts }: TradeReturnRow, items: Item[]): (Figures | null)[] => {
   const counted = receipts === null ? [] : parseJsonColumn('receipts', receipts);
   return items.map((_, i) => counted[i] ?? null);
 };
 
-/** The items of a response. */
 export const viewItems = (row: TradeReturnRow): TradeReturn['items'] => {
   const items = parseItems(row);
   const figures = countsByLine(row, items);
@@ -102,7 +99,6 @@ type PricedItem<Count extends string> = Record<'price' | Count, number>;
 const sumOf = <Count extends string>(items: PricedItem<Count>[], count: Count): bigint =>
   items.reduce((sum, item) => sum + tenThousandths(item.price) * tenThousandths(item[count]), 0n);
 
-/** The sum of price × count in plain decimal digits. */
 export const amountOf = <Count extends string>(items: PricedItem<Count>[], count: Count): string =>
   digitsOf(sumOf(items, count));
 

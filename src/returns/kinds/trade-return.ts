@@ -74,7 +74,6 @@ interface TradeEffect {
 
 type ToEffect = (before: TradeReturnRow, body: MoveBody) => TradeEffect | null;
 
-/** An effect returns null if nothing would change. */
 const TRADE_EFFECTS: { [Name in TradeReturnAction]?: ToEffect } = {
   receive(before, { lines = null, complete = null }) {
     const { receipts, timelineLines, isDifferent, isComplete } = receiptOf(
