@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Context } from '../api/context.ts';
 import { createAuthenticate } from '../api-clients/authenticate.ts';
-import { isAway } from '../db/database-errors.ts';
+import { isTemporary } from '../db/database-errors.ts';
 import { NOT_SET_UP } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import { isSetUp } from '../db/transfer.ts';
@@ -103,7 +103,7 @@ const retryWhileUnavailable = async (
     try {
       return await prepare();
     } catch (error) {
-      if (!isAway(error) || performance.now() >= giveUpAt) {
+      if (!isTemporary(error) || performance.now() >= giveUpAt) {
         await database.close();
         throw error;
       }

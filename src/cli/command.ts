@@ -5,8 +5,8 @@ import type { Context } from '../api/context.ts';
 import type { Config } from '../platform/config.ts';
 import { CliFailure } from '../platform/start-failure.ts';
 
-export const command = (parent: Command, spelling: string, description: string): Command =>
-  parent.command(spelling).description(description).option('--json', 'print one line of JSON');
+export const command = (parent: Command, usage: string, description: string): Command =>
+  parent.command(usage).description(description).option('--json', 'print one line of JSON');
 
 type Fields = Record<string, unknown>;
 export type CommandResult = Fields | Fields[];
@@ -57,12 +57,12 @@ const noticeLogLine = (line: string): void => {
 };
 
 /** A warning in the help of options that take a secret. */
-export const IN_PROCESS_LIST = 'here it is visible in the process list';
+export const IN_PROCESS_LIST = 'on the command line it is visible in the process list';
 
 export interface ContextOptions {
-  /** True if a missing database is also created in the default folder. */
+  /** True if a missing database is created, even in the default folder. */
   creates?: boolean;
-  /** False for first steps. Any other command has nothing to do in an empty database, which is probably the wrong one. */
+  /** False for commands that set up the service. Any other command has nothing to do in an empty database, which is probably the wrong one. */
   mustBeSetUp?: boolean;
 }
 

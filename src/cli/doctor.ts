@@ -221,9 +221,9 @@ const checkProvider = async ({ provider, passwordSignIn }: Config): Promise<Find
     await new IdentityProvider(provider).discover();
     return ok(`${provider.issuer} responds`);
   } catch (error) {
-    const isAway = error instanceof ProviderRefusal && error.refusal === 'AWAY';
-    const code = isAway && 'cause' in error.details ? error.details.cause : null;
-    const what = isAway
+    const isTemporary = error instanceof ProviderRefusal && error.refusal === 'AWAY';
+    const code = isTemporary && 'cause' in error.details ? error.details.cause : null;
+    const what = isTemporary
       ? `cannot be reached${code ? ` (${code})` : ''}`
       : 'does not identify itself with this issuer';
     const words = `${provider.issuer} ${what}: check OIDC_ISSUER against the issuer in its /.well-known/openid-configuration`;

@@ -1,7 +1,7 @@
 import { QueueTimeout } from '../lib/batch.ts';
 
-/** `passes`: the error may pass, so a start waits. `permanent`: no retry helps, and callers get a 500. */
-type ErrorClass = readonly [pattern: RegExp, reason?: string | null, kind?: 'passes' | 'permanent'];
+/** `temporary`: it may end by itself, so a starting service waits. `permanent`: no retry helps, and callers get a 500. */
+type ErrorClass = readonly [pattern: RegExp, reason?: string | null, kind?: 'temporary' | 'permanent'];
 
 /** The reason for refusing a server that accepts writes, but was replaced by a later promotion. */
 export const REPLACED = 'Another server was promoted after this one';
@@ -10,7 +10,7 @@ const LOGIN_FAILED = 'the server refused the user name or password';
 
 /** Codes for an unavailable database, for which callers get a 503. Other codes are a 500, unless a connection was being opened. */
 const BY_CODE: ErrorClass[] = [
-  [/^25006/, 'it is read-only: a standby, or set so'],
+  [/^25006/, 'it is read-only: a standby, or configured that way'],
   // The server ended a transaction that was idle or took too long.
   [/^25P0/],
   [/^28P01/, LOGIN_FAILED],
@@ -27,24 +27,24 @@ const BY_CODE: ErrorClass[] = [
   [
     /^533/,
     'the server has no connection left: raise max_connections there to processes × 25 and ten more, or lower DATABASE_POOLS',
-    'passes',
+    'temporary',
   ],
-  [/^53/, 'the server has reached a limit that it is configured with', 'passes'],
-  [/^57P01/, 'the server is stopping, or an administrator ended the connection', 'passes'],
-  [/^57P02/, 'a process of the server crashed; it is starting again', 'passes'],
-  [/^57P03/, 'the server is starting', 'passes'],
-  [/^(08|57P)/, 'the server ended the connection, or takes none', 'passes'],
+  [/^53/, 'the server has reached a limit that it is configured with', 'temporary'],
+  [/^57P01/, 'the server is stopping, or an administrator ended the connection', 'temporary'],
+  [/^57P02/, 'a process of the server crashed; it is starting again', 'temporary'],
+  [/^57P03/, 'the server is starting', 'temporary'],
+  [/^(08|57P)/, 'the server ended the connection, or takes none', 'temporary'],
   // This code only counts while a connection is being opened.
   [/^55000/, 'the database is set to allow no connections', 'permanent'],
   // A lock or a statement took too long.
-  [/^(55P03|57014)/, null, 'passes'],
+  [/^(55P03|57014)/, null, 'temporary'],
   [/^58/, "the server's disk or files fail"],
-  [/^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached', 'passes'],
+  [/^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached', 'temporary'],
   [/^ERR_TLS_CERT_ALTNAME/, "the server's certificate is for another name: use the host name in it"],
   [/^CERT_(HAS_EXPIRED|NOT_YET)/, "the server's certificate has expired, or is not valid yet"],
   [
     /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/,
-    "no authority that is trusted here has signed the server's certificate: add sslrootcert=FILE with the one that has",
+    "the server's certificate is not signed by an authority that is trusted here: add sslrootcert=FILE with that authority's certificate",
   ],
   [
     /^ERR_(TLS|SSL|OSSL)_/,
@@ -56,26 +56,26 @@ const BY_CODE: ErrorClass[] = [
   [/^SQLITE_READONLY/, 'its folder or file is read-only'],
   [/^SQLITE_CANTOPEN/, 'its file cannot be opened'],
   [/^SQLITE_IOERR/, 'reading or writing its file failed; is the disk full or broken?'],
-  [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file', 'permanent'],
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is damaged or not a SQLite file', 'permanent'],
 ];
 
 const BY_MESSAGE: ErrorClass[] = [
   [
     new RegExp(`^${REPLACED}`),
-    'another server was promoted after it; if it is to be used all the same, restart the service',
+    'another server was promoted later; to use this one anyway, restart the service',
   ],
   [
     /^(Query read timeout|timeout expired|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/,
     'the server does not answer',
-    'passes',
+    'temporary',
   ],
   [/^SASL: /, LOGIN_FAILED],
   [
     /^no pg_hba\.conf entry .* (no encryption|SSL off)$/,
     'the server lets this user in from here only over TLS, or not at all: add sslmode=verify-full, or a line to pg_hba.conf there',
   ],
-  // It has the same code as a server that starts.
-  [/^the database system is shutting down/, 'the server is stopping', 'passes'],
+  // A stopping server has the code of a starting one.
+  [/^the database system is shutting down/, 'the server is stopping', 'temporary'],
   [
     /^The server does not support SSL/,
     'the server has no TLS: switch it on there (ssl = on), or use sslmode=disable in a network that you trust',
@@ -90,8 +90,8 @@ const CONNECTING = Symbol('while connecting');
 
 const SERVER = Symbol('which server');
 
-/** Adds the server to an error: its messages name host and port, never the login. */
-export const fromServer = (error: unknown, url: string): unknown => {
+/** Adds the server to an error: `reasonOf` then names host and port, never the login. */
+export const withServer = (error: unknown, url: string): unknown => {
   const { hostname, port, searchParams } = new URL(url);
   const server = `${searchParams.get('host') ?? hostname}:${port || (searchParams.get('port') ?? 5432)}`;
   return error instanceof Error && !(SERVER in error) ? Object.assign(error, { [SERVER]: server }) : error;
@@ -116,10 +116,10 @@ export const isUnavailable = (error: unknown): boolean => {
   return found !== undefined && found[2] !== 'permanent';
 };
 
-/** Whether the server could not be reached, did not respond in time or does not accept connections yet, so that a retry may succeed. */
-export const isAway = (error: unknown): boolean => {
-  if (error instanceof AggregateError) return error.errors.some(isAway);
-  return error instanceof Error && classOf(error)?.[2] === 'passes';
+/** Whether the error may end by itself, so that a starting service waits. */
+export const isTemporary = (error: unknown): boolean => {
+  if (error instanceof AggregateError) return error.errors.some(isTemporary);
+  return error instanceof Error && classOf(error)?.[2] === 'temporary';
 };
 
 /** Whether transactions were in conflict or a plan is outdated, so that a retry will succeed. */

@@ -23,7 +23,7 @@ interface BuiltFile {
   type: string;
   etag: string;
   cacheControl: string;
-  /** The bytes by content encoding, best first. A large asset is only stored compressed until a client accepts no compression. */
+  /** The bytes by content encoding, best first. A large asset is stored compressed only, until a client accepts no compression. */
   encodings: Map<string, Buffer>;
 }
 
@@ -86,8 +86,8 @@ const variantFor = ({ encodings }: BuiltFile, accepted: string | undefined): [st
   return ['identity', unpacked];
 };
 
-/** Adds the public path to the absolute links of a page. It is not compressed, since it is smaller than 1 KiB. */
-const belowPath = (name: string, publicPath: string, file: BuiltFile): BuiltFile => {
+/** Adds the public path to the absolute links of a page. The new page is not compressed: it is smaller than 1 KiB. */
+const withPublicPath = (name: string, publicPath: string, file: BuiltFile): BuiltFile => {
   const page = file.encodings.get('identity')?.toString() ?? '';
   const own = `="/${name}/`;
   if (publicPath === '' || !file.type.startsWith('text/html') || !page.includes(own)) return file;
@@ -100,7 +100,7 @@ const folderOf = (name: string): string => fileURLToPath(new URL(`../../dist/${n
 /** Whether the files exist. They do not in a checkout without development packages. */
 export const isBuilt = (name: string): boolean => existsSync(join(folderOf(name), 'index.html'));
 
-export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and start it again';
+export const HOW_TO_BUILD = "run npm ci in the service's folder, without --omit=dev, and restart the service";
 
 export const serveBuilt = (
   app: FastifyInstance,
@@ -108,7 +108,7 @@ export const serveBuilt = (
   publicPath: string,
 ): ((path: string) => boolean) => {
   const built = isBuilt(name) ? [...readFolder(folderOf(name))] : [];
-  const files = new Map(built.map(([path, file]) => [path, belowPath(name, publicPath, file)]));
+  const files = new Map(built.map(([path, file]) => [path, withPublicPath(name, publicPath, file)]));
   const missing = files.size > 0 ? {} : { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` };
   app.get(`/${name}`, (_request, reply) => reply.redirect(`${publicPath}/${name}/`, 308));
   app.get<{ Params: { '*': string } }>(`/${name}/*`, ({ params, headers }, reply) => {

@@ -26,14 +26,14 @@ export const readTeam = async ({ reads }: Core, shopId: string): Promise<TeamMem
 };
 
 /**
- * Returns the view of a return for this caller. Staff also see the assignee and the due time. A removed user is not shown as assignee. API
- * clients see none of this.
+ * Returns the view of a return for this caller. Staff also see the assignee, the wait and the due
+ * time. A removed user is not shown as assignee. API clients see none of this.
  */
-export const viewFor = async <Row extends ReturnRow, Item>(
+export const viewFor = async <Return extends ReturnRow, Item>(
   ctx: Core,
   caller: Caller,
-  view: (row: Row) => Item,
-): Promise<(row: Row) => Item> => {
+  view: (row: Return) => Item,
+): Promise<(row: Return) => Item> => {
   if (isApiClient(caller)) return view;
   const { shop } = caller;
   const [team, targets] = await Promise.all([readTeam(ctx, shop.id), readTargets(ctx, shop.id)]);
@@ -67,9 +67,9 @@ export const unassignRemovedUsers = async (ctx: Core, nowMs: number): Promise<bo
     .execute();
   let isMoreLeft = false;
   for (const { user_id, shop_id, removed_at } of removed) {
-    let isFreed = false;
-    for (const table of RETURN_TABLES) isFreed ||= await unassign(ctx, table, shop_id, user_id);
-    if (isFreed) isMoreLeft = true;
+    let hasUnassigned = false;
+    for (const table of RETURN_TABLES) hasUnassigned ||= await unassign(ctx, table, shop_id, user_id);
+    if (hasUnassigned) isMoreLeft = true;
     else if (removed_at < nowMs - LONGEST_CHANGE_MS)
       await db.deleteFrom('removed_users').where('user_id', '=', user_id).execute();
   }

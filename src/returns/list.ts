@@ -22,7 +22,7 @@ import {
   statusRank,
 } from './store.ts';
 import { isTotalKept, keptTotal, type Origin } from './totals.ts';
-import { dueAtBy, IS_NOT_WAITING, IS_WAITING, type TargetsIn, targetsIn } from './waiting.ts';
+import { dueAtSql, IS_NOT_WAITING, IS_WAITING, type TargetParams, targetParams } from './waiting.ts';
 
 // Lists of returns. To add a filter: its schema, and under the same name its column in `EQUAL` or its condition in `CONDITIONS`.
 
@@ -112,10 +112,11 @@ const CONDITIONS = {
   createdFrom: ({ createdFrom }) => sql`created_at >= ${createdFrom}`,
   createdTo: ({ createdTo }) => sql`created_at < ${createdTo}`,
   unassigned: () => sql`assignee_id is null`,
-  dueFrom: (params, _engine, { dueStatuses }) => sql`${dueAtBy(dueStatuses, params)} >= ${params['dueFrom']}`,
+  dueFrom: (params, _engine, { dueStatuses }) =>
+    sql`${dueAtSql(dueStatuses, params)} >= ${params['dueFrom']}`,
   // `enteredBefore` is earlier by the shortest target, so that the index on `status_since` can be used.
   dueTo: (params, _engine, { dueStatuses }) =>
-    sql`status_since < ${params['enteredBefore']} and ${dueAtBy(dueStatuses, params)} < ${params['dueTo']}`,
+    sql`status_since < ${params['enteredBefore']} and ${dueAtSql(dueStatuses, params)} < ${params['dueTo']}`,
   waiting: () => IS_WAITING,
   notWaiting: () => IS_NOT_WAITING,
   waitingFor: ({ waitingFor }) => sql`waiting_for = ${waitingFor}`,
@@ -164,7 +165,7 @@ const listQuery = (
   caller: Caller,
   table: ReturnTable,
   filters: RmaFilters,
-  targets: TargetsIn | null,
+  targets: TargetParams | null,
   nowMs: number,
 ): { shape: ListShape; values: ListValues } => {
   const { page, limit, q, assignee, isDangerous } = filters;
@@ -247,7 +248,7 @@ const inOrder = (found: Matching, shape: PageShape, params: ListValues): Matchin
   const { table, sort, order, conditions, sortsMatches } = shape;
   if (sort === 'status') found = found.orderBy(statusRank(table), order);
   else if (sort === 'dueAt') {
-    const open = dueAtBy(shape.dueStatuses, params);
+    const open = dueAtSql(shape.dueStatuses, params);
     const dueAt = conditions.includes('open') ? open : sql`case when erased_at is null then ${open} end`;
     found = found.orderBy(dueAt, (by) => by[order]().nullsLast());
   } else if (sort !== 'number') found = found.orderBy(SORT_COLUMNS[sort], order);
@@ -320,7 +321,7 @@ export const listRmas = async <Item>(
   const shopId = caller.shop.id;
   const asksDue = filters.overdue || filters.dueFrom !== undefined || filters.dueTo !== undefined;
   const targets =
-    asksDue || filters.sort === 'dueAt' ? targetsIn(await readTargets(ctx, shopId), table) : null;
+    asksDue || filters.sort === 'dueAt' ? targetParams(await readTargets(ctx, shopId), table) : null;
   const { shape, values } = listQuery(caller, table, filters, targets, ctx.clock.now());
   const depth = filters.page * filters.limit;
   const inScan = () => {

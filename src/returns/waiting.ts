@@ -7,7 +7,7 @@ import type { Targets } from '../shops/settings.ts';
 import type { ChangePlan } from './kinds/change-plan.ts';
 import { openStatuses, type ReturnRow } from './store.ts';
 
-// What the work on a return waits for. While it waits, its target days do not count: `due_from` is later than `status_since` by the time
+// What the work on a return waits for. While it waits, its target days stand still: `due_from` is `status_since` plus the time
 // that it has waited in its status.
 
 export const NOT_WAITING = {
@@ -40,7 +40,7 @@ export const planWaiting = (
 ): Omit<ChangePlan, 'event'> | null => {
   if (!openStatuses(table).includes(before.status))
     throw new ServiceError('MOVE_NOT_ALLOWED', {
-      message: `The return is ${before.status}, so its work waits for nothing any more.`,
+      message: `The return is ${before.status}, so it cannot wait for anything any more.`,
     });
   const since = before.waiting_since;
   if (wanted === null) {
@@ -65,7 +65,7 @@ export const planWaiting = (
 
 type DueRow = WaitingRow & Pick<ReturnRow, 'status' | 'erased_at'>;
 
-/** When a return becomes overdue in its status; null if the status has no target, the return waits or its status is final. */
+/** When a return becomes overdue in its status; null if the status has no target, the return waits or was erased. */
 export const dueAtOf = (targets: Targets, row: DueRow): number | null => {
   const days = targets.get(row.status);
   return days === undefined || row.erased_at !== null || row.waiting_since !== null
@@ -79,16 +79,16 @@ export const IS_NOT_WAITING = sql<SqlBool>`waiting_since is null`;
 const targetParam = (status: string): string => `target ${status}`;
 
 /** The statuses of a kind with target days, and their target times in milliseconds as parameters. */
-export const targetsIn = (targets: Targets, table: ReturnTable) => {
+export const targetParams = (targets: Targets, table: ReturnTable) => {
   const statuses = openStatuses(table).filter((status) => targets.has(status));
   const targetMs = statuses.map((status) => (targets.get(status) ?? 0) * DAY_MS);
   const values = Object.fromEntries(statuses.map((status, i) => [targetParam(status), targetMs[i] ?? 0]));
   return { statuses, values, shortestMs: statuses.length === 0 ? 0 : Math.min(...targetMs) };
 };
-export type TargetsIn = ReturnType<typeof targetsIn>;
+export type TargetParams = ReturnType<typeof targetParams>;
 
-/** Like `dueAtOf`, as an expression for open returns with the values of `targetsIn`. */
-export const dueAtBy = (statuses: string[], params: Record<string, unknown>): RawBuilder<number | null> => {
+/** Like `dueAtOf`, as an expression for open returns with the values of `targetParams`. */
+export const dueAtSql = (statuses: string[], params: Record<string, unknown>): RawBuilder<number | null> => {
   if (statuses.length === 0) return sql<null>`cast(null as bigint)`;
   const targets = statuses.map(
     (status) => sql`when ${sql.lit(status)} then cast(${params[targetParam(status)]} as bigint)`,

@@ -28,18 +28,16 @@ const monthOf = ({ month, month_used }: Used, nowMs: number) => {
 };
 
 /**
- * Counts one return of this month's allowance and returns its number. At the limit it refuses API clients but never staff, since a
+ * Counts one return of this month's allowance. At the limit it refuses API clients but never staff, since a
  * customer is at the counter.
  */
-export const consumeAllowance = (counter: Counter, { shop, actor }: Caller, nowMs: number): number => {
+export const consumeAllowance = (counter: Counter, { shop, actor }: Caller, nowMs: number): void => {
   const { kind, limit } = shop.billing;
   const { month, used } = monthOf(counter, nowMs);
   if (limit !== null && used >= limit && actor.type === 'API_CLIENT')
     throw new ServiceError(LIMIT_ERRORS[kind]);
   counter.month = month;
   counter.month_used = used + 1;
-  counter.last_number += 1;
-  return counter.last_number;
 };
 
 export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): Usage => {

@@ -33,6 +33,11 @@ export const nextTimestamp = (counter: Counter, nowMs: number): number => {
   return counter.last_at;
 };
 
+export const nextNumber = (counter: Counter): number => {
+  counter.last_number += 1;
+  return counter.last_number;
+};
+
 export const nextPosition = (counter: Counter): number => {
   counter.last_position += 1;
   return counter.last_position;

@@ -116,12 +116,12 @@ describe('TLS to PostgreSQL', () => {
   it.each<[what: string, env: () => Env, line: RegExp]>([
     ['no TLS if the server requires it', () => at(''), /only over TLS.*sslmode=verify-full/],
     ['sslmode=disable there', () => at('?sslmode=disable'), /only over TLS.*sslmode=verify-full/],
-    ['no authority', () => at('?sslmode=verify-full'), /no authority that is trusted here.*sslrootcert=/],
+    ['no authority', () => at('?sslmode=verify-full'), /not signed by an authority that is trusted here.*sslrootcert=/],
     ['require without an authority', () => at('?sslmode=require'), /no authority.*sslrootcert=/],
     [
       'another authority',
       () => at(`?sslmode=verify-full&sslrootcert=${tls('other-ca.pem')}`),
-      /no authority that is trusted here.*sslrootcert=/,
+      /not signed by an authority that is trusted here.*sslrootcert=/,
     ],
     ['another name', () => at(TRUSTED, { host: '127.0.0.1' }), /is for another name/],
     ['a server without TLS', () => at(TRUSTED, { server: plain }), /the server has no TLS.*ssl = on/],

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { fromServer, isUnavailable, reasonOf, whileConnecting } from '../../src/db/database-errors.ts';
+import { isUnavailable, reasonOf, whileConnecting, withServer } from '../../src/db/database-errors.ts';
 import { connectionsOf } from '../../src/db/postgres/pools.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
@@ -140,7 +140,7 @@ it('safe values are logged', () => {
 it('connection errors tell the operator what to do for each code, and name the server without its login', () => {
   const url = 'postgres://user:secret-password@db1.example.com/handback';
   const reasonFor = (code: string, message = 'as the server says it') =>
-    reasonOf(fromServer(withFields(new Error(message), { code, severity: 'FATAL' }), url));
+    reasonOf(withServer(withFields(new Error(message), { code, severity: 'FATAL' }), url));
   const reasons = [
     reasonFor('53300'),
     reasonFor('53100'),

@@ -95,12 +95,12 @@ describe('the lease of a receiver', () => {
     const [one, other] = [process(), process()];
     const [first] = receivers as [{ receiverId: string }];
     await one.acquire([first]);
-    expect(other.msUntilAskedAgain(first.receiverId)).toBe(0);
+    expect(other.msUntilLeaseMayBeFree(first.receiverId)).toBe(0);
     await other.acquire([first]);
-    expect(other.msUntilAskedAgain(first.receiverId)).toBeGreaterThan(0);
+    expect(other.msUntilLeaseMayBeFree(first.receiverId)).toBeGreaterThan(0);
     await one.release([]);
     expect(await other.acquire([first])).toEqual([first]);
-    expect(other.msUntilAskedAgain(first.receiverId)).toBe(0);
+    expect(other.msUntilLeaseMayBeFree(first.receiverId)).toBe(0);
   });
 });
 

@@ -5,7 +5,7 @@ import { parseAddress } from '../../db/server-address.ts';
 import { ConfigError } from '../../lib/config-error.ts';
 import { withTimeout } from '../../lib/time.ts';
 import { timeLimit } from '../../lib/time-limits.ts';
-import { fromServer, REPLACED } from '../database-errors.ts';
+import { REPLACED, withServer } from '../database-errors.ts';
 import type { PoolerMode } from '../types.ts';
 
 // DATABASE_URL may name several servers. This chooses the one that all connections of this process use (ADR 0019).
@@ -57,7 +57,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
       return await open(tried);
     } catch (error) {
       if (tried === this.url) this.#isKnown = this.#isAlone;
-      throw fromServer(error, tried);
+      throw withServer(error, tried);
     }
   }
 
@@ -84,7 +84,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   /** Asks all servers concurrently and takes the one that was promoted last; of equals the one in use, or the first. */
   async #find(): Promise<void> {
     const preferred = [this.url, ...this.#urls.filter((url) => url !== this.url)];
-    const ask = (url: string) => this.#ask(url).catch((error) => Promise.reject(fromServer(error, url)));
+    const ask = (url: string) => this.#ask(url).catch((error) => Promise.reject(withServer(error, url)));
     const results = await Promise.allSettled(preferred.map(ask));
     const [first, ...others] = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (!first) {

@@ -41,8 +41,8 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     connections.reopenReader();
     await heavyReads.endThreads();
   };
-  // The WAL keeps old pages until they are overwritten. A checkpoint runs in a thread, since it waits for the disk, mostly while others
-  // may write; they only wait for `truncate`.
+  // The WAL keeps old pages until they are overwritten. A checkpoint waits for the disk, so it runs in a thread; others may write
+  // meanwhile, except during `truncate`.
   const checkpointWal = async (modes: ('passive' | 'truncate')[]): Promise<void> => {
     try {
       for (const mode of modes)
@@ -63,15 +63,15 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     bulk: relaxed,
     fill,
     async migrate(notice = () => {}) {
-      const waiting = openKysely('FULL', { waitMs: START_WAIT_MS });
-      if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
+      const patientDb = openKysely('FULL', { waitMs: START_WAIT_MS });
+      if (await migrateToLatest(patientDb, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
     scrub: () => checkpointWal(['passive', 'truncate']),
     // SQLite has one process, so its counters need not be stored or shared.
     rateGate: memoryRateGate,
     ...sqliteDialect,
-    // The more changes share a commit, the fewer of them wait for the disk.
+    // The more changes share a commit, the fewer commits wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostLockWaits: 1, batchSize: 100 },
     // SQLite has one process, so an event emitter is enough. The change is committed, so a listener must not fail the request.
     wake(topic, id) {
@@ -96,11 +96,11 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
 };
 
 // Analyses the tables that, according to SQLite, grew about tenfold since the last time. An index of a million rows takes up to
-// 0.2 s, during which no other connection can write. So each is analysed separately, with a pause that is longer than a writer's retry.
+// 0.2 s, during which no other connection can write. So each is analysed separately; then a pause lets waiting writers retry.
 const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> => {
   const { rows } = await sql<{ optimize: string }>`pragma optimize(0x10003)`.execute(db);
   const tables = rows.map(({ optimize }) => /"(\w+)"$/.exec(optimize)?.[1] ?? '');
-  // A new database only contains the list of migrations.
+  // In a new database only Kysely's migration tables have grown.
   const grown = tables.filter((table) => !table.startsWith('kysely_'));
   for (const table of grown) {
     const indexes = await sql<{ name: string }>`select name from pragma_index_list(${table})`.execute(db);
@@ -116,7 +116,7 @@ const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> =>
 
 /** Transactions run one after another, since the file has one writer. */
 const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadThenWrite => {
-  // This uses the connection of the transaction directly: inserting row by row is cheaper here than parsing JSON.
+  // This uses the connection of the transaction directly: row by row is cheaper here than one statement with the rows as JSON.
   const insert = ({ table, rows }: Insertion): void => {
     const columns = Object.keys(rows[0] ?? {});
     const marks = columns.map(() => '?');

@@ -9,7 +9,7 @@ import { newId } from '../../lib/ids.ts';
 import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { consumeAllowance } from '../../shops/allowance.ts';
-import { type Counter, nextTimestamp } from '../../shops/counters.ts';
+import { type Counter, nextNumber, nextTimestamp } from '../../shops/counters.ts';
 import type { Good } from '../../shops/dangerous-goods.ts';
 import type { Caller, Receiver } from '../../shops/plans.ts';
 import { deliveryOf, type NewDelivery } from '../../webhooks/outbox.ts';
@@ -141,7 +141,8 @@ export class BatchDecider {
     const first = use && recall(this.#storedResponses, use, nowMs);
     if (first) return { row: null, response: first, isReplay: true, event: null, receiver: null };
     const kind = KINDS[wanted.kind];
-    const number = consumeAllowance(counter, caller, nowMs);
+    consumeAllowance(counter, caller, nowMs);
+    const number = nextNumber(counter);
     const at = nextTimestamp(counter, nowMs);
     const sku = kind.skuOf(body);
     const isDangerous = this.#facts.dangerous.some(

@@ -20,17 +20,17 @@ export interface DueDelivery {
   createdAt: number;
 }
 
-/** The receivers that one scan statement reads, one index step for each. More would be slow: SQLite blocks the process. */
+/** The number of receivers that one scan statement finds, with an index step for each: SQLite blocks the process meanwhile. */
 export const SCAN_CHUNK = 1_000;
 
-/** A receiver with pending deliveries, and the times of its first and last retry. */
+/** A receiver with pending deliveries, and the earliest and latest due time of its retries. */
 export interface WaitingReceiver {
   receiverId: string;
   firstDueAt: number;
   lastDueAt: number;
 }
 
-/** Finds the next receivers by id with pending first attempts or retries. First attempts are always due. */
+/** Finds the receivers after an id that have pending first attempts or retries. First attempts are always due. */
 export const waitingReceivers = async (
   { webhooks: db }: Core,
   queue: 'first attempts' | 'retries',
@@ -40,7 +40,7 @@ export const waitingReceivers = async (
   const next = (previousId: unknown) => sql`(
     select receiver_id from webhook_deliveries where ${isPending} and receiver_id > ${previousId} order by receiver_id limit 1
   )`;
-  // The result is null if the last retry of the receiver was settled meanwhile.
+  // The result is null if the receiver's only retry was settled meanwhile.
   const dueAt = (extreme: 'min' | 'max') => sql`coalesce((
     select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isPending} and receiver_id = receivers.receiver_id
   ), 0)`;
@@ -80,7 +80,7 @@ const dueDeliveries = statement((engine, { receivers, unsettled, most, nowMs, la
 });
 
 /** A retry with a later due time is due now, because a wrong clock wrote that time (ADR 0010). */
-export const latestDueAt = (nowMs: number): number => nowMs + MAX_RETRY_DELAY_MS;
+export const latestPlausibleDueAt = (nowMs: number): number => nowMs + MAX_RETRY_DELAY_MS;
 
 /**
  * Reads the due deliveries of each receiver, without those in progress and up to a limit: first attempts and retries by due
@@ -92,7 +92,7 @@ export const readDueDeliveries = async (
   nowMs: number,
 ): Promise<DueDelivery[]> => {
   const receivers = receiverIds.map((id) => ({ id }));
-  const values = { receivers, unsettled, most, nowMs, latestMs: latestDueAt(nowMs) };
+  const values = { receivers, unsettled, most, nowMs, latestMs: latestPlausibleDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(dueDeliveries, values));
   return rows.map((row) => ({ ...row, body: row.body === null ? null : Buffer.from(row.body) }));
 };
@@ -156,7 +156,7 @@ export const readDestinations = async (
   receiverIds: string[],
   nowMs: number,
 ): Promise<Map<string, Destination>> => {
-  const values = { receiverIds, nowMs, latestMs: latestDueAt(nowMs) };
+  const values = { receiverIds, nowMs, latestMs: latestPlausibleDueAt(nowMs) };
   const { rows } = await webhooks.executeQuery(fill(destinationsByReceiver, values));
   return new Map(rows.map((row) => [row.id, row]));
 };

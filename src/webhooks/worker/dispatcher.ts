@@ -24,7 +24,7 @@ import {
   type Destination,
   type DueDelivery,
   dropTooOld,
-  latestDueAt,
+  latestPlausibleDueAt,
   readDestinations,
   readDueDeliveries,
   SCAN_CHUNK,
@@ -73,7 +73,7 @@ export class Dispatcher {
   readonly #attempt: ReturnType<typeof createAttempts>;
   readonly #failures: ReceiverFailures;
   readonly #scanLoop: Loop;
-  readonly #checkLoop: Loop;
+  readonly #failureLoop: Loop;
   readonly #sendLoops: Record<Health, Loop>;
   readonly #renewLoop: Loop;
   #nextScan: Deadline;
@@ -106,16 +106,20 @@ export class Dispatcher {
       this.#nextScan = this.#deadlines.in(0);
     };
     this.#scanLoop = new Loop({ ...common, step: () => this.#scanWhenDue(), afterError: scanAgain });
-    this.#checkLoop = new Loop({ ...common, step: () => this.#failures.check() });
+    this.#failureLoop = new Loop({
+      ...common,
+      failure: 'the failing webhook receivers could not be read; it will be tried again',
+      step: () => this.#failures.check(),
+    });
     // The scan finds the receivers of a failed round again.
     const loopFor = (pool: Health) =>
       new Loop({ ...common, step: () => this.#round(pool), afterError: () => this.#scanNow() });
     this.#sendLoops = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
-    this.#renewLoop = this.#leaseLoop('renew', RENEW_MS);
+    this.#renewLoop = this.#startLeaseLoop('renew', RENEW_MS);
     this.#unlisten = ctx.onWake('deliveries', (receiverId) => this.#onWake(receiverId));
   }
 
-  #leaseLoop(what: 'renew' | 'release', everyMs: number): Loop {
+  #startLeaseLoop(what: 'renew' | 'release', everyMs: number): Loop {
     const step = async () => {
       await this.#leases[what](this.receivers.unsettled());
       return everyMs;
@@ -127,11 +131,11 @@ export class Dispatcher {
   /** Stops sending, waits for exchanges that end soon, and releases the leases. It never throws. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const loops = [this.#scanLoop, this.#checkLoop, ...Object.values(this.#sendLoops)].map((loop) =>
+    const loops = [this.#scanLoop, this.#failureLoop, ...Object.values(this.#sendLoops)].map((loop) =>
       loop.stop(),
     );
     // Leases are released repeatedly, so that a receiver that hangs does not delay the next events of the others.
-    const releasing = this.#leaseLoop('release', RELEASE_EVERY_MS);
+    const releasing = this.#startLeaseLoop('release', RELEASE_EVERY_MS);
     const finished = Promise.all([...loops, this.receivers.allSettled()]);
     await this.#stopPhase('finishing exchanges', finished, FINISH_WITHIN_MS);
     void releasing.stop();
@@ -154,7 +158,7 @@ export class Dispatcher {
 
   /** A receiver has new deliveries. Null means an unknown receiver, or that another process has released its leases. */
   #onWake(receiverId: string | null): void {
-    const waitMs = receiverId === null ? 0 : this.#leases.msUntilAskedAgain(receiverId);
+    const waitMs = receiverId === null ? 0 : this.#leases.msUntilLeaseMayBeFree(receiverId);
     if (receiverId === null) {
       this.#leases.forgetOtherHolders();
       this.#scanNow();
@@ -185,8 +189,11 @@ export class Dispatcher {
       found = await waitingReceivers(this.#ctx, which, found.at(-1)?.receiverId ?? lowestId(0));
       const nowMs = this.#ctx.clock.now();
       for (const { receiverId, firstDueAt, lastDueAt } of found) {
-        const waitMs = lastDueAt > latestDueAt(nowMs) ? 0 : firstDueAt - nowMs;
-        this.receivers.wakeAfter(receiverId, Math.max(waitMs, this.#leases.msUntilAskedAgain(receiverId)));
+        const waitMs = lastDueAt > latestPlausibleDueAt(nowMs) ? 0 : firstDueAt - nowMs;
+        this.receivers.wakeAfter(
+          receiverId,
+          Math.max(waitMs, this.#leases.msUntilLeaseMayBeFree(receiverId)),
+        );
       }
       this.receivers.fireTimers();
     } while (found.length === SCAN_CHUNK && !this.#isStopping);
@@ -209,8 +216,8 @@ export class Dispatcher {
     } finally {
       for (const each of chosen) this.receivers.afterRead(each.receiver, { isOurs: ours.includes(each) });
     }
-    const rests = pool === 'unhealthy' ? sent > 0 : isServingRequests && sent > SMALL_ROUND;
-    if (rests) await pause(this.#time, REST_MS);
+    const mustRest = pool === 'unhealthy' ? sent > 0 : isServingRequests && sent > SMALL_ROUND;
+    if (mustRest) await pause(this.#time, REST_MS);
     return 0;
   }
 
@@ -224,9 +231,9 @@ export class Dispatcher {
       readDestinations(this.#ctx, receiverIds, nowMs),
     ]);
     const byReceiver = Map.groupBy(found, ({ receiverId }) => receiverId);
-    const withRoom = ours.flatMap(({ receiverId, room }) => byReceiver.get(receiverId)?.slice(0, room) ?? []);
+    const fitting = ours.flatMap(({ receiverId, room }) => byReceiver.get(receiverId)?.slice(0, room) ?? []);
     const deliveries: DueDelivery[] = [];
-    for (const [receiverId, waiting] of Map.groupBy(withRoom, (each) => each.receiverId))
+    for (const [receiverId, waiting] of Map.groupBy(fitting, (each) => each.receiverId))
       deliveries.push(...(await this.#withoutTooOld(receiverId, waiting)));
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENDS_PER_TURN === 0) await this.#time.nextTurn();
@@ -274,7 +281,7 @@ export class Dispatcher {
     try {
       const isWritten = settlement !== null && (await this.#settler.add(settlement));
       if (isWritten) await this.#failures.observe(delivery, destination, settlement);
-      // The timer starts only now, because no round reads the delivery before its exchange ends.
+      // The timer starts only here: a round that it woke earlier would skip this delivery as unsettled.
       if (isWritten && settlement.status === 'PENDING') {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), MAX_RETRY_DELAY_MS);
         this.receivers.wakeAfter(receiverId, waitMs);

@@ -29,7 +29,7 @@ interface Failure {
 const FAILURE_COLUMNS = { receiver_id: 'id', since: 'integer', dropped: 'integer', error: 'text' } as const;
 
 /** The rows have the same order in all processes, which avoids deadlocks. Any error of a batch may become `last_error`. */
-const countFailures = statement(
+const addFailures = statement(
   ({ rows }, { failures }: { failures: Failure[] }) => sql`
     insert into webhook_failures as known (receiver_id, since, failed_attempts, dropped_deliveries, last_error)
     select receiver_id, min(since), count(*), sum(dropped), max(error)
@@ -41,7 +41,7 @@ const countFailures = statement(
 
 /**
  * Notifies Admins of receivers that keep failing. A receiver has a row in `webhook_failures` from its first failed attempt to
- * the next 2xx, which deletes it. While nothing fails, nothing is written, and the row is read with the destinations. The
+ * the next 2xx, which deletes it. While nothing fails, nothing is written; the destinations say whether there is a row. The
  * process whose statement changes the row sends the email.
  */
 export class ReceiverFailures {
@@ -49,13 +49,13 @@ export class ReceiverFailures {
   /** The receivers that have failed in this process since their last 2xx. */
   readonly #failed = new Set<string>();
 
-  readonly #count: (failure: Failure) => Promise<unknown>;
+  readonly #add: (failure: Failure) => Promise<unknown>;
 
   constructor(ctx: FailureServices) {
     this.#ctx = ctx;
-    this.#count = batched(
+    this.#add = batched(
       async (failures: Failure[]) => {
-        await ctx.webhooks.executeQuery(ctx.fill(countFailures, { failures }));
+        await ctx.webhooks.executeQuery(ctx.fill(addFailures, { failures }));
         return failures;
       },
       { most: FAILURES_PER_STATEMENT, afterFailure },
@@ -75,7 +75,7 @@ export class ReceiverFailures {
         this.#failed.add(receiverId);
         const dropped = status === 'DROPPED' ? 1 : 0;
         const since = this.#ctx.clock.now();
-        await this.#count({ receiver_id: receiverId, since, dropped, error: describeAttemptError(last) });
+        await this.#add({ receiver_id: receiverId, since, dropped, error: describeAttemptError(last) });
       } else if (typeof destination?.failedSince === 'number' || this.#failed.has(receiverId))
         await this.#recover(receiverId);
     } catch (error) {

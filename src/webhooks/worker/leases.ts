@@ -46,7 +46,7 @@ export class Leases {
   }
 
   /** Returns how long another process is expected to hold the lease of a receiver; 0 if it may be free. */
-  msUntilAskedAgain(receiverId: string): number {
+  msUntilLeaseMayBeFree(receiverId: string): number {
     return Math.max(0, this.#msLeft(this.#heldByOthers, receiverId));
   }
   forgetOtherHolders(): void {
