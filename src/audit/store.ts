@@ -94,7 +94,9 @@ const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
 });
 
 export const listAudit = async (ctx: PagingServices, shopId: string, page: Page) => {
-  const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
+  const ownIn = (db: Db) => db.selectFrom('audit_log').where('shop_id', '=', shopId);
+  // The count reads as many entries as there are, and a deep page those before it.
+  const own = ownIn(ctx.scans);
   // The rows follow in chunks, since an entry may contain a whole list of rules before and after it was replaced.
   const [found, { total }] = await Promise.all([
     own
@@ -109,7 +111,8 @@ export const listAudit = async (ctx: PagingServices, shopId: string, page: Page)
     name: 'audit_log',
     view: viewEntry,
     keyOf: ({ id }: Row<'audit_log'>) => id,
-    readRows: (ids: string[]) => own.select(columnsOf('audit_log')).where('id', 'in', ids).execute(),
+    readRows: (ids: string[]) =>
+      ownIn(ctx.db).select(columnsOf('audit_log')).where('id', 'in', ids).execute(),
   };
   return ctx.pageResponses.build(shopId, source, { rows: [], keys: found.map(({ id }) => id), total }, page);
 };
