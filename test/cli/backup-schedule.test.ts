@@ -391,7 +391,7 @@ describe('the schedule', () => {
       const list = join(temporaryFolder(), 'none');
       writeFileSync(list, (await runHere(['customer', 'erasures'], env)).stdout);
       const printed = await runHere(['restore', file, '--erasures', list], target);
-      expect(printed.stdout).toMatch(/keys that were revoked or replaced since, people who were removed/);
+      expect(printed.stdout).toMatch(/keys that were revoked or replaced, people who were removed/);
       const found = await doctor(target);
       expect(found['backup']).toMatchObject({
         state: 'ok',
