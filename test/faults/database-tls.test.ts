@@ -116,8 +116,16 @@ describe('TLS to PostgreSQL', () => {
   it.each<[what: string, env: () => Env, line: RegExp]>([
     ['no TLS if the server requires it', () => at(''), /only over TLS.*sslmode=verify-full/],
     ['sslmode=disable there', () => at('?sslmode=disable'), /only over TLS.*sslmode=verify-full/],
-    ['no authority', () => at('?sslmode=verify-full'), /not signed by an authority that is trusted here.*sslrootcert=/],
-    ['require without an authority', () => at('?sslmode=require'), /not signed by an authority.*sslrootcert=/],
+    [
+      'no authority',
+      () => at('?sslmode=verify-full'),
+      /not signed by an authority that is trusted here.*sslrootcert=/,
+    ],
+    [
+      'require without an authority',
+      () => at('?sslmode=require'),
+      /not signed by an authority.*sslrootcert=/,
+    ],
     [
       'another authority',
       () => at(`?sslmode=verify-full&sslrootcert=${tls('other-ca.pem')}`),
